@@ -1,0 +1,57 @@
+/**
+ * Every code that an error of cni-gate can carry, and what the person who meets it should look at.
+ * This is the one list: `docs/reference/errors.md` holds a section for each, and a test compares the two.
+ */
+export const errorCodes = {
+  CNI_GATE_USAGE: 'The command line asks for something that does not exist or does not go together.',
+  CNI_GATE_CONFIG_UNREADABLE: 'The configuration file is missing or may not be read.',
+  CNI_GATE_CONFIG_SYNTAX: 'The configuration file is not YAML.',
+  CNI_GATE_CONFIG_INVALID: 'The configuration file is YAML, but not a configuration of cni-gate.',
+  CNI_GATE_PROFILE_UNKNOWN: 'A label or flag names a profile that the configuration does not have.',
+  CNI_GATE_PROFILE_JOIN: 'A label or flag joins profiles that cannot hold together.',
+  CNI_GATE_STATE_INVALID: 'The file of cluster objects given with --cluster-state cannot be used.',
+  CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
+  CNI_GATE_REVIEW_INVALID: 'The body of an admission call is JSON, but not an AdmissionReview with a pod in it.',
+  CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
+  CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is larger than an AdmissionReview can be.',
+  CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not sent as plain application/json.',
+  CNI_GATE_NOT_FOUND: 'The server has no such path, or serves it by another method.',
+  CNI_GATE_NAMESPACE_UNKNOWN: 'A pod came from a namespace whose labels are not known.',
+  CNI_GATE_NAME_TAKEN: 'A pod has a container or volume with a name that belongs to cni-gate.',
+  CNI_GATE_PATCH_FAILED: 'The patch that cni-gate made does not apply to the pod; nothing was sent.',
+  CNI_GATE_DEADLINE: 'The answer was not ready when the API server stopped waiting.',
+  CNI_GATE_TLS_UNREADABLE: 'A certificate or key file is missing, may not be read, or is not PEM.',
+  CNI_GATE_TLS_PAIR: 'The certificate and the key do not belong together, or the certificate is not in force.',
+  CNI_GATE_LISTEN: 'A port could not be opened.',
+  CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
+  CNI_GATE_INPUT_SYNTAX: 'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
+  CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
+  CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/**
+ * An error meant for the person who has to act on it: the message says what was expected, what was seen and
+ * where; the code is stable and can be searched for in the documentation.
+ */
+export class CniGateError extends Error {
+  override readonly name = 'CniGateError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The text of anything that was thrown, without a stack. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The errno code (`ENOENT`, `EADDRINUSE`) of a failed system call, where there is one. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+}
