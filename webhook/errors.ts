@@ -11,7 +11,8 @@ export const errorCodes = {
   CNI_GATE_PROFILE_JOIN: 'A label or flag joins profiles that cannot hold together.',
   CNI_GATE_STATE_INVALID: 'The file of cluster objects given with --cluster-state cannot be used.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
-  CNI_GATE_REVIEW_INVALID: 'The body of an admission call is JSON, but not an AdmissionReview with a pod in it.',
+  CNI_GATE_REVIEW_INVALID:
+    'The body of an admission call is JSON, but not an AdmissionReview with a pod in it.',
   CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
   CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is larger than an AdmissionReview can be.',
   CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not sent as plain application/json.',
@@ -21,10 +22,12 @@ export const errorCodes = {
   CNI_GATE_PATCH_FAILED: 'The patch that cni-gate made does not apply to the pod; nothing was sent.',
   CNI_GATE_DEADLINE: 'The answer was not ready when the API server stopped waiting.',
   CNI_GATE_TLS_UNREADABLE: 'A certificate or key file is missing, may not be read, or is not PEM.',
-  CNI_GATE_TLS_PAIR: 'The certificate and the key do not belong together, or the certificate is not in force.',
+  CNI_GATE_TLS_PAIR:
+    'The certificate and the key do not belong together, or the certificate is not in force.',
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
-  CNI_GATE_INPUT_SYNTAX: 'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
+  CNI_GATE_INPUT_SYNTAX:
+    'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;

@@ -1,0 +1,32 @@
+import { foreign } from '../names.ts';
+import type { Demand } from './demand.ts';
+import { mergeNetworks } from './merge-networks.ts';
+import { own, type Pod } from './pod.ts';
+
+export interface AnnotationChanges {
+  /** Values to set, by key. */
+  set: Map<string, string>;
+  /** What to tell where the pod's own value won. */
+  warnings: string[];
+}
+
+/** The annotations that the demand's profiles give to a pod which has none of the key. Networks are merged. */
+export function annotationChanges(pod: Pod, demand: Demand, namespace: string): AnnotationChanges {
+  const changes: AnnotationChanges = { set: new Map(), warnings: [] };
+  for (const { name, annotations } of demand.profiles) {
+    for (const [key, value] of Object.entries(annotations)) {
+      const original = own(pod.metadata.annotations, key);
+      const current = changes.set.get(key) ?? original;
+      if (current === undefined) {
+        changes.set.set(key, value);
+      } else if (key === foreign.networks) {
+        const { value: merged, kept } = mergeNetworks(current, value, namespace);
+        if (merged !== original) changes.set.set(key, merged);
+        for (const text of kept) changes.warnings.push(`profile ${name}: the pod's own ${key} wins: ${text}`);
+      } else if (current !== value) {
+        changes.warnings.push(`profile ${name}: the pod's own ${key} wins: "${current}", not "${value}"`);
+      }
+    }
+  }
+  return changes;
+}

@@ -1,0 +1,29 @@
+import { optOutValue, profileLabel } from '../names.ts';
+import { own, type Pod } from './pod.ts';
+import { type ChosenBy, readStatus } from './status.ts';
+
+export interface Choice {
+  /** The label's value, such as `cilium.linkerd`. */
+  profile: string;
+  chosenBy: ChosenBy;
+}
+
+/**
+ * Which profile is asked for: the pod's own label before the namespace's, which alone can opt in. The label on a
+ * pod may be one that an earlier call set from the namespace's; the status annotation tells, and such a label
+ * overrides nothing. Undefined where the namespace did not opt in.
+ */
+export function chooseProfile(pod: Pod, namespaceLabels: Record<string, string>): Choice | undefined {
+  const ofNamespace = own(namespaceLabels, profileLabel);
+  if (ofNamespace === undefined || ofNamespace === '' || ofNamespace === optOutValue) return undefined;
+  const ofPod = own(pod.metadata.labels, profileLabel);
+  return ofPod === undefined || ofPod === '' || isOurs(pod, ofPod)
+    ? { profile: ofNamespace, chosenBy: 'namespace' }
+    : { profile: ofPod, chosenBy: 'pod' };
+}
+
+/** Whether the pod's label is one that an earlier call took from the namespace. */
+export function isOurs(pod: Pod, label: string): boolean {
+  const status = readStatus(pod);
+  return status?.chosenBy === 'namespace' && status.profile === label;
+}

@@ -1,0 +1,81 @@
+import { env, validateCommand } from '../../validator/contract.ts';
+import type { ProofSettings } from '../config/types.ts';
+import { foreign, networkStatusPath, podInfoMountPath, podInfoVolume, validatorContainer } from '../names.ts';
+import type { Demand } from './demand.ts';
+import type { Container, EnvVar, Pod, Volume } from './pod.ts';
+import { resourcesFor } from './resources.ts';
+import { userFor } from './user.ts';
+
+const field = (name: string, fieldPath: string): EnvVar => ({
+  name,
+  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
+});
+
+const annotationField = (key: string): string => `metadata.annotations['${key}']`;
+
+const asksForInterfaces = (demand: Demand): boolean => demand.words.includes('interfaces');
+
+/**
+ * The init container that proves what is demanded. Fields that the API server would fill in are given, so that
+ * what comes back is what was sent. The security context is what Pod Security `restricted` asks for.
+ */
+export function validatorFor(pod: Pod, demand: Demand, proof: ProofSettings): Container {
+  const user = userFor(pod, demand);
+  const resources = resourcesFor(pod);
+  return {
+    name: validatorContainer,
+    image: proof.image,
+    imagePullPolicy: proof.imagePullPolicy,
+    args: [validateCommand],
+    env: environment(demand, proof),
+    ...(resources && { resources }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      ...(user !== undefined && { runAsUser: user, runAsGroup: user }),
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    ...(asksForInterfaces(demand) && {
+      volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
+    }),
+  };
+}
+
+function environment(demand: Demand, proof: ProofSettings): EnvVar[] {
+  const result: EnvVar[] = [{ name: env.checks, value: demand.checksJson }];
+  if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
+  // an init container sees status.podIPs as environment variable, never as a volume file
+  if (demand.words.some((word) => word !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
+  if (asksForInterfaces(demand)) {
+    result.push(
+      field(env.podNamespace, 'metadata.namespace'),
+      field(env.networks, annotationField(foreign.networks)),
+      { name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` },
+    );
+  }
+  return result;
+}
+
+/**
+ * The volume that the demand needs, if any. `network-status` is written while the sandbox is made, too late for
+ * an environment variable: only a file follows it.
+ */
+export function volumeFor(demand: Demand): Volume | undefined {
+  if (!asksForInterfaces(demand)) return undefined;
+  return {
+    name: podInfoVolume,
+    downwardAPI: {
+      items: [
+        {
+          path: networkStatusPath,
+          fieldRef: { apiVersion: 'v1', fieldPath: annotationField(foreign.networkStatus) },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { env } from '../../validator/contract.ts';
+import { statusAnnotation, validatorContainer } from '../names.ts';
+import type { Demand } from './demand.ts';
+import { type Container, own, type Pod, type Resources, type SecurityContext } from './pod.ts';
+import { quantity } from './quantity.ts';
+import { mayRunAs } from './user.ts';
+
+const ownVariables = new Set<string>(Object.values(env));
+
+/** Whether an init container with our name was put there by cni-gate, of this version or another. */
+export function isOurContainer(container: Container, pod: Pod): boolean {
+  return (
+    container.name === validatorContainer &&
+    (own(pod.metadata.annotations, statusAnnotation) !== undefined ||
+      (container.env ?? []).some((variable) => ownVariables.has(variable.name)))
+  );
+}
+
+/** Fields that the API server fills in and that change nothing of what the container does. */
+const harmlessFields = new Set(['resizePolicy']);
+
+/**
+ * Whether the container that the pod carries still does what is wanted. Between two calls the API server's own
+ * plugins add to it, and so may other webhooks: a service account's mount, LimitRange defaults, an image pull
+ * policy of Always, ids and labels of OpenShift, environment variables, mounts. What would change the command,
+ * its checks, its user or its rights does not pass.
+ */
+export function isCurrent(actual: Container, wanted: Container, demand: Demand): boolean {
+  const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
+  const handled = new Set(Object.keys(wanted));
+  for (const name of ['env', 'resources', 'securityContext', 'volumeMounts', 'imagePullPolicy'])
+    handled.add(name);
+  return (
+    Object.entries(rest).every(([key, value]) => same(actual[key], value)) &&
+    Object.keys(actual).every((key) => handled.has(key) || harmlessFields.has(key)) &&
+    [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
+    sameVariables(actual.env ?? [], variables ?? []) &&
+    sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
+    sameResources(actual.resources ?? {}, resources ?? {}) &&
+    sameRights(actual.securityContext ?? {}, securityContext ?? {}, demand)
+  );
+}
+
+/** Of variables with the same name the last one wins, so ours must be there once; others may be beside them. */
+function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
+  const ours = actual.filter((variable) => ownVariables.has(variable.name));
+  return same(ours, wanted);
+}
+
+function sameMounts(actual: { mountPath: string }[], wanted: { mountPath: string }[]): boolean {
+  const paths = new Set(wanted.map((mount) => mount.mountPath));
+  return same(
+    actual.filter((mount) => paths.has(mount.mountPath)),
+    wanted,
+  );
+}
+
+/** The resources that decide the QoS class have to agree; a LimitRange may have set others. */
+function sameResources(actual: Resources, wanted: Resources): boolean {
+  return (['requests', 'limits'] as const).every((kind) =>
+    ['cpu', 'memory'].every((name) => {
+      const seen = own(actual[kind], name);
+      const expected = own(wanted[kind], name);
+      return seen === undefined || expected === undefined
+        ? seen === expected
+        : quantity(seen) === quantity(expected);
+    }),
+  );
+}
+
+const mayBeAdded = new Set(['runAsGroup', 'seLinuxOptions', 'appArmorProfile']);
+
+function sameRights(actual: SecurityContext, wanted: SecurityContext, demand: Demand): boolean {
+  return (
+    Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
+    Object.entries(actual).every(([key, value]) => {
+      if (Object.hasOwn(wanted, key) || mayBeAdded.has(key)) return true;
+      if (key === 'runAsUser') return typeof value === 'number' && mayRunAs(value, demand);
+      return key === 'privileged' && value === false;
+    })
+  );
+}

@@ -1,0 +1,49 @@
+import type { Check, ProfileCheck } from '../../validator/contract.ts';
+import { settingsOf, wordOf } from '../config/checks.ts';
+import type { Join } from '../config/policy.ts';
+import type { Profile } from '../config/types.ts';
+import type { Pod } from './pod.ts';
+import { applies } from './when.ts';
+
+/** What the profiles that promise something to a pod ask of it, all together. */
+export interface Demand {
+  profiles: Profile[];
+  /** The checks as one JSON text for the init container; empty where nothing is to be proved. */
+  checksJson: string;
+  /** The words, each once, in the order of the profiles. */
+  words: string[];
+  /** The user id that a check must run as. */
+  asUser: number | undefined;
+  /** User ids that a check must not run as. */
+  notAsUsers: number[];
+}
+
+/** Demands by join, then by which of its profiles apply: the same few come again and again. */
+const cache = new WeakMap<Join, Map<string, Demand>>();
+
+/** The demand of those profiles of a join that apply to this pod, or undefined where none does. */
+export function demandOn(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Demand | undefined {
+  const holding = join.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
+  if (holding.length === 0) return undefined;
+  const demands = cache.get(join) ?? new Map<string, Demand>();
+  cache.set(join, demands);
+  const key = holding.map((profile) => profile.name).join('.');
+  const demand = demands.get(key) ?? makeDemand(holding);
+  demands.set(key, demand);
+  return demand;
+}
+
+function makeDemand(profiles: Profile[]): Demand {
+  const checks: Check[] = profiles.flatMap((profile) => profile.proof.checks);
+  const redirects = settingsOf(checks, 'redirect');
+  const told = profiles.flatMap((profile) =>
+    profile.proof.checks.map((check): ProfileCheck => ({ profile: profile.name, ...check })),
+  );
+  return {
+    profiles,
+    checksJson: told.length === 0 ? '' : JSON.stringify(told),
+    words: [...new Set(checks.map(wordOf))],
+    asUser: redirects.find((redirect) => redirect.asUser !== undefined)?.asUser,
+    notAsUsers: redirects.flatMap((redirect) => redirect.notAsUser ?? []),
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * The parts of a Kubernetes v1 Pod that admission looks at. Everything else is carried along unread; `null`
+ * stands for absent, as manifests write it.
+ */
+
+export interface EnvVar {
+  name: string;
+  value?: string;
+  valueFrom?: unknown;
+}
+
+export interface VolumeMount {
+  name: string;
+  mountPath: string;
+  readOnly?: boolean;
+}
+
+export type Quantities = Record<string, string | number>;
+
+export interface Resources {
+  requests?: Quantities | null;
+  limits?: Quantities | null;
+}
+
+export interface SecurityContext {
+  runAsUser?: number | null;
+  runAsGroup?: number | null;
+  [key: string]: unknown;
+}
+
+export interface Container {
+  name: string;
+  image?: string;
+  imagePullPolicy?: string;
+  args?: string[] | null;
+  env?: EnvVar[] | null;
+  resources?: Resources | null;
+  securityContext?: SecurityContext | null;
+  volumeMounts?: VolumeMount[] | null;
+  [key: string]: unknown;
+}
+
+export interface Volume {
+  name: string;
+  [key: string]: unknown;
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  controller?: boolean | null;
+}
+
+export interface NodeSelectorRequirement {
+  key: string;
+  operator: string;
+  values?: string[] | null;
+}
+
+export interface PodSpec {
+  containers: Container[];
+  initContainers?: Container[] | null;
+  volumes?: Volume[] | null;
+  imagePullSecrets?: { name?: string }[] | null;
+  hostNetwork?: boolean | null;
+  nodeSelector?: Record<string, string> | null;
+  os?: { name?: string } | null;
+  resources?: Resources | null;
+  securityContext?: SecurityContext | null;
+  [key: string]: unknown;
+}
+
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  labels?: Record<string, string> | null;
+  annotations?: Record<string, string> | null;
+  ownerReferences?: OwnerReference[] | null;
+  [key: string]: unknown;
+}
+
+export interface Pod {
+  metadata: ObjectMeta;
+  spec: PodSpec;
+  [key: string]: unknown;
+}
+
+/** A value of a map from outside: own keys only, so that a key such as `constructor` finds nothing. */
+export function own<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
+  return map !== null && map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Init containers, then containers. */
+export function allContainers(pod: Pod): Container[] {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+}

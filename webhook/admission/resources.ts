@@ -1,0 +1,48 @@
+import { validatorContainer } from '../names.ts';
+import { allContainers, own, type Pod, type Quantities, type Resources } from './pod.ts';
+import { quantity } from './quantity.ts';
+
+/** The least that the validator can run with: a smaller memory limit would kill it, less cpu only slows it. */
+const least: Quantities = { cpu: '50m', memory: '64Mi' };
+
+/** What a ResourceQuota or a LimitRange may ask of every container. */
+const counted = ['cpu', 'memory', 'ephemeral-storage'];
+
+/**
+ * Resources that leave the pod what it was. Whatever *all* other containers set, ours sets too, to the largest
+ * value among them; what one of them leaves out, ours leaves out. So a BestEffort pod gets nothing, a Guaranteed
+ * pod gets limits equal to requests, a quota that asks each container for a value finds one, and because init
+ * containers count by their maximum the pod asks its node for no more than before (but for tiny pods: see `least`).
+ *
+ * QoS: Kubernetes `pkg/apis/core/v1/helper/qos`. A pod with resources of its own (`spec.resources`) is classed by
+ * those, and its containers need none.
+ */
+export function resourcesFor(pod: Pod): Resources | undefined {
+  if (hasAny(pod.spec.resources)) return undefined;
+  const others = allContainers(pod).filter((container) => container.name !== validatorContainer);
+  const requests = common(others.map((container) => container.resources?.requests));
+  const limits = common(others.map((container) => container.resources?.limits));
+  if (requests === undefined && limits === undefined) return undefined;
+  return { ...(requests && { requests }), ...(limits && { limits }) };
+}
+
+const hasAny = (resources: Resources | null | undefined): boolean =>
+  Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
+
+/** The largest value of each resource that every one of the maps has. */
+function common(maps: (Quantities | null | undefined)[]): Quantities | undefined {
+  const result: Quantities = {};
+  for (const name of counted) {
+    const values = maps.map((map) => own(map, name));
+    if (values.every((value) => value !== undefined) && values.length > 0) {
+      result[name] = largest(values, least[name]);
+    }
+  }
+  return Object.keys(result).length > 0 ? result : undefined;
+}
+
+/** A zero stays zero: Kubernetes counts it as not set, and more would change the pod's class. */
+function largest(values: (string | number)[], floor: string | number | undefined): string | number {
+  const most = values.reduce((one, other) => (quantity(other) > quantity(one) ? other : one));
+  return floor !== undefined && quantity(most) > 0 && quantity(most) < quantity(floor) ? floor : most;
+}

@@ -1,0 +1,38 @@
+import type { Operation } from 'fast-json-patch';
+import type { Pod } from './pod.ts';
+
+/** admission.k8s.io/v1, the parts that are read or written here. */
+export const reviewApiVersion = 'admission.k8s.io/v1';
+export const reviewKind = 'AdmissionReview';
+
+/** What the API server asks about a pod. */
+export interface PodRequest {
+  uid: string;
+  namespace: string;
+  /** The pod's name, or its generateName with a `*` behind, for people. */
+  name: string;
+  operation: string;
+  subResource: string;
+  dryRun: boolean;
+  pod: Pod;
+}
+
+export interface AdmissionResponse {
+  uid: string;
+  allowed: boolean;
+  /** Base64 of a JSON Patch; only together with patchType. */
+  patch?: string;
+  patchType?: 'JSONPatch';
+  status?: { code: number; reason: string; message: string };
+  warnings?: string[];
+  /** The API server puts the webhook's name before each key. */
+  auditAnnotations?: Record<string, string>;
+}
+
+export interface AdmissionReview {
+  apiVersion: typeof reviewApiVersion;
+  kind: typeof reviewKind;
+  response: AdmissionResponse;
+}
+
+export type { Operation };

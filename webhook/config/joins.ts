@@ -1,0 +1,79 @@
+import { foreign } from '../names.ts';
+import { settingsOf } from './checks.ts';
+import type { Profile } from './types.ts';
+
+/** A value that two profiles give, and which profiles those are. */
+interface Given {
+  profile: string;
+  value: string | number;
+}
+
+/**
+ * Why these profiles cannot be proved in one pod: an empty list when they can. The init container has one user
+ * id and one network namespace, and a redirect answers any connect, so that `reach` would succeed falsely.
+ */
+export function conflicts(profiles: Profile[]): string[] {
+  const texts: string[] = [];
+  const redirects = profiles.flatMap((profile) =>
+    settingsOf(profile.proof.checks, 'redirect').map((redirect) => ({ profile: profile.name, redirect })),
+  );
+  const users = redirects.flatMap(({ profile, redirect }): Given[] =>
+    redirect.asUser === undefined ? [] : [{ profile, value: redirect.asUser }],
+  );
+  const two = users.find((user) => user.profile !== users[0]?.profile || user.value !== users[0]?.value);
+  if (two !== undefined && users[0] !== undefined) {
+    texts.push(`at most one profile may ask for a user id: ${tell(users[0])}, ${tell(two)}`);
+  }
+  for (const { profile, redirect } of redirects) {
+    const clash = users.find((user) => user.value === redirect.notAsUser);
+    if (clash !== undefined) {
+      texts.push(`${tell(clash)} is asked for by asUser and excluded by notAsUser of profile "${profile}"`);
+    }
+  }
+  const ports = redirects.map(({ profile, redirect }): Given => ({ profile, value: redirect.listen }));
+  const samePort = firstRepeat(ports);
+  if (samePort !== undefined) {
+    texts.push(`two redirect checks bind port ${samePort[0].value} (${names(samePort)})`);
+  }
+  const reaching = profiles.filter((profile) => settingsOf(profile.proof.checks, 'reach').length > 0);
+  const capturing = profiles.filter(
+    (profile) =>
+      settingsOf(profile.proof.checks, 'redirect').length > 0 ||
+      settingsOf(profile.proof.checks, 'captured').length > 0,
+  );
+  if (reaching[0] !== undefined && capturing[0] !== undefined) {
+    texts.push(
+      `check "reach" of profile "${reaching[0].name}" would be answered by the proxy that profile "${capturing[0].name}" redirects to`,
+    );
+  }
+  return [...texts, ...annotationConflicts(profiles)];
+}
+
+/** Annotations that two profiles want with different values. Lists of Multus networks are merged instead. */
+function annotationConflicts(profiles: Profile[]): string[] {
+  const seen = new Map<string, Given>();
+  return profiles.flatMap((profile) =>
+    Object.entries(profile.annotations).flatMap(([key, value]) => {
+      const before = seen.get(key);
+      seen.set(key, before ?? { profile: profile.name, value });
+      return before === undefined || before.value === value || key === foreign.networks
+        ? []
+        : [
+            `annotation ${key} is "${before.value}" for profile "${before.profile}" and "${value}" for "${profile.name}"`,
+          ];
+    }),
+  );
+}
+
+function firstRepeat(given: Given[]): [Given, Given] | undefined {
+  for (const [index, one] of given.entries()) {
+    const other = given.slice(index + 1).find((candidate) => candidate.value === one.value);
+    if (other !== undefined) return [one, other];
+  }
+  return undefined;
+}
+
+const tell = (given: Given): string => `user ${given.value} of profile "${given.profile}"`;
+
+const names = (given: Given[]): string =>
+  [...new Set(given.map((one) => `profile "${one.profile}"`))].join(' and ');

@@ -1,0 +1,42 @@
+import { version } from '../version.ts';
+import { builtInProfiles } from './builtin.ts';
+import type { Fault } from './explain.ts';
+import { parseChecked } from './parse.ts';
+import { profileFaults } from './rules.ts';
+import { validateConfiguration } from './schema.ts';
+import type { Configuration } from './types.ts';
+
+/** The image that is injected where the configuration names none. */
+export const defaultImage = `ghcr.io/cni-gate/cni-gate:${version}`;
+
+/**
+ * The configuration that a file's text stands for, with defaults and built-in profiles filled in.
+ *
+ * @throws CniGateError as {@link parseChecked}
+ */
+export function parseConfiguration(text: string, file: string): Configuration {
+  const value = parseChecked(text, file, validateConfiguration, configurationFaults);
+  value.proof.image ??= defaultImage;
+  const own = new Set(value.profiles.map((profile) => profile.name));
+  value.profiles = [...builtInProfiles().filter((profile) => !own.has(profile.name)), ...value.profiles];
+  return value;
+}
+
+function configurationFaults(configuration: Configuration): Fault[] {
+  const seen = new Map<string, number>();
+  return configuration.profiles.flatMap((profile, index) => {
+    const path = ['profiles', index];
+    const first = seen.get(profile.name);
+    seen.set(profile.name, first ?? index);
+    const twice: Fault[] =
+      first === undefined
+        ? []
+        : [{ path: [...path, 'name'], text: `profile "${profile.name}" is already profiles[${first}]` }];
+    return [...twice, ...profileFaults(profile, path)];
+  });
+}
+
+/** What is in force without a configuration file. */
+export function defaultConfiguration(): Configuration {
+  return parseConfiguration('{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}', 'built-in defaults');
+}

@@ -1,0 +1,71 @@
+/**
+ * The annotation `k8s.v1.cni.cncf.io/networks` in both forms that Multus takes (its
+ * `pkg/k8sclient`, and the Network Plumbing Working Group's specification): a comma list `ns/name@interface`,
+ * or a JSON list of objects.
+ */
+
+/** One network asked for, as a JSON object of the specification. */
+export interface NetworkEntry {
+  name: string;
+  namespace?: string;
+  interface?: string;
+  [key: string]: unknown;
+}
+
+export interface NetworkList {
+  form: 'comma' | 'json';
+  entries: NetworkEntry[];
+}
+
+const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+/** IFNAMSIZ of Linux leaves 15 characters; the kernel takes neither slashes nor white space. */
+const interfaceName = /^[^\s/,@]{1,15}$/;
+
+/** The list that an annotation's text stands for, or undefined where Multus could not read it. */
+export function parseNetworks(text: string): NetworkList | undefined {
+  const entries = isJson(text) ? parseJson(text) : parseCommaList(text);
+  return entries?.every(isEntry) ? { form: isJson(text) ? 'json' : 'comma', entries } : undefined;
+}
+
+/** An entry in the comma list's form, or undefined where it says more than that form can. */
+export function commaText(entry: NetworkEntry): string | undefined {
+  const { name, namespace, interface: device, ...rest } = entry;
+  if (Object.keys(rest).length > 0) return undefined;
+  return `${namespace ? `${namespace}/` : ''}${name}${device ? `@${device}` : ''}`;
+}
+
+/** Multus takes a text with any of these characters for JSON. */
+const isJson = (text: string): boolean => /[[{"]/.test(text);
+
+function parseJson(text: string): NetworkEntry[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseCommaList(text: string): NetworkEntry[] {
+  if (text.trim() === '') return [];
+  return text.split(',').map((item) => {
+    const [path = '', device, ...more] = item.trim().split('@');
+    const slash = path.indexOf('/');
+    return {
+      name: more.length > 0 ? '' : path.slice(slash + 1),
+      ...(slash >= 0 && { namespace: path.slice(0, slash) }),
+      ...(device !== undefined && { interface: device }),
+    };
+  });
+}
+
+function isEntry(entry: unknown): entry is NetworkEntry {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return false;
+  const { name, namespace, interface: device } = entry as Record<string, unknown>;
+  return (
+    typeof name === 'string' &&
+    dnsName.test(name) &&
+    (namespace === undefined || (typeof namespace === 'string' && dnsName.test(namespace))) &&
+    (device === undefined || (typeof device === 'string' && interfaceName.test(device)))
+  );
+}

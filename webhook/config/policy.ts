@@ -1,0 +1,67 @@
+import { CniGateError } from '../errors.ts';
+import { conflicts } from './joins.ts';
+import type { Configuration, Profile, ProofSettings } from './types.ts';
+
+/** Profiles that a label joins by dots, in the label's order. */
+export interface Join {
+  /** The label's value. */
+  name: string;
+  profiles: Profile[];
+}
+
+/** Label values come from anybody who may make a pod: the memory that they can take is bounded. */
+const mostJoins = 1000;
+
+/**
+ * A configuration made ready for requests: everything that can be worked out when the configuration changes is
+ * worked out here, once.
+ */
+export class Policy {
+  readonly proof: ProofSettings;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  /** `namespace/name` of every DaemonSet that brings a network: their pods are left alone. */
+  readonly daemonSets: ReadonlySet<string>;
+  readonly #joins = new Map<string, Join>();
+
+  constructor(configuration: Configuration) {
+    this.proof = configuration.proof;
+    this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
+    this.daemonSets = new Set(
+      configuration.profiles.flatMap((profile) =>
+        profile.daemonSets.map((ds) => `${ds.namespace}/${ds.name}`),
+      ),
+    );
+  }
+
+  /**
+   * The profiles that a value of the label `cni-gate.io/profile` stands for. The same value gives the same object.
+   *
+   * @param label profile names joined by dots: `cilium.linkerd`
+   * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_JOIN
+   */
+  join(label: string): Join {
+    const known = this.#joins.get(label);
+    if (known !== undefined) return known;
+    const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
+    if (new Set(join.profiles).size < join.profiles.length) {
+      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" names a profile twice`);
+    }
+    const faults = conflicts(join.profiles);
+    if (faults.length > 0) {
+      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" cannot be: ${faults.join('; ')}`);
+    }
+    if (this.#joins.size >= mostJoins) this.#joins.clear();
+    this.#joins.set(label, join);
+    return join;
+  }
+
+  #profile(name: string, label: string): Profile {
+    const profile = this.profiles.get(name);
+    if (profile !== undefined) return profile;
+    const of = name === label ? '' : ` of "${label}"`;
+    throw new CniGateError(
+      'CNI_GATE_PROFILE_UNKNOWN',
+      `profile "${name}"${of} does not exist; the configuration has: ${[...this.profiles.keys()].join(', ')}`,
+    );
+  }
+}

@@ -1,0 +1,9 @@
+import { Ajv } from 'ajv';
+import schema from './configuration.schema.json' with { type: 'json' };
+import type { Configuration, Profile } from './types.ts';
+
+const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
+
+/** The published JSON Schema, compiled. Both fill in the schema's defaults. */
+export const validateConfiguration = ajv.compile<Configuration>(schema);
+export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });

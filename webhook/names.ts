@@ -1,0 +1,32 @@
+/** Names of cni-gate that appear on objects of the cluster. Each stands here and nowhere else. */
+
+/** Label: on a namespace it opts in, on a pod it overrides the namespace's and marks what was injected. */
+export const profileLabel = 'cni-gate.io/profile';
+
+/** Value of {@link profileLabel} on a pod that wants no proof. */
+export const optOutValue = 'none';
+
+/** Annotation on an injected pod: JSON that says what was injected and why. */
+export const statusAnnotation = 'cni-gate.io/status';
+
+/** Keys with this prefix belong to cni-gate. */
+export const ownPrefix = 'cni-gate.io/';
+
+export const validatorContainer = 'cni-gate-validator';
+
+/** Downward API volume that holds the annotations which are written after the pod's containers are made. */
+export const podInfoVolume = 'cni-gate-podinfo';
+export const podInfoMountPath = '/run/cni-gate';
+export const networkStatusPath = 'network-status';
+
+/** Label keys and annotation keys of other projects, each with its home. */
+export const foreign = {
+  /** Kubernetes: on the API object that stands for a static pod. */
+  mirrorPod: 'kubernetes.io/config.mirror',
+  /** Multus (Network Plumbing Working Group): the networks that a pod asks for. */
+  networks: 'k8s.v1.cni.cncf.io/networks',
+  /** Multus: the networks that a pod got, written when its sandbox is made. */
+  networkStatus: 'k8s.v1.cni.cncf.io/network-status',
+  /** Kubernetes: which operating system a node runs. */
+  osLabels: ['kubernetes.io/os', 'beta.kubernetes.io/os'],
+} as const;
