@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAuthority } from '../../certs/authority.ts';
+import { issueServing } from '../../certs/serving.ts';
+import { fileCertificate } from '../../webhook/server/tls.ts';
+import { patchOf, recorded } from '../support/reviews.ts';
+import { startServer, type TestServer } from '../support/running-server.ts';
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+/** Waits for something that a reload brings, and fails with what was logged when it does not come. */
+async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await check()) return;
+    await sleep(20);
+  }
+  assert.fail(`did not come; logged:\n${server.lines.map((line) => JSON.stringify(line)).join('\n')}`);
+}
+
+const body = (): string => JSON.stringify(recorded('pod-deployment-web'));
+
+async function injectedImage(server: TestServer): Promise<string> {
+  const { response } = JSON.parse((await server.post('/mutate', body())).body);
+  return JSON.stringify(patchOf(response)).match(/"image":"([^"]*)"/)?.[1] ?? '';
+}
+
+const configuration = (image: string): string =>
+  `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {image: "${image}"}\n`;
+
+test('a configuration is reloaded when a ConfigMap mount swaps its link, and a wrong one changes nothing', async (t) => {
+  const path = folder(t);
+  const publish = (version: string, text: string): void => {
+    mkdirSync(join(path, version));
+    writeFileSync(join(path, version, 'config.yaml'), text);
+    symlinkSync(version, join(path, '..data_tmp'));
+    renameSync(join(path, '..data_tmp'), join(path, '..data'));
+  };
+  publish('..1', configuration('mirror/one'));
+  symlinkSync('..data/config.yaml', join(path, 'config.yaml'));
+  const server = await startServer(t, { config: join(path, 'config.yaml') });
+  assert.equal(await injectedImage(server), 'mirror/one');
+  publish('..2', configuration('mirror/two'));
+  await eventually(server, async () => (await injectedImage(server)) === 'mirror/two');
+
+  publish('..3', 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nprof: {}\n');
+  await eventually(server, () =>
+    server.lines.some((line) => /last good configuration stays/.test(String(line.msg))),
+  );
+  assert.equal(await injectedImage(server), 'mirror/two');
+  const told = server.lines.find((line) => /last good/.test(String(line.msg)));
+  assert.match(
+    String(told?.msg),
+    /config\.yaml:3: prof: unknown field; allowed here: apiVersion, kind, proof/,
+  );
+  const metrics = (await server.ops('/metrics')).body;
+  assert.match(metrics, /cni_gate_reloads_total\{source="configuration",result="success"\} 1\n/);
+  assert.match(metrics, /cni_gate_reloads_total\{source="configuration",result="failure"\} 1\n/);
+
+  rmSync(join(path, '..data'));
+  await sleep(100);
+  publish('..4', configuration('mirror/four'));
+  await eventually(server, async () => (await injectedImage(server)) === 'mirror/four');
+});
+
+test('labels of namespaces come from a file of cluster objects, reloaded when it changes', async (t) => {
+  const file = join(folder(t), 'state.yaml');
+  const state = (profile: string): string =>
+    `kind: List\nitems:\n- {kind: Namespace, metadata: {name: shop, labels: {cni-gate.io/profile: ${profile}}}}\n- {kind: Node, metadata: {name: n1}}\n`;
+  writeFileSync(file, state('cilium'));
+  const server = await startServer(t, { profile: undefined, clusterState: file });
+  const profiles = async (): Promise<string> =>
+    JSON.parse((await server.post('/mutate', body())).body).response.auditAnnotations.profiles;
+  assert.equal(await profiles(), 'cilium');
+  writeFileSync(file, state('cilium.aws-vpc-cni'));
+  await eventually(server, async () => (await profiles()) === 'cilium.aws-vpc-cni');
+  const elsewhere = recorded('pod-deployment-web');
+  elsewhere.request.namespace = 'unheard-of';
+  const { response } = JSON.parse((await server.post('/mutate', JSON.stringify(elsewhere))).body);
+  assert.match(
+    response.status.message,
+    /labels of namespace "unheard-of" are not known.*CNI_GATE_NAMESPACE_UNKNOWN/,
+  );
+});
+
+test('a certificate in files is swapped without a lost call; a pair that does not match is never served', async (t) => {
+  const path = folder(t);
+  const now = new Date();
+  const authority = await createAuthority({ commonName: 'test', days: 2, now });
+  const first = await issueServing(authority, { names: ['localhost'], days: 1, now });
+  const second = await issueServing(authority, { names: ['localhost'], days: 1, now });
+  const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];
+  writeFileSync(certificateFile, first.certificate);
+  writeFileSync(keyFile, first.key);
+  const server = await startServer(t, {
+    certificate: async (events) => fileCertificate(certificateFile, keyFile, events, 20),
+  });
+  const call = async (): Promise<number> =>
+    (await server.post('/mutate', body(), { agent: false, ca: authority.certificate })).status;
+  assert.equal(await call(), 200);
+
+  let calls = 0;
+  let stop = false;
+  const load = (async () => {
+    while (!stop) {
+      assert.equal(await call(), 200);
+      calls++;
+    }
+  })();
+  writeFileSync(certificateFile, second.certificate);
+  await eventually(server, () =>
+    server.lines.some((line) => /last good certificate stays/.test(String(line.msg))),
+  );
+  writeFileSync(keyFile, second.key);
+  await eventually(server, () =>
+    server.lines.some((line) => line.msg === 'reloaded' && line.source === 'certificate'),
+  );
+  const after = calls;
+  await eventually(server, () => calls > after + 2);
+  stop = true;
+  await load;
+  assert.equal(server.certificate.current.certificate, second.certificate);
+  assert.match(
+    (await server.ops('/metrics')).body,
+    /cni_gate_certificate_not_after_timestamp_seconds 1\d{9}\n/,
+  );
+});
+
+test('a drain turns readiness off, answers what is under way, and closes in time', async (t) => {
+  const server = await startServer(t, { drainDelay: 150 });
+  assert.equal((await server.ops('/livez')).status, 200);
+  assert.equal((await server.ops('/readyz')).status, 200);
+  assert.equal((await server.post('/mutate', body())).headers.connection, 'keep-alive');
+  const start = Date.now();
+  const drained = server.drain();
+  const unready = await server.ops('/readyz');
+  assert.deepEqual([unready.status, unready.body], [503, 'shutting down\n']);
+  const late = await server.post('/mutate', body());
+  assert.equal(late.status, 200);
+  assert.equal(late.headers.connection, 'close');
+  await drained;
+  assert.ok(Date.now() - start >= 150);
+  await assert.rejects(server.post('/mutate', body()), /ECONNREFUSED/);
+});
+
+test('a call that is under way when the port closes is answered; one that never ends is cut', async (t) => {
+  const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
+  const server = await startServer(t, { namespaces: { facts: () => facts }, drainTimeout: 1000 });
+  const underWay = server.post('/mutate', body());
+  await sleep(100);
+  const drained = server.drain();
+  await sleep(100);
+  resolve({ labels: { 'cni-gate.io/profile': 'cilium' } });
+  assert.equal((await underWay).status, 200);
+  await drained;
+
+  const stuck = await startServer(t, {
+    namespaces: { facts: () => new Promise(() => {}) },
+    drainTimeout: 200,
+  });
+  const never = assert.rejects(stuck.post('/mutate?timeout=30s', body()), /socket hang up|ECONNRESET/);
+  await sleep(100);
+  await stuck.drain();
+  await never;
+});
+
+test('a port that is taken is told with what to do', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const address = taken.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  await assert.rejects(startServer(t, { port: address.port }), {
+    code: 'CNI_GATE_LISTEN',
+    message: `cannot listen on 127.0.0.1 port ${address.port}: another process has this port`,
+  });
+});
+
+test('a profile flag or a configuration that cannot be used ends the start', async (t) => {
+  await assert.rejects(startServer(t, { profile: 'linkred' }), { code: 'CNI_GATE_PROFILE_UNKNOWN' });
+  await assert.rejects(startServer(t, { config: '/nowhere/config.yaml' }), {
+    code: 'CNI_GATE_CONFIG_UNREADABLE',
+    message: 'cannot read /nowhere/config.yaml: ENOENT',
+  });
+});

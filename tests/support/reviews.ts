@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import type { AdmissionResponse, Operation } from '../../webhook/admission/review.ts';
+
+/** A review that a real API server sent: see `tests/reviews`. */
+export function recorded(name: string): { request: Record<string, unknown> & { uid: string; object: Pod } } {
+  return JSON.parse(readFileSync(new URL(`../reviews/${name}.json`, import.meta.url), 'utf8'));
+}
+
+/** An AdmissionReview for the creation of a pod. */
+export function reviewOf(pod: unknown, request: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: '3c0f6d3e-9a37-4b0c-8d5c-0b1f6f0f3a11',
+      kind: { group: '', version: 'v1', kind: 'Pod' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      namespace: 'shop',
+      operation: 'CREATE',
+      object: pod,
+      ...request,
+    },
+  };
+}
+
+/** The operations in a response. */
+export function patchOf(response: AdmissionResponse): Operation[] {
+  return response.patch === undefined ? [] : JSON.parse(Buffer.from(response.patch, 'base64').toString());
+}

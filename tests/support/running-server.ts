@@ -1,0 +1,93 @@
+import { request as httpRequest } from 'node:http';
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import type { TestContext } from 'node:test';
+import { pino } from 'pino';
+import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
+import { selfMadeCertificate } from '../../webhook/server/tls.ts';
+
+/** What came back from a call. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+export interface TestServer extends RunningServer {
+  /** Every line that was logged, parsed. */
+  lines: Record<string, unknown>[];
+  /** Sends a body over TLS as the API server does: HTTP/1.1, verified against the authority, keep-alive. */
+  post(path: string, body: string | Buffer, options?: RequestOptions): Promise<Answer>;
+  /** Asks the plain port. */
+  ops(path: string): Promise<Answer>;
+  agent: Agent;
+}
+
+/** Starts the real server on loopback ports that the system chooses; it is drained when the test ends. */
+export async function startServer(t: TestContext, options: Partial<ServeOptions> = {}): Promise<TestServer> {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (text: string) => lines.push(JSON.parse(text)) });
+  const server = await serve({
+    log,
+    profile: 'cilium',
+    host: '127.0.0.1',
+    port: 0,
+    opsPort: 0,
+    drainDelay: 0,
+    drainTimeout: 2000,
+    interval: 20,
+    certificate: (events) => selfMadeCertificate(['localhost', '127.0.0.1'], 1, events),
+    ...options,
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  let drained: Promise<void> | undefined;
+  const drain = (): Promise<void> => {
+    drained ??= server.drain();
+    return drained;
+  };
+  t.after(async () => {
+    agent.destroy();
+    await drain();
+  });
+  const { authority } = server.certificate;
+  return {
+    ...server,
+    drain,
+    lines,
+    agent,
+    post: (path, body, more = {}) =>
+      exchange(
+        httpsRequest({
+          agent,
+          host: '127.0.0.1',
+          port: server.port,
+          path,
+          method: 'POST',
+          ...(authority !== undefined && { ca: authority }),
+          servername: 'localhost',
+          ...more,
+          headers: { 'content-type': 'application/json', ...more.headers },
+        }),
+        body,
+      ),
+    ops: (path) => exchange(httpRequest({ host: '127.0.0.1', port: server.opsPort, path, agent: false }), ''),
+  };
+}
+
+function exchange(request: ReturnType<typeof httpsRequest>, body: string | Buffer): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  request.on('error', reject);
+  request.on('response', (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () =>
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: Buffer.concat(chunks).toString(),
+      }),
+    );
+  });
+  request.end(body);
+  return promise;
+}

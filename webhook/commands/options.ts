@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../config/duration.ts';
+
+/** A port for commander; 0 lets the system choose. */
+export function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value > 65_535)
+    throw new InvalidArgumentError('expected a port, 0 to 65535.');
+  return value;
+}
+
+/** Milliseconds of a duration such as 10s for commander. */
+export function milliseconds(text: string): number {
+  const value = parseDuration(text);
+  if (value === undefined) throw new InvalidArgumentError('expected a duration such as 500ms, 10s or 2m.');
+  return value;
+}
+
+/** A number of days for commander. */
+export function days(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,4}$/.test(text) || value < 1) throw new InvalidArgumentError('expected days, 1 to 9999.');
+  return value;
+}

@@ -1,0 +1,81 @@
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../errors.ts';
+
+export interface LiveFilesOptions<T> {
+  /** Read together and handed to `parse` in this order. */
+  paths: string[];
+  /** Makes the value of the files' texts; throws where they cannot be used. */
+  parse: (texts: string[]) => T;
+  /** The code of the error when a file cannot be read. */
+  unreadable: ErrorCode;
+  /** Called with each new value after the first. */
+  onReload?: (value: T) => void;
+  /** Called when a change could not be used; the last good value stays in force. */
+  onError?: (error: unknown) => void;
+  /** Milliseconds between two looks at the files. */
+  interval?: number;
+}
+
+/**
+ * A value that is made from files and made anew when they change. The files are looked at by `stat`, which
+ * follows links: a mounted ConfigMap or Secret changes by swapping a link two folders up, where a watch on the
+ * file itself would see nothing.
+ */
+export class LiveFiles<T> {
+  readonly #options: LiveFilesOptions<T>;
+  readonly #look: () => void;
+  #texts: string[];
+  #value: T;
+
+  /** @throws CniGateError when the first reading fails: there is no last good value yet */
+  constructor(options: LiveFilesOptions<T>) {
+    this.#options = options;
+    this.#texts = this.#read();
+    this.#value = options.parse(this.#texts);
+    this.#look = () => this.#reload();
+    for (const path of options.paths) {
+      watchFile(path, { interval: options.interval ?? 1000, persistent: false }, this.#look);
+    }
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  close(): void {
+    for (const path of this.#options.paths) unwatchFile(path, this.#look);
+  }
+
+  #reload(): void {
+    const { onReload, onError, parse } = this.#options;
+    try {
+      const texts = this.#read();
+      if (texts.every((text, index) => text === this.#texts[index])) return;
+      // remembered before it is parsed: a wrong file is told once, not at every look
+      this.#texts = texts;
+      this.#value = parse(texts);
+      onReload?.(this.#value);
+    } catch (error) {
+      onError?.(error);
+    }
+  }
+
+  #read(): string[] {
+    return this.#options.paths.map((path) => readText(path, this.#options.unreadable));
+  }
+}
+
+/**
+ * The text of a file.
+ *
+ * @throws CniGateError with the given code, naming the file and why it could not be read
+ */
+export function readText(path: string, code: ErrorCode): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CniGateError(code, `cannot read ${path}: ${errnoOf(error) ?? messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

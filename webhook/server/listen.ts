@@ -1,0 +1,40 @@
+import type { AddressInfo } from 'node:net';
+import { CniGateError, errnoOf, messageOf } from '../errors.ts';
+
+/** What is asked of a Fastify instance here, over HTTP or HTTPS. */
+interface Listener {
+  listen(options: { host: string; port: number }): Promise<string>;
+  server: { address(): AddressInfo | string | null };
+}
+
+const advice: Record<string, string> = {
+  EADDRINUSE: 'another process has this port',
+  EACCES: 'ports below 1024 need CAP_NET_BIND_SERVICE; choose a higher one',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'this name has no address',
+};
+
+/**
+ * Opens a port.
+ *
+ * @param host undefined for every address of the machine, IPv6 and IPv4 (or IPv4 alone where there is no IPv6)
+ * @param port 0 lets the system choose one
+ * @returns the port
+ * @throws CniGateError CNI_GATE_LISTEN
+ */
+export async function listen(app: Listener, host: string | undefined, port: number): Promise<number> {
+  try {
+    await app.listen({ host: host ?? '::', port });
+  } catch (error) {
+    const errno = errnoOf(error) ?? '';
+    if (host === undefined && (errno === 'EAFNOSUPPORT' || errno === 'EADDRNOTAVAIL'))
+      return listen(app, '0.0.0.0', port);
+    throw new CniGateError(
+      'CNI_GATE_LISTEN',
+      `cannot listen on ${host ?? 'any address'} port ${port}: ${advice[errno] ?? messageOf(error)}`,
+      { cause: error },
+    );
+  }
+  const address = app.server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}

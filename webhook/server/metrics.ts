@@ -1,0 +1,86 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Decision } from '../admission/decide.ts';
+import { version } from '../version.ts';
+
+/** A decision takes tens of microseconds, a call that waits for the cluster up to the API server's 30 seconds. */
+const durationBuckets = [
+  50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
+];
+
+/** Every metric of the server. Names follow https://prometheus.io/docs/practices/naming/. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #reviews: Counter<'webhook' | 'profile' | 'outcome' | 'reason'>;
+  readonly #duration: Histogram<'webhook'>;
+  readonly #badRequests: Counter<'code'>;
+  readonly #patchFailures: Counter;
+  readonly #reloads: Counter<'source' | 'result'>;
+  readonly #certificateExpiry: Gauge;
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: 'cni_gate_build_info',
+      help: 'Always 1; the label tells the version.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version }, 1);
+    this.#reviews = new Counter({
+      name: 'cni_gate_admission_reviews_total',
+      help: 'Admission reviews answered, by what came of them.',
+      labelNames: ['webhook', 'profile', 'outcome', 'reason'],
+      registers,
+    });
+    this.#duration = new Histogram({
+      name: 'cni_gate_admission_duration_seconds',
+      help: 'Time from the parsed request to the answer.',
+      labelNames: ['webhook'],
+      buckets: durationBuckets,
+      registers,
+    });
+    this.#badRequests = new Counter({
+      name: 'cni_gate_bad_requests_total',
+      help: 'Calls that were no admission review this server can answer, by error code.',
+      labelNames: ['code'],
+      registers,
+    });
+    this.#patchFailures = new Counter({
+      name: 'cni_gate_patch_failures_total',
+      help: 'Patches that did not apply when tried, and were not sent.',
+      registers,
+    });
+    this.#reloads = new Counter({
+      name: 'cni_gate_reloads_total',
+      help: 'Attempts to reload a changed file, by what was reloaded and the result.',
+      labelNames: ['source', 'result'],
+      registers,
+    });
+    this.#certificateExpiry = new Gauge({
+      name: 'cni_gate_certificate_not_after_timestamp_seconds',
+      help: 'When the serving certificate expires, in seconds since the epoch.',
+      registers,
+    });
+  }
+
+  /** @param seconds time from the parsed request to the answer */
+  answered(webhook: string, decision: Decision, seconds: number): void {
+    // the profile is one that the configuration knows: labels of pods must not become series
+    const { outcome, reason, profile = '' } = decision;
+    this.#reviews.inc({ webhook, profile, outcome, reason });
+    this.#duration.observe({ webhook }, seconds);
+    if (reason === 'CNI_GATE_PATCH_FAILED') this.#patchFailures.inc();
+  }
+
+  badRequest(code: string): void {
+    this.#badRequests.inc({ code });
+  }
+
+  reloaded(source: 'configuration' | 'certificate' | 'cluster-state', result: 'success' | 'failure'): void {
+    this.#reloads.inc({ source, result });
+  }
+
+  certificateExpires(notAfter: Date): void {
+    this.#certificateExpiry.set(notAfter.getTime() / 1000);
+  }
+}
