@@ -1,0 +1,52 @@
+/** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
+import { createServer } from 'node:https';
+import { pino } from 'pino';
+import { createAuthority } from '../../certs/authority.ts';
+import { issueServing } from '../../certs/serving.ts';
+import { serve } from '../../webhook/server/serve.ts';
+
+const now = new Date();
+const authority = await createAuthority({ commonName: 'bench', days: 1, now });
+const pair = await issueServing(authority, { names: ['localhost'], days: 1, now });
+
+/** The least that any admission server has to do: read the body, parse it, answer. */
+function bare(): Promise<number> {
+  const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { uid } = JSON.parse(Buffer.concat(chunks).toString()).request;
+      const review = {
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid, allowed: true },
+      };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(review));
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
+
+async function cniGate(): Promise<number> {
+  const server = await serve({
+    // decisions are logged as in production, to nowhere
+    log: pino({ level: 'info' }, pino.destination('/dev/null')),
+    profile: 'cilium.linkerd',
+    host: '127.0.0.1',
+    port: 0,
+    opsPort: 0,
+    drainDelay: 0,
+    drainTimeout: 0,
+    certificate: async () => ({ current: pair, close: () => {} }),
+  });
+  return server.port;
+}
+
+const port = await (process.argv[2] === 'bare' ? bare() : cniGate());
+process.send?.({ port, ca: authority.certificate });

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { errorCodes } from '../../../webhook/errors.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const text = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
+
+test('every error code has its section in the reference, and no other has', () => {
+  const sections = [...text('docs/reference/errors.md').matchAll(/^### (\S+)/gm)].map((match) => match[1]);
+  assert.deepEqual(sections.toSorted(), Object.keys(errorCodes).toSorted());
+});
+
+test('every error code can be met: something throws it', () => {
+  const sources = globSync(['webhook/**/*.ts', 'certs/**/*.ts'], { cwd: root })
+    .filter((path) => path !== 'webhook/errors.ts')
+    .map(text)
+    .join('\n');
+  assert.deepEqual(
+    Object.keys(errorCodes).filter((code) => !sources.includes(`'${code}'`)),
+    [],
+  );
+});
+
+test('every dependency earns its place in a line', () => {
+  const { dependencies, devDependencies } = JSON.parse(text('package.json'));
+  const told = [...text('docs/dependencies.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]);
+  assert.deepEqual(told.toSorted(), Object.keys({ ...dependencies, ...devDependencies }).toSorted());
+});
