@@ -17,10 +17,13 @@ import { patchOf } from '../support/reviews.ts';
 
 /** What is shown, and what to look at in it. */
 const acts: [file: string, text: string][] = [
-  ['pod-deployment-web', 'a Deployment\'s pod that is not meshed: linkerd promises it nothing, Cilium an address and a gateway'],
+  [
+    'pod-deployment-web',
+    "a Deployment's pod that is not meshed: linkerd promises it nothing, Cilium an address and a gateway",
+  ],
   ['pod-meshed', 'a pod that linkerd injected: the proof goes before its validator and its native sidecar'],
   ['pod-multi-homed', 'a pod with a Multus network: its interfaces are proved as well'],
-  ['pod-host-networked', 'a pod on the host\'s network: left alone'],
+  ['pod-host-networked', "a pod on the host's network: left alone"],
 ];
 
 const profile = 'cilium.linkerd.multus';
@@ -36,7 +39,9 @@ async function main(): Promise<void> {
     drainTimeout: 1000,
     certificate: (events) => selfMadeCertificate(['localhost'], 1, events),
   });
-  console.log(`serving on https://localhost:${server.port}, namespaces labelled cni-gate.io/profile=${profile}`);
+  console.log(
+    `serving on https://localhost:${server.port}, namespaces labelled cni-gate.io/profile=${profile}`,
+  );
   try {
     for (const [file, text] of acts) await show(server, file, text);
   } finally {

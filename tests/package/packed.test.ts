@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { version } from '../../webhook/version.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs a command to its end. */
+function run(
+  cwd: string,
+  command: string,
+  args: string[],
+): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(command, args, { cwd, encoding: 'utf8' });
+}
+
+test('the packed file runs where it is installed, without the checkout', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const packed = run(root, 'npm', ['pack', '--silent', '--pack-destination', folder]);
+  assert.equal(packed.status, 0, packed.stderr);
+  const file = `cni-gate-${version}.tgz`;
+  const listed = run(folder, 'tar', ['tf', file]).stdout.split('\n');
+  assert.ok(listed.includes('package/dist/webhook/config/profiles/linkerd.yaml'));
+  assert.deepEqual(
+    listed.filter((path) => /\.ts$|tests\//.test(path)),
+    [],
+  );
+
+  writeFileSync(join(folder, 'package.json'), '{"private": true}');
+  const installed = run(folder, 'npm', ['install', '--omit=dev', '--no-audit', '--no-fund', `./${file}`]);
+  assert.equal(installed.status, 0, installed.stderr);
+  const told = run(folder, 'npx', ['--no', 'cni-gate', '--version']);
+  assert.equal(told.stdout.trim(), version, told.stderr);
+  const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n';
+  writeFileSync(join(folder, 'pod.yaml'), pod);
+  const review = run(folder, 'npx', [
+    '--no',
+    'cni-gate',
+    'review',
+    '-f',
+    'pod.yaml',
+    '--profile',
+    'cilium',
+    '-o',
+    'yaml',
+  ]);
+  assert.equal(review.status, 0, review.stderr);
+  assert.match(review.stdout, /name: cni-gate-validator/);
+});
