@@ -25,10 +25,11 @@ const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59);
 export function periodFrom(now: Date, days: number, within?: Period): Period {
   const start = wholeSeconds(now.getTime() - allowedSkewMs);
   const end = wholeSeconds(now.getTime() + days * dayMs);
-  if (!(days > 0 && end > wholeSeconds(now.getTime()) && end <= lastMoment)) {
+  // Put so that days or a time that are no number fall on the refusing side.
+  if (!(end > wholeSeconds(now.getTime()) && end <= lastMoment)) {
     throw new CniGateError(
       'CNI_GATE_USAGE',
-      `A certificate must last more than zero days and end before the year 10000; asked for were ${days} days.`,
+      `A certificate must last a second or more and end before the year 10000; asked for were ${days} days.`,
     );
   }
   return {

@@ -66,12 +66,12 @@ function asksForWindows(requirements: NodeSelectorRequirement[] | null | undefin
   return (
     Array.isArray(requirements) &&
     requirements.some(
-      ({ key, operator, values }) =>
-        foreign.osLabels.some((label) => label === key) &&
-        operator === 'In' &&
-        Array.isArray(values) &&
-        values.length > 0 &&
-        values.every((value) => value === 'windows'),
+      (requirement) =>
+        foreign.osLabels.some((label) => label === requirement?.key) &&
+        requirement.operator === 'In' &&
+        Array.isArray(requirement.values) &&
+        requirement.values.length > 0 &&
+        requirement.values.every((value) => value === 'windows'),
     )
   );
 }

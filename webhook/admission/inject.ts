@@ -28,6 +28,11 @@ export function injectedAt(pod: Pod): number {
   return (pod.spec.initContainers ?? []).findIndex((container) => isOurContainer(container, pod));
 }
 
+/** Whether an earlier call, of this version or another, left anything in the pod. */
+function carriesInjection(pod: Pod): boolean {
+  return injectedAt(pod) >= 0 || own(pod.metadata.annotations, statusAnnotation) !== undefined;
+}
+
 /**
  * What makes this pod prove what is demanded of it; nothing where it does already.
  *
@@ -79,9 +84,8 @@ function proveOperations(
 /** What takes an earlier injection out of a pod that nothing is promised to any more. */
 export function uninject(pod: Pod): PodChange {
   const { metadata, spec } = pod;
+  if (!carriesInjection(pod)) return { operations: [], warnings: [] };
   const at = injectedAt(pod);
-  const traces = at >= 0 || own(metadata.annotations, statusAnnotation) !== undefined;
-  if (!traces) return { operations: [], warnings: [] };
   const label = own(metadata.labels, profileLabel);
   const labelChange = label !== undefined && isOurs(pod, label) ? [profileLabel] : [];
   return {
@@ -98,12 +102,10 @@ export function uninject(pod: Pod): PodChange {
 const removal = (keys: string[]): Map<string, undefined> => new Map(keys.map((key) => [key, undefined]));
 
 function dropVolume(pod: Pod): Operation[] {
-  const at = (pod.spec.volumes ?? []).findIndex(isPodInfo);
+  if (!carriesInjection(pod)) return [];
+  const at = (pod.spec.volumes ?? []).findIndex((volume) => volume.name === podInfoVolume);
   return removeOperations('volumes', pod.spec.volumes, at);
 }
-
-const isPodInfo = (volume: { name: string; downwardAPI?: unknown }): boolean =>
-  volume.name === podInfoVolume && volume.downwardAPI !== undefined;
 
 function statusText(demand: Demand, choice: Choice): string {
   const status: Status = {
@@ -128,7 +130,8 @@ function refuseTakenNames(pod: Pod, at: number): void {
       `the pod has a container "${validatorContainer}" that cni-gate did not put there: give it another name`,
     );
   }
-  if ((pod.spec.volumes ?? []).some((volume) => volume.name === podInfoVolume && !isPodInfo(volume))) {
+  const volumeTaken = (pod.spec.volumes ?? []).some((volume) => volume.name === podInfoVolume);
+  if (volumeTaken && !carriesInjection(pod)) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
       `the pod has a volume "${podInfoVolume}" that cni-gate did not put there: give it another name`,

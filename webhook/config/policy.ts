@@ -12,6 +12,9 @@ export interface Join {
 /** Label values come from anybody who may make a pod: the memory that they can take is bounded. */
 const mostJoins = 1000;
 
+/** Kubernetes' limit on a label's value: the injected pod carries the join as one. */
+const longestLabel = 63;
+
 /**
  * A configuration made ready for requests: everything that can be worked out when the configuration changes is
  * worked out here, once.
@@ -45,6 +48,10 @@ export class Policy {
     const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(join.profiles).size < join.profiles.length) {
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" names a profile twice`);
+    }
+    if (label.length > longestLabel) {
+      const message = `profile "${label}" is longer than a label's value may be, ${longestLabel} characters`;
+      throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
     }
     const faults = conflicts(join.profiles);
     if (faults.length > 0) {

@@ -12,6 +12,7 @@ const now = new Date();
 let authority: Authority;
 let stranger: Authority;
 let server: Server;
+const open: Server[] = [];
 
 before(async () => {
   // The stranger has the same name: what tells the two apart is the key.
@@ -22,7 +23,9 @@ before(async () => {
   server = await listen([name, '127.0.0.1']);
 });
 
-after(() => server.close());
+after(() => {
+  for (const each of open) each.close();
+});
 
 test('a client that trusts the authority connects by name', async () => {
   assert.equal(await outcome(server, { ca: authority.certificate, servername: name }), 'connected');
@@ -36,7 +39,6 @@ test('and by a name that is too long for a subject', async () => {
   const other = await listen([longName]);
   assert.equal(await outcome(other, { ca: authority.certificate, servername: longName }), 'connected');
   assert.equal(await outcome(other, { ca: authority.certificate }), 'ERR_TLS_CERT_ALTNAME_INVALID');
-  other.close();
 });
 
 test('a client refuses another name', async () => {
@@ -55,6 +57,7 @@ test('a client that trusts another authority refuses', async () => {
 async function listen(names: string[]): Promise<Server> {
   const { certificate, key } = await issueServing(authority, { names, days: 1, now });
   const listening = createServer({ cert: certificate, key }, (socket) => socket.end());
+  open.push(listening);
   // A client that refuses leaves: that is the outcome of the test, not a fault of the server.
   listening.on('tlsClientError', () => {});
   listening.listen(0, '127.0.0.1');

@@ -1,0 +1,36 @@
+import { allContainers, type Pod, type Quantities, type Resources } from '../../webhook/admission/pod.ts';
+import { nanos } from './kubernetes/quantity.ts';
+
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+const counted = ['cpu', 'memory'];
+
+/**
+ * A pod's class as Kubernetes computes it: `pkg/apis/core/v1/helper/qos/qos.go`, `ComputePodQOS`. Only cpu and
+ * memory count, a zero counts as not set, init containers count as containers do, ephemeral containers do not,
+ * and where the pod has resources of its own (1.34 and later) only those count.
+ */
+export function qosClass(pod: Pod): QosClass {
+  const own = pod.spec.resources ?? undefined;
+  const all: Resources[] =
+    own === undefined ? allContainers(pod).map((container) => container.resources ?? {}) : [own];
+  const requests = sum(all.map((resources) => resources.requests));
+  const limits = sum(all.map((resources) => resources.limits));
+  if (requests.size === 0 && limits.size === 0) return 'BestEffort';
+  // with resources of the pod's own, no limits at all are not looked at one by one, but differ from the requests
+  const limited = all.every((resources) => sum([resources.limits]).size === counted.length);
+  const equal = requests.size === limits.size && [...requests].every(([name, n]) => limits.get(name) === n);
+  return limited && equal ? 'Guaranteed' : 'Burstable';
+}
+
+/** The sum of each counted resource, without those that come to nothing. */
+function sum(maps: (Quantities | null | undefined)[]): Map<string, bigint> {
+  const totals = new Map<string, bigint>();
+  for (const map of maps) {
+    for (const [name, value] of Object.entries(map ?? {})) {
+      const amount = nanos(value) ?? 0n;
+      if (counted.includes(name) && amount > 0n) totals.set(name, (totals.get(name) ?? 0n) + amount);
+    }
+  }
+  return totals;
+}
