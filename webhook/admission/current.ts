@@ -4,6 +4,7 @@ import { statusAnnotation, validatorContainer } from '../names.ts';
 import type { Demand } from './demand.ts';
 import { type Container, own, type Pod, type Resources, type SecurityContext } from './pod.ts';
 import { quantity } from './quantity.ts';
+import { hasPodResources } from './resources.ts';
 import { mayRunAs } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
@@ -26,7 +27,7 @@ const harmlessFields = new Set(['resizePolicy']);
  * policy of Always, ids and labels of OpenShift, environment variables, mounts. What would change the command,
  * its checks, its user or its rights does not pass.
  */
-export function isCurrent(actual: Container, wanted: Container, demand: Demand): boolean {
+export function isCurrent(actual: Container, wanted: Container, demand: Demand, pod: Pod): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
   const handled = new Set(Object.keys(wanted));
   for (const name of ['env', 'resources', 'securityContext', 'volumeMounts', 'imagePullPolicy'])
@@ -37,7 +38,8 @@ export function isCurrent(actual: Container, wanted: Container, demand: Demand):
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
-    sameResources(actual.resources ?? {}, resources ?? {}) &&
+    // where the pod's own resources decide its class, what a LimitRange set on ours may stay
+    (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
     sameRights(actual.securityContext ?? {}, securityContext ?? {}, demand)
   );
 }

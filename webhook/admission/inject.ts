@@ -71,7 +71,7 @@ function proveOperations(
 ): Operation[] {
   const { initContainers, imagePullSecrets } = pod.spec;
   const found = initContainers?.[at];
-  const current = found !== undefined && isCurrent(found, wanted, demand);
+  const current = found !== undefined && isCurrent(found, wanted, demand, pod);
   const secrets = proof.imagePullSecrets
     .filter((name) => !imagePullSecrets?.some((secret) => secret.name === name))
     .map((name) => ({ name }));

@@ -18,7 +18,7 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'];
  * those, and its containers need none.
  */
 export function resourcesFor(pod: Pod): Resources | undefined {
-  if (hasAny(pod.spec.resources)) return undefined;
+  if (hasPodResources(pod)) return undefined;
   const others = allContainers(pod).filter((container) => container.name !== validatorContainer);
   const requests = common(others.map((container) => container.resources?.requests));
   const limits = common(others.map((container) => container.resources?.limits));
@@ -26,8 +26,11 @@ export function resourcesFor(pod: Pod): Resources | undefined {
   return { ...(requests && { requests }), ...(limits && { limits }) };
 }
 
-const hasAny = (resources: Resources | null | undefined): boolean =>
-  Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
+/** Whether the pod has resources of its own, so that its containers' do not decide its class. */
+export function hasPodResources(pod: Pod): boolean {
+  const { requests, limits } = pod.spec.resources ?? {};
+  return Object.keys(requests ?? {}).length + Object.keys(limits ?? {}).length > 0;
+}
 
 /** The largest value of each resource that every one of the maps has. */
 function common(maps: (Quantities | null | undefined)[]): Quantities | undefined {

@@ -3,6 +3,7 @@ import { createAuthority } from '../../certs/authority.ts';
 import { checkPair } from '../../certs/pair.ts';
 import { renewalDue } from '../../certs/renewal.ts';
 import { issueServing } from '../../certs/serving.ts';
+import { CniGateError } from '../errors.ts';
 import { LiveFiles } from '../files/live.ts';
 
 /** A serving certificate (a chain, the leaf first) and its key, in PEM. */
@@ -47,7 +48,11 @@ export function fileCertificate(
     paths: [certificateFile, keyFile],
     unreadable: 'CNI_GATE_TLS_UNREADABLE',
     parse: ([certificate = '', key = '']) => {
-      const { notAfter } = checkPair(certificate, key, new Date());
+      const { notAfter, names } = checkPair(certificate, key, new Date());
+      if (names.length === 0) {
+        const message = `${certificateFile} has no subjectAltName: the API server, as all of Go, does not look at the common name`;
+        throw new CniGateError('CNI_GATE_TLS_PAIR', message);
+      }
       return { certificate, key, notAfter };
     },
     ...(interval !== undefined && { interval }),

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { cniGate, startCniGate } from '../support/command.ts';
+import { recorded } from '../support/reviews.ts';
+
+test('serve writes its authority, answers, and ends with 0 when it is told to stop', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = join(folder, 'ca.crt');
+  const ports = ['--host', '127.0.0.1', '--port', '0', '--ops-port', '0'];
+  const child = startCniGate([
+    'serve',
+    '--profile',
+    'cilium',
+    ...ports,
+    '--drain-delay',
+    '0s',
+    '--tls-ca-out',
+    authority,
+  ]);
+  t.after(() => child.kill('SIGKILL'));
+  assert.ok(child.stdout !== null);
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const [first] = await once(lines, 'line');
+  const { port, msg } = JSON.parse(first);
+  assert.equal(msg, 'serving admission reviews');
+
+  const call = request({
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port,
+    path: '/mutate',
+    method: 'POST',
+    ca: readFileSync(authority),
+    headers: { 'content-type': 'application/json' },
+  });
+  call.end(JSON.stringify(recorded('pod-ad-hoc')));
+  const [response] = await once(call, 'response');
+  response.resume();
+  assert.equal(response.statusCode, 200);
+
+  child.kill('SIGTERM');
+  const [status, signal] = await ended;
+  assert.deepEqual([status, signal], [0, null]);
+});
+
+test('what serve cannot start with is told on stderr with a code, and ends with 2', () => {
+  const cases: [string[], RegExp][] = [
+    [[], /where do namespaces get their profile from.*\(CNI_GATE_USAGE\)/],
+    [
+      ['--profile', 'linkred'],
+      /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+    ],
+    [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
+    [
+      ['--profile', 'linkerd', '--tls-cert', '/nowhere', '--tls-key', '/nowhere'],
+      /cannot read \/nowhere: ENOENT \(CNI_GATE_TLS_UNREADABLE\)/,
+    ],
+    [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
+    [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],
+    [['--profile', 'linkerd', '--tls-days', '0'], /expected days, 1 to 9999/],
+    [['--profile', 'linkerd', '--drain-delay', '1m'], /--drain-timeout is shorter than --drain-delay/],
+    [['--cluster-state', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)/],
+    [['--profle', 'linkerd'], /unknown option '--profle'/],
+  ];
+  for (const [args, text] of cases) {
+    const { status, stdout, stderr } = cniGate(['serve', ...args]);
+    assert.equal(status, 2, `${args.join(' ')}: ${stderr}`);
+    assert.match(stderr, text);
+    assert.doesNotMatch(stderr, /^\s+at /m, 'no stack trace');
+    assert.equal(stdout, '');
+  }
+});
+
+test('help and version are no errors', () => {
+  const help = cniGate(['--help']);
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /serve .*\n.*review /s);
+  assert.match(cniGate(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.equal(cniGate(['frobnicate']).status, 2);
+});
