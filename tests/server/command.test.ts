@@ -27,10 +27,14 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
   t.after(() => child.kill('SIGKILL'));
   assert.ok(child.stdout !== null);
   const ended = once(child, 'exit');
-  const lines = createInterface({ input: child.stdout });
-  const [first] = await once(lines, 'line');
-  const { port, msg } = JSON.parse(first);
-  assert.equal(msg, 'serving admission reviews');
+  let port: number | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const told = JSON.parse(line);
+    if (told.msg !== 'serving admission reviews') continue;
+    port = told.port;
+    break;
+  }
+  child.stdout.resume();
 
   const call = request({
     host: '127.0.0.1',
