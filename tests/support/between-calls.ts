@@ -10,8 +10,8 @@ import {
   addVariable,
   appendSidecar,
   assignOpenShiftIds,
+  initContainerFirst,
   mountCertificates,
-  putInitContainerFirst,
 } from './between-calls/webhooks.ts';
 
 /** A change that the API server, its plugins or other webhooks make to a pod between two calls. In place. */
@@ -35,11 +35,11 @@ export const changes: Readonly<Record<string, Change>> = {
     requests: { cpu: '100m', memory: '128Mi' },
   }),
   limitRangeOfMemory: limitRange({ limits: { memory: '1Gi' }, requests: { memory: '1Gi' } }),
-  putInitContainerFirst,
+  initContainerFirst: initContainerFirst('vault-agent-init'),
   appendSidecar,
   addVariable,
   mountCertificates,
   assignOpenShiftIds,
 };
 
-export { fillDefaults, mountServiceAccount, putInitContainerFirst };
+export { fillDefaults, initContainerFirst };

@@ -22,7 +22,7 @@ export function annotationChanges(pod: Pod, demand: Demand, namespace: string): 
       } else if (key === foreign.networks) {
         const { value: merged, kept } = mergeNetworks(current, value, namespace);
         if (merged !== original) changes.set.set(key, merged);
-        for (const text of kept) changes.warnings.push(`profile ${name}: the pod's own ${key} wins: ${text}`);
+        for (const text of kept) changes.warnings.push(`profile ${name}: ${key}: ${text}`);
       } else if (current !== value) {
         changes.warnings.push(`profile ${name}: the pod's own ${key} wins: "${current}", not "${value}"`);
       }

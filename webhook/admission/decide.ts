@@ -106,9 +106,9 @@ function leave(pod: Pod, reason: Exemption, profile?: string): Decision {
 
 /** A refusal, or with `proof.mode: warn` a warning in its place. */
 export function refuse(policy: Policy, error: CniGateError): Decision {
-  const message = `${error.message} (${error.code})`;
   const base = { reason: error.code, profiles: [], operations: [] };
   return policy.proof.mode === 'enforce'
-    ? { ...base, outcome: 'refused', warnings: [], message }
-    : { ...base, outcome: 'warned', warnings: [message] };
+    ? { ...base, outcome: 'refused', warnings: [], message: `${error.message} (${error.code})` }
+    : // a warning may be cut at its end, and the code is what one searches for
+      { ...base, outcome: 'warned', warnings: [`${error.code}: ${error.message}`] };
 }

@@ -43,7 +43,8 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        containers: { type: 'array', items: container },
+        // null where there are none: the API server says so after the webhooks, in words that are better known
+        containers: list(container),
         initContainers: list(container),
         volumes: list(named),
         imagePullSecrets: list({ type: 'object' }),
@@ -95,7 +96,7 @@ export function decodePodRequest(body: unknown): PodRequest {
   if (kind.kind !== 'Pod' || (kind.group ?? '') !== '' || kind.version !== 'v1') {
     throw new CniGateError(
       'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Pod of v1, got ${describe(request.kind)}: look at the rules of the webhook configuration`,
+      `expected request.kind Pod of v1, got ${describeKind(request.kind)}: look at the rules of the webhook configuration`,
     );
   }
   const pod: unknown = request.object;
@@ -114,6 +115,13 @@ export function decodePodRequest(body: unknown): PodRequest {
     dryRun: request.dryRun === true,
     pod,
   };
+}
+
+/** A group, version and kind in the words of manifests, such as `Binding of v1`. */
+function describeKind(value: unknown): string {
+  if (!isObject(value)) return describe(value);
+  const { group, version, kind } = value;
+  return `${describe(kind)} of ${[group, version].filter((part) => part !== '').join('/')}`;
 }
 
 /** A short name of any JSON value for an error text, never its whole content. */

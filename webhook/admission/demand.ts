@@ -23,7 +23,7 @@ const cache = new WeakMap<Join, Map<string, Demand>>();
 
 /** The demand of those profiles of a join that apply to this pod, or undefined where none does. */
 export function demandOn(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Demand | undefined {
-  const holding = join.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
+  const holding = holdingProfiles(pod, join, namespaceLabels);
   if (holding.length === 0) return undefined;
   const demands = cache.get(join) ?? new Map<string, Demand>();
   cache.set(join, demands);
@@ -31,6 +31,25 @@ export function demandOn(pod: Pod, join: Join, namespaceLabels: Record<string, s
   const demand = demands.get(key) ?? makeDemand(holding);
   demands.set(key, demand);
   return demand;
+}
+
+/**
+ * The profiles that apply, and those that will once the pod has the annotations which the others give it: a later
+ * call sees those annotations and has to come to the same answer.
+ */
+function holdingProfiles(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Profile[] {
+  let holding = join.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
+  for (;;) {
+    const given: Record<string, string> = Object.assign({}, ...holding.map((profile) => profile.annotations));
+    if (holding.length === join.profiles.length || Object.keys(given).length === 0) return holding;
+    const annotations = { ...given, ...pod.metadata.annotations };
+    const later = { ...pod, metadata: { ...pod.metadata, annotations } };
+    const before = new Set(holding);
+    holding = join.profiles.filter(
+      (profile) => before.has(profile) || applies(profile, later, namespaceLabels),
+    );
+    if (holding.length === before.size) return holding;
+  }
 }
 
 function makeDemand(profiles: Profile[]): Demand {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual as same } from 'node:util';
 import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '../config/networks.ts';
 
 /** What came of merging a profile's networks into a pod's. */
@@ -19,7 +20,7 @@ export function mergeNetworks(podText: string, profileText: string, podNamespace
   const pod = parseNetworks(podText);
   const profile = parseNetworks(profileText);
   if (pod === undefined || profile === undefined) {
-    return { value: podText, kept: ['cannot be read as a list of networks, so nothing was added'] };
+    return { value: podText, kept: ["the pod's own list cannot be read, so nothing was added"] };
   }
   const kept: string[] = [];
   const missing = missingEntries(pod.entries, profile.entries, podNamespace, kept);
@@ -48,20 +49,35 @@ function missingEntries(
   };
   const devices = new Set(have.map((entry) => entry.interface));
   return want
-    .filter((entry) => take(entry, true) === undefined)
-    .filter((entry) => {
-      const found = take(entry, false);
+    .map((entry) => ({ entry, exact: take(entry, true) }))
+    .filter(({ entry, exact }) => {
+      const found = exact ?? take(entry, false);
       if (found !== undefined) {
-        if (entry.interface !== undefined && found.interface !== undefined) {
-          kept.push(`${identity(entry, podNamespace)} is on ${found.interface}, not on ${entry.interface}`);
-        }
+        kept.push(...differences(found, entry, podNamespace));
         return false;
       }
       if (entry.interface === undefined || !devices.has(entry.interface)) return true;
-      kept.push(`${entry.interface} is taken, so ${identity(entry, podNamespace)} was not added`);
+      kept.push(
+        `the pod's own entry wins: ${entry.interface} is taken, so ${identity(entry, podNamespace)} was not added`,
+      );
       return false;
-    });
+    })
+    .map(({ entry }) => entry);
 }
+
+/** What a profile's entry asks for and the pod's entry of the same network has otherwise. */
+function differences(own: NetworkEntry, asked: NetworkEntry, podNamespace: string): string[] {
+  const { name: _, namespace: __, ...rest } = asked;
+  return Object.entries(rest)
+    .filter(([key, value]) => !same(own[key], value))
+    .map(
+      ([key, value]) =>
+        `the pod's own entry wins: ${identity(asked, podNamespace)}: ${key} is ${show(own[key])}, not ${show(value)}`,
+    );
+}
+
+const show = (value: unknown): string =>
+  value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /** The pod's text with entries behind it. */
 function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {

@@ -94,5 +94,6 @@ export function own<T>(map: Record<string, T> | null | undefined, key: string): 
 
 /** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  // a pod without any is written as null, and is the API server's to refuse
+  return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
 }

@@ -20,7 +20,8 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'];
 export function resourcesFor(pod: Pod): Resources | undefined {
   if (hasPodResources(pod)) return undefined;
   const others = allContainers(pod).filter((container) => container.name !== validatorContainer);
-  const requests = common(others.map((container) => container.resources?.requests));
+  // the API server sets requests that are left out to the limits; a manifest may not have been there yet
+  const requests = common(others.map(({ resources }) => ({ ...resources?.limits, ...resources?.requests })));
   const limits = common(others.map((container) => container.resources?.limits));
   if (requests === undefined && limits === undefined) return undefined;
   return { ...(requests && { requests }), ...(limits && { limits }) };

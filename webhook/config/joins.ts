@@ -1,6 +1,6 @@
 import { foreign } from '../names.ts';
 import { settingsOf } from './checks.ts';
-import type { Profile } from './types.ts';
+import type { Condition, Profile } from './types.ts';
 
 /** A value that two profiles give, and which profiles those are. */
 interface Given {
@@ -46,7 +46,7 @@ export function conflicts(profiles: Profile[]): string[] {
       `check "reach" of profile "${reaching[0].name}" would be answered by the proxy that profile "${capturing[0].name}" redirects to`,
     );
   }
-  return [...texts, ...annotationConflicts(profiles)];
+  return [...texts, ...annotationConflicts(profiles), ...contradictions(profiles)];
 }
 
 /** Annotations that two profiles want with different values. Lists of Multus networks are merged instead. */
@@ -63,6 +63,30 @@ function annotationConflicts(profiles: Profile[]): string[] {
           ];
     }),
   );
+}
+
+/**
+ * Annotations that one profile gives and that keep another, or the same one, from applying: it would apply at the
+ * first call about a pod and not at the second, which sees the annotation.
+ */
+function contradictions(profiles: Profile[]): string[] {
+  const given = profiles.flatMap(({ name, annotations }) =>
+    Object.entries(annotations).map(([key, value]) => ({ name, key, value })),
+  );
+  return profiles.flatMap((profile) =>
+    given
+      .filter(({ key, value }) => [profile.when].flat().some((condition) => rulesOut(condition, key, value)))
+      .map(
+        ({ name, key }) =>
+          `profile "${profile.name}" leaves out pods with the annotation ${key} that profile "${name}" gives them`,
+      ),
+  );
+}
+
+function rulesOut({ annotations = {} }: Condition, key: string, value: string): boolean {
+  const matcher = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+  if (typeof matcher !== 'object') return false;
+  return ('exists' in matcher && !matcher.exists) || ('notIn' in matcher && matcher.notIn.includes(value));
 }
 
 function firstRepeat(given: Given[]): [Given, Given] | undefined {

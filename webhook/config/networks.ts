@@ -24,7 +24,8 @@ const interfaceName = /^[^\s/,@]{1,15}$/;
 /** The list that an annotation's text stands for, or undefined where Multus could not read it. */
 export function parseNetworks(text: string): NetworkList | undefined {
   const entries = isJson(text) ? parseJson(text) : parseCommaList(text);
-  return entries?.every(isEntry) ? { form: isJson(text) ? 'json' : 'comma', entries } : undefined;
+  if (!entries?.every(isEntry)) return undefined;
+  return { form: isJson(text) ? 'json' : 'comma', entries: entries.map(withoutEmpty) };
 }
 
 /** An entry in the comma list's form, or undefined where it says more than that form can. */
@@ -37,7 +38,7 @@ export function commaText(entry: NetworkEntry): string | undefined {
 /** Multus takes a text with any of these characters for JSON. */
 const isJson = (text: string): boolean => /[[{"]/.test(text);
 
-function parseJson(text: string): NetworkEntry[] | undefined {
+function parseJson(text: string): unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : undefined;
@@ -65,7 +66,15 @@ function isEntry(entry: unknown): entry is NetworkEntry {
   return (
     typeof name === 'string' &&
     dnsName.test(name) &&
-    (namespace === undefined || (typeof namespace === 'string' && dnsName.test(namespace))) &&
-    (device === undefined || (typeof device === 'string' && interfaceName.test(device)))
+    isOptional(namespace, dnsName) &&
+    isOptional(device, interfaceName)
   );
+}
+
+/** To Multus an empty text is the same as none. */
+const isOptional = (value: unknown, form: RegExp): boolean =>
+  value === undefined || value === null || value === '' || (typeof value === 'string' && form.test(value));
+
+function withoutEmpty({ namespace, interface: device, ...rest }: NetworkEntry): NetworkEntry {
+  return { ...rest, ...(namespace && { namespace }), ...(device && { interface: device }) };
 }

@@ -80,6 +80,8 @@ export interface Report {
   faults: Fault[];
   /** Objects that are neither workload nor Namespace, by kind. */
   passedBy: Map<string, number>;
+  /** Whether the input is admission calls and no manifests, read or not. */
+  reviewsOnly: boolean;
   namespaces: number;
 }
 
@@ -89,7 +91,11 @@ export function placeOf(fault: Pick<Fault, 'file' | 'line' | 'column'>): string 
 }
 
 /** An error in the input at a place. */
-export function faultAt(place: Pick<Fault, 'file' | 'line' | 'column'>, code: ErrorCode, message: string): Fault {
+export function faultAt(
+  place: Pick<Fault, 'file' | 'line' | 'column'>,
+  code: ErrorCode,
+  message: string,
+): Fault {
   return { code, message, ...place };
 }
 

@@ -6,9 +6,24 @@ import type { ScalarTag } from 'yaml';
  * `1:30` and dates are strings as in 1.2, where 1.1 would make numbers and times of them.
  */
 export const kubernetesScalars: ScalarTag[] = [
-  plain('null', /^(?:~|null|Null|NULL|)$/, () => null, (value) => value === null || value === undefined),
-  plain('bool', /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/, () => true, (value) => value === true),
-  plain('bool', /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/, () => false, (value) => value === false),
+  plain(
+    'null',
+    /^(?:~|null|Null|NULL|)$/,
+    () => null,
+    (value) => value === null || value === undefined,
+  ),
+  plain(
+    'bool',
+    /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/,
+    () => true,
+    (value) => value === true,
+  ),
+  plain(
+    'bool',
+    /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/,
+    () => false,
+    (value) => value === false,
+  ),
   plain(
     'int',
     /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|0[0-7_]*|[1-9][0-9_]*)$/,

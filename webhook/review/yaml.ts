@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument, stringify } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  stringify,
+} from 'yaml';
 import type { Path } from './model.ts';
 import { kubernetesScalars } from './scalars.ts';
 
@@ -16,9 +27,13 @@ const options = {
 /** Enough for any manifest; a text of nine lines could otherwise stand for gigabytes. */
 const mostAliases = 1000;
 
-/** Parses one document. Errors are in its `errors`; a text nested too deeply throws a RangeError. */
-export function parseYaml(text: string): Document.Parsed {
-  return parseDocument(text, { ...options, keepSourceTokens: true });
+/**
+ * Parses one document. Errors are in its `errors`; a text nested too deeply throws a RangeError.
+ *
+ * @param keepSourceTokens what editing the text needs, and reading it does not
+ */
+export function parseYaml(text: string, keepSourceTokens = false): Document.Parsed {
+  return parseDocument(text, { ...options, keepSourceTokens });
 }
 
 /**
@@ -27,7 +42,7 @@ export function parseYaml(text: string): Document.Parsed {
  * @throws ReferenceError for an alias without an anchor, or for too many; Error for a merge of something else than
  *   a map
  */
-export function valueOf(document: Document): unknown {
+export function plainValue(document: Document): unknown {
   return document.toJS({ maxAliasCount: mostAliases });
 }
 

@@ -1,6 +1,7 @@
 import { allContainers, type Container, type Pod, type Resources } from '../../../webhook/admission/pod.ts';
 import { canonical } from '../kubernetes/quantity.ts';
 import { dropEmpty } from './empty.ts';
+import { fillPodRequests } from './pod-level.ts';
 
 /** A field of a pod that is only looked at here. */
 type Loose = Record<string, unknown>;
@@ -26,7 +27,8 @@ export function fillDefaults(pod: Pod): void {
   const { spec } = pod;
   for (const container of allContainers(pod)) fillContainer(container);
   for (const volume of spec.volumes ?? []) fillVolume(volume);
-  if (spec.resources) fillResources(spec.resources);
+  writeCanonically(spec.resources ?? {});
+  fillPodRequests(pod);
   fill(spec, {
     dnsPolicy: 'ClusterFirst',
     enableServiceLinks: true,
@@ -57,12 +59,15 @@ function fillContainer(container: Container): void {
   }
 }
 
-/** Requests that are left out are those of the limits; `SetDefaults_Pod`, for the pod's own `defaultPodRequests`. */
-function fillResources(resources: Resources): void {
-  for (const kind of ['requests', 'limits'] as const) {
-    const map = resources[kind];
-    for (const [name, value] of Object.entries(map ?? {})) if (map) map[name] = canonical(value);
+function writeCanonically(resources: Resources): void {
+  for (const map of [resources.requests ?? {}, resources.limits ?? {}]) {
+    for (const [name, value] of Object.entries(map)) map[name] = canonical(value);
   }
+}
+
+/** `SetDefaults_Pod`: requests that are left out are those of the limits. */
+function fillResources(resources: Resources): void {
+  writeCanonically(resources);
   if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
 }
 

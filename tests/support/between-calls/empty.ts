@@ -16,6 +16,9 @@ export function dropEmpty(pod: Pod): void {
 function drop(object: object): void {
   for (const [key, value] of Object.entries(object)) {
     const empty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-    if (value === null || (empty && !keptEmpty.has(key))) Reflect.deleteProperty(object, key);
+    // containers is the one list that is written even when it is null
+    if (key !== 'containers' && (value === null || (empty && !keptEmpty.has(key)))) {
+      Reflect.deleteProperty(object, key);
+    }
   }
 }

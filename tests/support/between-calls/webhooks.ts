@@ -1,5 +1,5 @@
-import { validatorContainer } from '../../../webhook/names.ts';
 import { allContainers, type Container, type Pod } from '../../../webhook/admission/pod.ts';
+import { validatorContainer } from '../../../webhook/names.ts';
 
 /** A container as a mesh or a secrets agent adds it, with the resources of ours: it takes none of them away. */
 function guest(pod: Pod, name: string): Container {
@@ -15,10 +15,11 @@ function guest(pod: Pod, name: string): Container {
 }
 
 /** Another webhook puts its init container before all others, once. */
-export function putInitContainerFirst(pod: Pod): void {
-  const name = 'vault-agent-init';
-  if (allContainers(pod).some((container) => container.name === name)) return;
-  pod.spec.initContainers = [guest(pod, name), ...(pod.spec.initContainers ?? [])];
+export function initContainerFirst(name: string): (pod: Pod) => void {
+  return (pod) => {
+    if (allContainers(pod).some((container) => container.name === name)) return;
+    pod.spec.initContainers = [guest(pod, name), ...(pod.spec.initContainers ?? [])];
+  };
 }
 
 /** Another webhook appends its sidecar to the containers, once. */

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { type Document, parseDocument } from 'yaml';
+import type { MutateContext } from '../../webhook/admission/mutate.ts';
+import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Operation } from '../../webhook/admission/review.ts';
+import { profileLabel } from '../../webhook/names.ts';
+import { version } from '../../webhook/version.ts';
+import { policyOf } from '../support/configurations.ts';
+import { recorded } from '../support/reviews.ts';
+
+/** What an answer should be. */
+export interface Expectation {
+  outcome: string;
+  reason: string;
+  /** As in the response, before the API server puts the webhook's name before each key. */
+  audit: Record<string, string>;
+  warnings?: string[];
+  message?: string;
+  patch: Operation[];
+}
+
+/** A later call: what others did to the pod since the last answer, and the answer to what they left. */
+export interface LaterCall {
+  others?: Operation[];
+  expect?: Expectation | null;
+}
+
+/** A file of `cases/`. */
+export interface GoldenCase {
+  title: string;
+  /** A configuration file without apiVersion and kind. */
+  config?: object;
+  /** `profile` is short for the label that opts in; `known: false` where its labels cannot be told. */
+  namespace?: { name?: string; profile?: string; labels?: Record<string, string>; known?: boolean };
+  ownNamespace?: string;
+  /** Fields of the AdmissionReview's request that are not those of a pod's creation. */
+  request?: Record<string, unknown>;
+  pod?: Pod;
+  /** In place of a pod: the name of a recorded review. */
+  review?: string;
+  expect?: Expectation | null;
+  calls?: LaterCall[];
+}
+
+const fields = new Set([
+  ...['title', 'config', 'namespace', 'ownNamespace', 'request', 'pod', 'review', 'expect', 'calls'],
+]);
+
+/** Reads a case. `<version>` in it stands for the version of cni-gate, so that a release changes no case. */
+export function readCase(file: URL): { golden: GoldenCase; document: Document } {
+  const document = parseDocument(readFileSync(file, 'utf8'));
+  const [fault] = document.errors;
+  if (fault !== undefined) throw fault;
+  const golden = document.toJS() as GoldenCase;
+  const unknown = Object.keys(golden).filter((key) => !fields.has(key));
+  if (unknown.length > 0) throw new Error(`unknown field: ${unknown.join(', ')}`);
+  return { golden, document };
+}
+
+/** The pod and the rest of the request that a case begins with. */
+export function beginningOf(golden: GoldenCase): { pod: Pod; request: Record<string, unknown> } {
+  const { object, ...request } =
+    golden.review === undefined ? { object: undefined } : requestOf(golden.review);
+  const pod = golden.pod ?? object;
+  if (pod === undefined) throw new Error('a case needs a pod or a review');
+  const withVersion: Pod = JSON.parse(JSON.stringify(pod).replaceAll('<version>', version));
+  return { pod: withVersion, request: { ...request, namespace: nameOf(golden), ...golden.request } };
+}
+
+const requestOf = (name: string): { object: Pod } & Record<string, unknown> => recorded(name).request;
+
+const nameOf = (golden: GoldenCase): string => golden.namespace?.name ?? 'shop';
+
+/** The policy and the namespaces that a case is answered with. */
+export function contextOf(golden: GoldenCase): MutateContext {
+  const { labels, profile, known } = golden.namespace ?? {};
+  const all = { 'kubernetes.io/metadata.name': nameOf(golden), ...labels };
+  const own = profile === undefined ? all : { ...all, [profileLabel]: profile };
+  return {
+    policy: policyOf(golden.config),
+    namespaces: new KnownNamespaces(new Map(known === false ? [] : [[nameOf(golden), own]])),
+    ownNamespace: golden.ownNamespace,
+  };
+}

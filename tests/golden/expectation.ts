@@ -1,0 +1,24 @@
+import { version } from '../../webhook/version.ts';
+import type { Answer } from '../support/answers.ts';
+import type { Expectation } from './case.ts';
+
+/** An answer in the form in which a case tells it. */
+export function expectationOf({ decision, response, patch }: Answer): Expectation {
+  const told: Expectation = {
+    outcome: decision.outcome,
+    reason: decision.reason,
+    audit: response.auditAnnotations ?? {},
+    ...(response.warnings !== undefined && { warnings: response.warnings }),
+    ...(response.status !== undefined && { message: response.status.message }),
+    patch,
+  };
+  return withoutVersion(told);
+}
+
+/** The places where an injection tells the version, and no others: a user's text may hold the same digits. */
+function withoutVersion<T>(value: T): T {
+  const text = JSON.stringify(value)
+    .replaceAll(`cni-gate/cni-gate:${version}"`, 'cni-gate/cni-gate:<version>"')
+    .replaceAll(`\\"version\\":\\"${version}\\"`, '\\"version\\":\\"<version>\\"');
+  return JSON.parse(text) as T;
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { suite, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { Document } from 'yaml';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import { type Answer, answerTo, patched } from '../support/answers.ts';
+import { assertSettled, assertSound } from '../support/invariants.ts';
+import { beginningOf, contextOf, type Expectation, readCase } from './case.ts';
+import { expectationOf } from './expectation.ts';
+
+/*
+ * Each file of `cases/` is a pod and the answer it must get: the folder is the specification of `/mutate`.
+ * `UPDATE_GOLDEN=1` writes the answers of today into the files; read the difference before you keep it.
+ */
+
+const folder = new URL('./cases/', import.meta.url);
+const update = process.env.UPDATE_GOLDEN === '1';
+
+suite('golden cases', { concurrency: true }, () => {
+  for (const name of readdirSync(folder).sort()) {
+    test(basename(name, '.yaml'), () => holds(new URL(name, folder)));
+  }
+});
+
+async function holds(file: URL): Promise<void> {
+  const { golden, document } = readCase(file);
+  const { pod, request } = beginningOf(golden);
+  const context = contextOf(golden);
+  const ask = (asked: Pod): Promise<Answer> => answerTo(asked, context, request);
+  let changed = false;
+  let current = pod;
+  const calls = [{ expect: golden.expect }, ...(golden.calls ?? [])];
+  for (const [index, call] of calls.entries()) {
+    current = patched(current, 'others' in call ? (call.others ?? []) : []);
+    const answer = await ask(current);
+    const seen = expectationOf(answer);
+    const place = index === 0 ? ['expect'] : ['calls', index - 1, 'expect'];
+    changed = compare(call.expect, seen, document, place) || changed;
+    current = assertSound(current, answer);
+    await assertSettled(current, answer, ask);
+  }
+  if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));
+}
+
+/** Whether the document was changed: only with `UPDATE_GOLDEN=1`, and only where the answer is another one. */
+function compare(
+  expected: Expectation | null | undefined,
+  seen: Expectation,
+  document: Document,
+  place: (string | number)[],
+): boolean {
+  if (update && !isDeepStrictEqual(expected, seen)) {
+    document.setIn(place, document.createNode(seen));
+    return true;
+  }
+  assert.ok(expected, `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`);
+  assert.deepEqual(seen, expected);
+  return false;
+}

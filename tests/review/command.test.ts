@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CommanderError } from 'commander';
+import { parse, parseAllDocuments } from 'yaml';
+import { reviewCommand } from '../../webhook/commands/review.ts';
+import { CniGateError } from '../../webhook/errors.ts';
+import { cniGate, type Ended } from '../support/command.ts';
+import { recorded } from '../support/reviews.ts';
+import { folderWith, namespaceOf, pod } from './support.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs `cni-gate review` on standard input. */
+const reviewed = (input: string, ...args: string[]): Ended =>
+  cniGate(['review', '-f', '-', ...args], { input });
+
+const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+const warned = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
+
+test('the examples are reviewed without anything wrong, and show each outcome', () => {
+  const { status, stdout, stderr } = cniGate(['review', '-f', 'examples/'], { cwd: root });
+  assert.equal(stderr, '');
+  assert.equal(status, 0);
+  for (const told of [
+    /^injected Deployment shop\/web \(examples\/web\.yaml:\d+\): cilium$/m,
+    /^injected Deployment shop\/checkout .*: cilium, linkerd$/m,
+    /^injected StatefulSet shop\/db /m,
+    /^injected CronJob reports\/report /m,
+    /^injected Pod shop\/router .*: cilium, multus$/m,
+    /^skipped DaemonSet shop\/node-exporter .*: uses the node's own network$/m,
+    /^not opted in Deployment legacy\/intranet /m,
+    /^reviewed 7 workloads: 5 injected, 1 left alone \(host-network 1\), 1 not opted in, 0 refused, 0 warnings; 1 other object passed by$/m,
+  ]) {
+    assert.match(stdout, told);
+  }
+  assert.ok(!stdout.includes('\u001b'));
+});
+
+test('the examples keep every line in the YAML output but the alias that is written out', () => {
+  const { status, stdout } = cniGate(['review', '-f', 'examples', '-o', 'yaml'], { cwd: root });
+  assert.equal(status, 0);
+  const input = readdirSync(join(root, 'examples'));
+  assert.equal(parseAllDocuments(stdout).length, input.length + 3);
+  assert.match(stdout, /defaultMode: 0440\n/);
+  assert.match(stdout, /restartPolicy: Always # a native sidecar\n/);
+});
+
+test('exit codes: 1 a refusal, 2 what cannot be read', () => {
+  assert.equal(reviewed(refused, '--profile', 'cilium').status, 1);
+  const { status, stdout, stderr } = reviewed(`${refused}---\na: b: c\n`, '--profile', 'cilium');
+  assert.equal(status, 2);
+  assert.match(stderr, /^cni-gate: stdin:12:4: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
+  assert.match(stdout, /^refused Pod shop\/a/);
+});
+
+test('--strict makes 1 of a warning', (t) => {
+  const folder = folderWith(t, {
+    'config.yaml': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
+  });
+  const args = ['--profile', 'cilium', '--config', join(folder, 'config.yaml')];
+  assert.equal(reviewed(warned, ...args).status, 0);
+  assert.equal(reviewed(warned, ...args, '--strict').status, 1);
+});
+
+test('wrong usage says what is wrong', async () => {
+  for (const [args, text] of [
+    [[], /required option '-f, --filename <path\.\.\.>' not specified/],
+    [['-f', 'x', '-o', 'html'], /Allowed choices are text, json, yaml, junit/],
+    [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
+    [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],
+    [['-f', 'x', '--profile', 'cilium', '--server', 'https://x'], /cannot be used with option '--profile/],
+    [['-f', 'x', '--config', 'x', '--server', 'https://x'], /cannot be used with option '--config/],
+    [['-f', 'x', '--server', 'http://localhost'], /expected a URL such as https:/],
+    [['-f', 'x', '--timeout', '10'], /expected a duration such as/],
+    [['-f', 'x', '--ca', 'x'], /--ca goes with --server/],
+  ] as const) {
+    const command = reviewCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} });
+    await assert.rejects(command.parseAsync(args, { from: 'user' }), (error) => {
+      assert.ok(error instanceof CommanderError || error instanceof CniGateError);
+      assert.match(error.message, text);
+      return true;
+    });
+  }
+});
+
+test('wrong usage and an input that is not there exit with 2, without a stack', () => {
+  for (const [args, text] of [
+    [['-f', 'x', '--profile', 'nowhere'], /^cni-gate: .*\(CNI_GATE_PROFILE_UNKNOWN\)$/m],
+    [['-f', 'none.yaml'], /^cni-gate: none\.yaml: no such file or folder \(CNI_GATE_INPUT_UNREADABLE\)$/m],
+  ] as const) {
+    const { status, stderr } = cniGate(['review', ...args]);
+    assert.equal(status, 2, args.join(' '));
+    assert.match(stderr, text);
+    assert.doesNotMatch(stderr, /\n {4}at /);
+  }
+});
+
+test('-f may be given several times, with several names, and - once', (t) => {
+  const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
+  const args = ['-f', join(folder, 'a.yaml'), join(folder, 'b.yaml'), '-f', '-', '-f', '-', '-o', 'json'];
+  const { stdout } = cniGate(['review', ...args], { input: namespaceOf('shop', 'cilium') });
+  const { summary, workloads } = JSON.parse(stdout);
+  assert.deepEqual([summary.injected, summary.namespaces], [2, 1]);
+  assert.deepEqual(
+    workloads.map((one: { name: string }) => one.name),
+    ['a', 'b'],
+  );
+});
+
+test('yaml goes to standard output alone, refusals and warnings to standard error', () => {
+  const { status, stdout, stderr } = reviewed(refused, '--profile', 'cilium', '-o', 'yaml');
+  assert.equal(status, 1);
+  assert.deepEqual(parse(stdout), parse(refused));
+  assert.match(stderr, /^cni-gate: stdin:1: refused: profile "nowhere" does not exist/);
+});
+
+test('reviews in, answers out; what is passed by is counted on standard error', () => {
+  const input = ['binding-meshed', 'pod-meshed'].map((name) => JSON.stringify(recorded(name))).join('\n');
+  const { status, stdout, stderr } = reviewed(input, '--profile', 'linkerd', '-o', 'json');
+  assert.equal(status, 0);
+  const { apiVersion, kind, response } = JSON.parse(stdout);
+  assert.deepEqual([apiVersion, kind], ['admission.k8s.io/v1', 'AdmissionReview']);
+  assert.equal(response.uid, recorded('pod-meshed').request.uid);
+  assert.equal(stderr, 'cni-gate: passed by: 1 AdmissionReview of Binding\n');
+});
+
+test('--color paints where the output is no terminal', () => {
+  const { stdout } = reviewed(pod('a'), '--profile', 'cilium', '--color');
+  assert.ok(stdout.includes('\u001b[32m+    cni-gate.io/profile: cilium'));
+});
+
+test('a reader that stops reading is no error', () => {
+  const many = Array.from({ length: 200 }, (_, index) => pod(`pod-${index}`)).join('---\n');
+  const script = `"${process.execPath}" webhook/main.ts review -f - --profile cilium | head -n 1; echo "$PIPESTATUS"`;
+  const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: root, input: many, encoding: 'utf8' });
+  assert.equal(stderr, '');
+  assert.equal(stdout, 'injected Pod shop/pod-0 (stdin:1): cilium\n0\n');
+});
+
+test('neither a server nor the Kubernetes client is loaded', () => {
+  const watch = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      const found = next(name, context);
+      if (/node_modules\\/(fastify|pino|prom-client|@kubernetes)\\//.test(found.url)) console.error(found.url);
+      return found;
+    } });`;
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(watch)}`, 'webhook/main.ts', 'review'];
+  const { stdout, stderr } = spawnSync(process.execPath, [...args, '-f', 'examples'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /^reviewed 7 workloads/m);
+  assert.equal(stderr, '');
+});

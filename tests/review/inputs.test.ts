@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { readPolicy } from '../../webhook/config/file.ts';
+import { expandInputs } from '../../webhook/review/inputs.ts';
+import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
+
+/** Inputs with the folder cut off; of faults the message. */
+const found = (folder: string, names: string[]): string[] =>
+  expandInputs(names.map((name) => join(folder, name))).map((one) =>
+    typeof one === 'string' ? relative(folder, one) : `${relative(folder, one.file)}: ${one.message}`,
+  );
+
+const files = {
+  'b.yaml': '',
+  'a.yml': '',
+  'c/d.json': '',
+  'c/e.txt': '',
+  'c/.hidden.yaml': '',
+  '.git/x.yaml': '',
+};
+
+test('folders are read to their depths, sorted, and only manifests are taken', (t) => {
+  const folder = folderWith(t, files);
+  assert.deepEqual(found(folder, ['']), ['a.yml', 'b.yaml', 'c/d.json']);
+  assert.deepEqual(found(folder, ['c']), ['c/d.json']);
+});
+
+test('a named file is taken whatever it is called, each once, in the order of the arguments', (t) => {
+  const folder = folderWith(t, files);
+  assert.deepEqual(found(folder, ['c/e.txt', 'b.yaml', '.', 'c/../b.yaml']), [
+    'c/e.txt',
+    'b.yaml',
+    'a.yml',
+    'c/d.json',
+  ]);
+});
+
+test('globs are sorted, and a name with brackets is a name first', (t) => {
+  const folder = folderWith(t, { ...files, '[x].yaml': '' });
+  assert.deepEqual(found(folder, ['*.y*ml']), ['[x].yaml', 'a.yml', 'b.yaml']);
+  assert.deepEqual(found(folder, ['**/d.{json,yaml}', '[x].yaml']), ['c/d.json', '[x].yaml']);
+});
+
+test('what is not there is told, and the rest is taken', (t) => {
+  const folder = folderWith(t, { 'a.yaml': '', 'empty/x.txt': '' });
+  assert.deepEqual(found(folder, ['none.yaml', 'a.yaml', '*.yml', 'empty']), [
+    'none.yaml: no such file or folder',
+    'a.yaml',
+    '*.yml: no file matches',
+    'empty: the folder holds no .yaml, .yml or .json file',
+  ]);
+});
+
+test('links that lead in a circle are told', (t) => {
+  const folder = folderWith(t, { 'in/a.yaml': '' });
+  symlinkSync('..', join(folder, 'in', 'up'));
+  symlinkSync('self.yaml', join(folder, 'self.yaml'));
+  const [first, second, ...more] = found(folder, ['in', 'self.yaml']);
+  assert.equal(first, 'in/a.yaml');
+  assert.match(second ?? '', /^in\/up\/in: the folder contains itself: it is a link to /);
+  assert.match(more.join(), /self\.yaml: its symbolic links lead in a circle/);
+});
+
+test('a mounted ConfigMap, where every file is a link into a hidden folder, is read once', (t) => {
+  const folder = folderWith(t, { '..2026/a.yaml': '' });
+  symlinkSync('..2026', join(folder, '..data'));
+  symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
+  assert.deepEqual(found(folder, ['']), ['a.yaml']);
+});
+
+const asked = (names: string[]): Promise<Reviewed> =>
+  reviewNames({ names, namespace: 'x', admission: { policy: readPolicy(undefined), profile: 'cilium' } });
+
+test('files that are no text are told', async (t) => {
+  const folder = folderWith(t, { 'nul.yaml': 'a: \0', 'ok.yaml': pod('a') });
+  writeFileSync(join(folder, 'bytes.yaml'), Buffer.from([0x61, 0xff]));
+  mkdirSync(join(folder, 'sub'));
+  const { report, told } = await asked([folder, join(folder, 'sub')]);
+  assert.deepEqual(
+    report.faults.map(({ code, message }) => `${code} ${message}`),
+    [
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text; its bytes are not',
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found a NUL byte at 3: is it binary, or UTF-16?',
+      'CNI_GATE_INPUT_UNREADABLE the folder holds no .yaml, .yml or .json file',
+    ],
+  );
+  assert.deepEqual(told, ['injected promised Pod shop/a']);
+});
+
+test('an input without a single object is told: what should have filled it failed', async (t) => {
+  for (const text of ['', '# only this\n---\n---\n', 'null\n']) {
+    const { faults } = await reviewText(t, text);
+    assert.deepEqual(faults, ['undefined: there are no objects in the input'], JSON.stringify(text));
+  }
+});
+
+test('a byte order mark is no part of a document', async (t) => {
+  const { told } = await reviewText(t, `\ufeff${pod('a')}`, { profile: 'cilium' });
+  assert.deepEqual(told, ['injected promised Pod shop/a']);
+});
+
+test('documents that cannot be used are told with their lines, and the others are reviewed', async (t) => {
+  const nested = (open: string, close: string) => `a: ${open.repeat(20_000)}${close.repeat(20_000)}\n`;
+  const bomb = `a0: &a0 [x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(9)}]\n`).join('')}`;
+  const bad: [text: string, message: RegExp][] = [
+    ['a: b: c\n', /^\d+: neither YAML nor JSON: Nested mappings/],
+    ['{"a": 1,, "b": 2}\n', /^\d+: neither YAML nor JSON: Unexpected ,/],
+    ['a: *b\n', /^\d+: no usable YAML: Unresolved alias/],
+    ['<<: 1\n', /^\d+: no usable YAML: Merge sources must be maps/],
+    [nested('[', ']'), /^\d+: the document is nested too deeply/],
+    [bomb, /^\d+: no usable YAML: Excessive alias count/],
+    ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
+    ['- 1\n', /^\d+: expected a Kubernetes object, got a number/],
+    ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
+    [
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n',
+      /Deployment default\/a: expected a pod template in spec\.template, got nothing/,
+    ],
+    [
+      'apiVersion: v1\nkind: PodTemplate\ntemplate: {metadata: 1}\n',
+      /expected an object in template\.metadata, got a number/,
+    ],
+    [
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: 1}\n',
+      /Pod default\/a: spec\.containers must be array, is 1/,
+    ],
+    [
+      `{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}\n`,
+      /nested too deeply/,
+    ],
+  ];
+  let line = 1;
+  for (const [text, message] of bad) {
+    const document = `# ${line}\n---\n${pod('before')}---\n${text}---\n${pod('after')}`;
+    const { faults, told } = await reviewText(t, document, { profile: 'cilium' });
+    assert.equal(faults.length, 1, text.slice(0, 40));
+    assert.match(faults[0] ?? '', message);
+    const [where] = /^\d+/.exec(faults[0] ?? '') ?? [];
+    assert.ok(Number(where) >= 13 && Number(where) <= 16, faults[0]);
+    assert.deepEqual(told, ['injected promised Pod shop/before', 'injected promised Pod shop/after']);
+    line += 1;
+  }
+});

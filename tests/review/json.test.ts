@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+
+const labelled = (name: string, profile: string): string =>
+  pod(name).replace('metadata:', `metadata:\n  labels: {cni-gate.io/profile: ${profile}}`);
+
+const strictConfig = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n';
+
+/** One of each: injected, warned of, refused, not opted in, unreadable, passed by. */
+const files = {
+  'a.yaml': [
+    pod('good'),
+    labelled('warned', 'none'),
+    labelled('refused', 'nowhere'),
+    pod('other', 'elsewhere'),
+    namespaceOf('shop', 'cilium'),
+  ].join('---\n'),
+  'b.yaml': `kind: Service\napiVersion: v1\n---\n${pod('broken').replace('metadata:', 'metadata:\n  labels: {v: 1.10}')}---\na: b: c\n`,
+};
+
+test('json tells everything in one document', async (t) => {
+  const reviewed = await reviewFiles(t, files, { config: strictConfig });
+  const { summary, workloads, errors } = reviewed.json();
+  assert.deepEqual(summary, {
+    reviewed: 4,
+    injected: 2,
+    current: 0,
+    removed: 0,
+    leftAlone: {},
+    notOptedIn: 1,
+    refused: 1,
+    warnings: 1,
+    passedBy: { Service: 1 },
+    namespaces: 1,
+    errors: 2,
+  });
+  assert.deepEqual(
+    workloads.map(({ name, line, outcome, reason, profiles }) => [name, line, outcome, reason, profiles]),
+    [
+      ['good', 1, 'injected', 'promised', ['cilium']],
+      ['warned', 11, 'injected', 'promised', ['cilium']],
+      ['refused', 22, 'refused', 'CNI_GATE_PROFILE_UNKNOWN', []],
+      ['other', 33, 'skipped', 'not-opted-in', []],
+    ],
+  );
+  const [good, warned, refused] = workloads;
+  assert.equal(good?.kind, 'Pod');
+  assert.equal(good?.apiVersion, 'v1');
+  assert.match(good?.file ?? '', /a\.yaml$/);
+  assert.deepEqual(
+    good?.patch.map(({ op, path }) => `${op} ${path}`),
+    ['add /spec/initContainers', 'add /metadata/labels', 'add /metadata/annotations'],
+  );
+  assert.match(warned?.warnings.join() ?? '', /is not allowed here/);
+  assert.match(refused?.message ?? '', /profile "nowhere" does not exist/);
+  assert.deepEqual(
+    errors.map(({ code, line }) => [code, line]),
+    [
+      ['CNI_GATE_INPUT_SYNTAX', 15],
+      ['CNI_GATE_INPUT_SYNTAX', 7],
+    ],
+  );
+  assert.match(
+    errors[1]?.message ?? '',
+    /Pod shop\/broken: metadata\.labels\.v must be string, is 1\.1: put it in quotes/,
+  );
+});
+
+interface Case {
+  '@name': string;
+  '@line': string;
+  failure?: { '@message': string };
+  skipped?: { '@message': string };
+  error?: { '@message': string };
+}
+
+function suitesOf(xml: string): { '@name': string; '@tests': string; testcase: Case[] }[] {
+  assert.equal(XMLValidator.validate(xml), true);
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    isArray: (name) => name === 'testcase' || name === 'testsuite',
+  });
+  return parser.parse(xml).testsuites.testsuite;
+}
+
+test('junit has a suite for each file and a case for each workload', async (t) => {
+  const reviewed = await reviewFiles(t, files, { config: strictConfig });
+  const [a, b] = suitesOf(reviewed.junit());
+  assert.match(a?.['@name'] ?? '', /a\.yaml$/);
+  const told = (one: Case): string[] => ['failure', 'skipped', 'error'].filter((name) => name in one);
+  assert.deepEqual(
+    a?.testcase.map((one) => [one['@name'], one['@line'], ...told(one)]),
+    [
+      ['Pod shop/good', '1'],
+      ['Pod shop/warned', '11'],
+      ['Pod shop/refused', '22', 'failure'],
+      ['Pod elsewhere/other', '33', 'skipped'],
+    ],
+  );
+  assert.match(a?.testcase[2]?.failure?.['@message'] ?? '', /profile "nowhere" does not exist/);
+  assert.deepEqual(b?.testcase.map(told), [['error'], ['error']]);
+  const counts = (one: object | undefined): unknown[] =>
+    ['@tests', '@failures', '@errors', '@skipped'].map((name) => one?.[name as keyof typeof one]);
+  assert.deepEqual(counts(a), ['4', '1', '0', '1']);
+  assert.deepEqual(counts(b), ['2', '0', '2', '0']);
+});
+
+test('with --strict a warning is a failure in junit', async (t) => {
+  const reviewed = await reviewFiles(t, files, { config: strictConfig });
+  const [a] = suitesOf(reviewed.junit(true));
+  assert.match(a?.testcase[1]?.failure?.['@message'] ?? '', /is not allowed here/);
+});
+
+test('junit is XML whatever names there are', async (t) => {
+  const text = pod('a').replace('name: a', 'name: "<&\\e\\u0000\\ud800\\"]]>"');
+  const [suite] = suitesOf((await reviewText(t, text, { profile: 'cilium' })).junit());
+  assert.match(suite?.testcase[0]?.['@name'] ?? '', /^Pod shop\/(<&|&lt;&amp;)/);
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+
+test('a Namespace gives the profile wherever it stands: behind its workloads, in another file, in a List', async (t) => {
+  const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
+  const { told } = await reviewFiles(t, {
+    'a.yaml': [pod('a', 'shop'), namespaceOf('shop', 'cilium')].join('---\n'),
+    'b.yaml': [pod('b', 'other'), pod('c', 'tools')].join('---\n'),
+    'c.yaml': [namespaceOf('other', 'aws-vpc-cni'), list].join('---\n'),
+  });
+  assert.deepEqual(told, [
+    'injected promised Pod shop/a',
+    'injected promised Pod other/b',
+    'injected promised Pod tools/c',
+  ]);
+});
+
+test('workloads of namespaces without the label, or not in the input, are not opted in and no refusal', async (t) => {
+  const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
+  const reviewed = await reviewText(
+    t,
+    [pod('a', 'bare'), bare, pod('b', 'unknown'), namespaceOf('none', 'none'), pod('c', 'none')].join(
+      '---\n',
+    ),
+  );
+  assert.deepEqual(reviewed.told, [
+    'skipped not-opted-in Pod bare/a',
+    'skipped not-opted-in Pod unknown/b',
+    'skipped not-opted-in Pod none/c',
+  ]);
+  assert.equal(reviewed.summary.notOptedIn, 3);
+  assert.match(reviewed.text(), /no namespace opted in: .*cni-gate\.io\/profile.*--profile/);
+});
+
+test('the hint is not given where something opted in', async (t) => {
+  const reviewed = await reviewText(
+    t,
+    [pod('a'), namespaceOf('shop', 'cilium'), pod('b', 'x')].join('---\n'),
+  );
+  assert.equal(reviewed.summary.notOptedIn, 1);
+  assert.doesNotMatch(reviewed.text(), /no namespace opted in/);
+});
+
+test('what an earlier injection left in a namespace that did not opt in stays: the API server does not call', async (t) => {
+  const injected = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
+  const reviewed = await reviewText(t, injected);
+  assert.deepEqual(reviewed.told, ['skipped not-opted-in Pod shop/a']);
+  assert.equal(reviewed.yaml(), injected);
+});
+
+test('--profile opts every namespace in, in place of its label', async (t) => {
+  const text = [pod('a'), namespaceOf('shop', 'linkerd'), pod('b', 'unknown')].join('---\n');
+  const { report } = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(
+    report.judged.map(({ verdict }) => verdict.profiles),
+    [['cilium'], ['cilium']],
+  );
+});
+
+test('objects that name no namespace are in the one of -n', async (t) => {
+  const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
+  assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).told, [
+    'injected promised Pod tools/a',
+  ]);
+  assert.deepEqual((await reviewText(t, text)).told, ['skipped not-opted-in Pod default/a']);
+});
+
+test('a Namespace that cannot be read is told, and the rest is reviewed', async (t) => {
+  const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
+  const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
+  const { faults, told } = await reviewText(t, [wrong, nameless, pod('a')].join('---\n'), {
+    profile: 'cilium',
+  });
+  assert.deepEqual(faults, [
+    '1: Namespace one: expected a string in label a, got a number; put it in quotes',
+    '7: a Namespace has no metadata.name',
+  ]);
+  assert.deepEqual(told, ['injected promised Pod shop/a']);
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseYaml, plainValue } from '../../webhook/review/yaml.ts';
+
+/** What sigs.k8s.io/yaml makes of plain scalars. */
+const cases: [text: string, value: unknown][] = [
+  ['0644', 420],
+  ['0o644', 420],
+  ['08', 8],
+  ['-0x1F', -31],
+  ['0b101', 5],
+  ['1_000', 1000],
+  ['+5', 5],
+  ['1.10', 1.1],
+  ['1e3', 1000],
+  ['.5', 0.5],
+  ['1.', 1],
+  ['yes', true],
+  ['On', true],
+  ['n', false],
+  ['off', false],
+  ['~', null],
+  ['Null', null],
+  ['', null],
+  ['1:30', '1:30'],
+  ['2026-11-21', '2026-11-21'],
+  ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00Z'],
+  ['1.2.3', '1.2.3'],
+  ['0o', '0o'],
+  ['yEs', 'yEs'],
+  ['"0644"', '0644'],
+  ["'yes'", 'yes'],
+  ['!!str 5', '5'],
+  ['128Mi', '128Mi'],
+];
+
+test('plain scalars mean what they mean to Kubernetes', () => {
+  const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
+  assert.deepEqual(
+    plainValue(parseYaml(text)),
+    Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])),
+  );
+});
+
+test('merge keys are merged, and of two equal keys the last one counts', () => {
+  const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
+  const { c, d } = plainValue(parseYaml(text)) as Record<string, unknown>;
+  assert.deepEqual(c, { p: 5, q: 2, r: 4 });
+  assert.equal(d, 2);
+});

@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { readPolicy } from '../../webhook/config/file.ts';
+import type { Report } from '../../webhook/review/model.ts';
+import { answersOutput, jsonOutput } from '../../webhook/review/output-json.ts';
+import { junitOutput } from '../../webhook/review/output-junit.ts';
+import { painter, textOutput } from '../../webhook/review/output-text.ts';
+import { yamlOutput } from '../../webhook/review/output-yaml.ts';
+import { Progress } from '../../webhook/review/progress.ts';
+import { type ReviewOptions, review } from '../../webhook/review/run.ts';
+import { type Summary, summarize } from '../../webhook/review/summary.ts';
+
+/** A folder with files in it, gone when the test ends. */
+export function folderWith(t: TestContext, files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-review-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+export interface Reviewed {
+  report: Report;
+  summary: Summary;
+  /** `outcome reason kind namespace/name` of each workload. */
+  told: string[];
+  /** `line: message` of each fault. */
+  faults: string[];
+  text(): string;
+  json(): JsonReport;
+  answers(): string;
+  yaml(): string;
+  junit(strict?: boolean): string;
+}
+
+export interface JsonReport {
+  summary: Summary;
+  workloads: {
+    apiVersion: string;
+    kind: string;
+    namespace: string;
+    name: string;
+    file: string;
+    line: number;
+    outcome: string;
+    reason: string;
+    profiles: string[];
+    warnings: string[];
+    message?: string;
+    patch: { op: string; path: string; value?: unknown }[];
+  }[];
+  errors: { code: string; message: string; file: string; line?: number }[];
+}
+
+export interface Flags {
+  profile?: string;
+  namespace?: string;
+  /** Text of a configuration file. */
+  config?: string;
+}
+
+/** Reviews texts as files in a folder, in the order of their names, in this process. */
+export async function reviewFiles(
+  t: TestContext,
+  files: Record<string, string>,
+  { profile, namespace = 'default', config }: Flags = {},
+): Promise<Reviewed> {
+  const folder = folderWith(t, files);
+  const policy = readPolicy(
+    config === undefined ? undefined : join(folderWith(t, { 'config.yaml': config }), 'config.yaml'),
+  );
+  return reviewNames({ names: [folder], namespace, admission: { policy, profile } });
+}
+
+/** Reviews one text. */
+export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
+  reviewFiles(t, { 'input.yaml': text }, flags);
+
+export async function reviewNames(options: Omit<ReviewOptions, 'progress'>): Promise<Reviewed> {
+  const report = await review({ ...options, progress: new Progress({ write: () => true }) });
+  const summary = summarize(report);
+  return {
+    report,
+    summary,
+    told: report.judged.map(({ workload, verdict }) => {
+      const { kind, namespace, name } = workload;
+      return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
+    }),
+    faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
+    text: () => textOutput(report, summary, painter(false)),
+    json: () => JSON.parse(jsonOutput(report, summary)),
+    answers: () => answersOutput(report),
+    yaml: () => yamlOutput(report),
+    junit: (strict = false) => junitOutput(report, strict),
+  };
+}
+
+/** A Namespace that opts in. */
+export const namespaceOf = (name: string, profile: string): string =>
+  `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n  labels:\n    cni-gate.io/profile: ${profile}\n`;
+
+/** A pod that everything can be injected into. */
+export const pod = (name: string, namespace = 'shop'): string =>
+  `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  containers:\n    - name: app\n      image: app:1\n`;

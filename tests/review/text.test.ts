@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { painter, textOutput } from '../../webhook/review/output-text.ts';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+
+test('a header, a unified diff with the lines of the file, and counts', async (t) => {
+  const reviewed = await reviewFiles(
+    t,
+    { 'a.yaml': `# one\n---\n# two\n${pod('a')}` },
+    { profile: 'cilium' },
+  );
+  const [document] = reviewed.report.documents;
+  const lines = reviewed
+    .text()
+    .replaceAll(document?.file ?? '', 'a.yaml')
+    .split('\n');
+  assert.deepEqual(lines.slice(0, 9), [
+    'injected Pod shop/a (a.yaml:4): cilium',
+    '--- a.yaml',
+    '+++ a.yaml as admitted',
+    '@@ -6,7 +6,36 @@',
+    ' metadata:',
+    '   name: a',
+    '   namespace: shop',
+    '+  labels:',
+    '+    cni-gate.io/profile: cilium',
+  ]);
+  assert.equal(
+    lines.at(-2),
+    'reviewed 1 workload: 1 injected, 0 refused, 0 warnings; 0 other objects passed by',
+  );
+});
+
+test('what is left alone takes one line that says why', async (t) => {
+  const host = pod('a').replace('spec:', 'spec:\n  hostNetwork: true');
+  const windows = pod('b').replace('spec:', 'spec:\n  os: {name: windows}');
+  const unmeshed = pod('c', 'mesh');
+  const out = pod('d').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
+  const namespaces = [namespaceOf('shop', 'cilium'), namespaceOf('mesh', 'linkerd')];
+  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: true}\n';
+  const text = [host, windows, unmeshed, out, pod('e', 'else'), ...namespaces].join('---\n');
+  const output = (await reviewText(t, text, { config })).text().replaceAll(/\(.*?(?=:\d+\))/g, '(f');
+  assert.equal(
+    output,
+    `skipped Pod shop/a (f:1): uses the node's own network
+skipped Pod shop/b (f:12): runs on Windows
+skipped Pod mesh/c (f:23): no profile promises it anything
+skipped Pod shop/d (f:33): opted out by its label
+not opted in Pod else/e (f:44): its namespace did not opt in
+reviewed 5 workloads: 0 injected, 4 left alone (host-network 1, windows 1, nothing-promised 1, opted-out 1), 1 not opted in, 0 refused, 0 warnings; 0 other objects passed by
+`,
+  );
+});
+
+test('refusals and warnings are told', async (t) => {
+  const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+  const warned = pod('b').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
+  const reviewed = await reviewText(t, [refused, warned].join('---\n'), {
+    profile: 'cilium',
+    config: 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
+  });
+  assert.match(
+    reviewed.text(),
+    /^refused Pod shop\/a \(.*:1\): profile "nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
+  );
+  assert.match(reviewed.text(), /^ {2}warning: label cni-gate\.io\/profile: none is not allowed here/m);
+  assert.equal(reviewed.summary.refused, 1);
+  assert.equal(reviewed.summary.warnings, 1);
+});
+
+test('JSON is shown as YAML', async (t) => {
+  const text =
+    '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"b"}]}}';
+  const output = (await reviewText(t, text, { profile: 'cilium' })).text();
+  assert.match(output, /^ {3}containers:\n {5}- name: b\n\+ {2}initContainers:$/m);
+});
+
+test('colours only where they are asked for', async (t) => {
+  const { report, summary, text } = await reviewText(t, pod('a'), { profile: 'cilium' });
+  const colored = textOutput(report, summary, painter(true));
+  assert.ok(
+    colored.includes(styleText('green', '+    cni-gate.io/profile: cilium', { validateStream: false })),
+  );
+  assert.equal(stripVTControlCharacters(colored), text());
+});
+
+test('what a manifest says does not steer the terminal', async (t) => {
+  const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
+  const output = (await reviewText(t, text, { profile: 'cilium' })).text();
+  assert.doesNotMatch(output, /[^\P{Cc}\n]/u);
+  assert.match(output, /^injected Pod shop\/a/);
+});

@@ -1,0 +1,39 @@
+import jsonpatch from 'fast-json-patch';
+import type { Decision } from '../../webhook/admission/decide.ts';
+import { type MutateContext, mutate } from '../../webhook/admission/mutate.ts';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import type { AdmissionResponse, Operation } from '../../webhook/admission/review.ts';
+import { patchOf, reviewOf } from './reviews.ts';
+
+/** What came back for one admission call. */
+export interface Answer {
+  decision: Decision;
+  response: AdmissionResponse;
+  /** Decoded from the response, as the API server reads it. */
+  patch: Operation[];
+}
+
+/** A copy by way of JSON, as a pod crosses the wire. Keys such as `__proto__` stay keys. */
+export function copyOf<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/**
+ * Asks `mutate()` about a pod, in a whole AdmissionReview.
+ *
+ * @param request fields of the request that differ from those of a pod's creation in namespace `shop`
+ */
+export async function answerTo(
+  pod: Pod,
+  context: MutateContext,
+  request: Record<string, unknown> = {},
+): Promise<Answer> {
+  const review = reviewOf(copyOf(pod), request);
+  const { decision, review: answer } = await mutate(review, context);
+  return { decision, response: answer.response, patch: patchOf(answer.response) };
+}
+
+/** The pod as the API server has it after a patch; the pod given stays as it is. Throws where it does not apply. */
+export function patched(pod: Pod, patch: Operation[]): Pod {
+  return jsonpatch.applyPatch(copyOf(pod), copyOf(patch), true, true).newDocument;
+}

@@ -1,0 +1,52 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { MutateContext } from '../../../webhook/admission/mutate.ts';
+import { KnownNamespaces } from '../../../webhook/admission/namespaces.ts';
+import { foreign, profileLabel } from '../../../webhook/names.ts';
+import { policyOf } from '../configurations.ts';
+
+/** Profiles beside the built-in ones, for what those do not use. */
+const profiles = [
+  { name: 'storage', annotations: { [foreign.networks]: 'net/storage, net/backup@net1' } },
+  {
+    name: 'addressed',
+    when: { annotations: { [foreign.networks]: { exists: true } } },
+    annotations: { [foreign.networks]: '[{"name":"lan","namespace":"shop","ips":["10.1.0.9/24"]}]' },
+    proof: { checks: [{ interfaces: { timeout: '3s' } }] },
+  },
+  { name: 'shaped', annotations: { 'kubernetes.io/egress-bandwidth': '10M', 'example.org/a': 'b' } },
+  {
+    name: 'homemade',
+    proof: { checks: [{ redirect: { listen: 15_999, connect: ['192.0.2.9:9'], notAsUser: 65_534 } }] },
+  },
+  { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
+];
+
+const builtIn = ['cilium', 'linkerd', 'istio', 'istio-ambient', 'aws-vpc-cni', 'multus'];
+
+/** A policy for each way of setting the proof; they are made once, as a server makes them. */
+const policies = [
+  {},
+  { imagePullSecrets: ['mirror', 'spare'], image: 'mirror.local/cni-gate:1', imagePullPolicy: 'Always' },
+  { mode: 'warn', allowOptOut: false },
+].map((proof) => policyOf({ proof, profiles }));
+
+const join = fc
+  .shuffledSubarray([...builtIn, ...profiles.map((profile) => profile.name)], { minLength: 1, maxLength: 4 })
+  .map((names) => names.join('.'));
+
+/** What a call is answered with: a policy, and the namespace `shop` with some join of profiles. */
+export const contexts: Arbitrary<MutateContext> = fc
+  .record({
+    policy: fc.constantFrom(...policies),
+    join: fc.oneof({ weight: 9, arbitrary: join }, fc.constantFrom('none', '', 'nope', 'cilium.cilium')),
+    ambient: fc.boolean(),
+  })
+  .map(({ policy, join: profile, ambient }) => {
+    const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
+    return {
+      policy,
+      namespaces: new KnownNamespaces(new Map([['shop', labels]])),
+      // a counterexample would print the whole policy
+      [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
+    };
+  });

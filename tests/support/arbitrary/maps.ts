@@ -1,0 +1,115 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { foreign, profileLabel, statusAnnotation } from '../../../webhook/names.ts';
+
+/** Keys that mean something to JavaScript or to JSON Pointer, and some that mean nothing. */
+const nastyKeys = [
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', '', '0', '-'],
+  ...['a/b~c', '~0', '~1', 'a~1b', 'cni-gate.io~1profile', 'app.kubernetes.io/name', 'ключ', '钥匙'],
+];
+
+const key = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...nastyKeys) },
+  { weight: 2, arbitrary: fc.stringMatching(/^[a-z]{1,8}\/[A-Za-z]{1,8}$/) },
+  fc.string({ maxLength: 12 }),
+);
+
+const text = fc.oneof(
+  fc.string({ maxLength: 20 }),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constant('x'.repeat(300)),
+);
+
+/** An object as `JSON.parse` makes it: `__proto__` is a key like others. */
+function parsed(entries: [string, string][]): Record<string, string> {
+  return JSON.parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`);
+}
+
+/** A map with entries of its own kind, and in every other case with some that no API server would take. */
+function map(own: Arbitrary<[string, string][]>): Arbitrary<Record<string, string> | null> {
+  const odd = fc.array(fc.tuple(key, text), { maxLength: 4 });
+  const plain = fc.subarray<[string, string]>([
+    ['app', 'web'],
+    ['app.kubernetes.io/name', 'web'],
+    ['constructor', 'x'],
+  ]);
+  return fc.option(
+    fc.tuple(fc.oneof(odd, plain), own).map(([entries, more]) => parsed([...entries, ...more])),
+  );
+}
+
+const profileNames = ['cilium', 'linkerd', 'none', '', 'nope', 'cilium.multus', 'linkerd.cilium', 'shaped'];
+
+const dataplane: [string, string][] = [
+  ['istio.io/dataplane-mode', 'ambient'],
+  ['istio.io/dataplane-mode', 'none'],
+];
+
+/** Labels of a pod, some of which choose profiles or meshes. */
+export const labels = map(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant<[string, string][]>([]) },
+    fc.constantFrom(...profileNames).map((value): [string, string][] => [[profileLabel, value]]),
+    fc.constantFrom(...dataplane).map((entry): [string, string][] => [entry]),
+  ),
+);
+
+const network = fc.constantFrom('storage', 'net/storage', 'backup@net1', 'net/backup', 'shop/lan@eth7', 'x');
+
+const jsonNetwork = fc.record(
+  {
+    name: fc.constantFrom('storage', 'backup', 'lan'),
+    namespace: fc.constantFrom('net', 'shop', ''),
+    interface: fc.constantFrom('net1', 'eth7'),
+    ips: fc.constant(['10.1.0.5/24']),
+  },
+  { requiredKeys: ['name'] },
+);
+
+/** The networks annotation in both forms, well written and not. */
+export const networks = fc.oneof(
+  fc.array(network, { maxLength: 4 }).chain((items) => fc.constantFrom(items.join(','), items.join(' , '))),
+  fc
+    .array(jsonNetwork, { maxLength: 3 })
+    .chain((items) =>
+      fc.constantFrom(JSON.stringify(items), JSON.stringify(items, null, 2), `${JSON.stringify(items)} `),
+    ),
+  fc.constantFrom(
+    '',
+    ' ',
+    ',',
+    '[',
+    '[]',
+    '{}',
+    '["a"]',
+    'a@b@c',
+    '/',
+    '"',
+    '[{"name":1}]',
+    '[null]',
+    'null',
+  ),
+);
+
+const status = fc.constantFrom(
+  'nonsense',
+  '{}',
+  '[]',
+  '"cilium"',
+  '{"version":"0.0.1","profile":"cilium","chosenBy":"namespace"}',
+  '{"version":"0.0.1","profile":"linkerd","chosenBy":"pod","profiles":7}',
+);
+
+/** Annotations of a pod, some of which are looked at. */
+export const annotations = map(
+  fc
+    .tuple(
+      fc.option(networks.map((value): [string, string] => [foreign.networks, value])),
+      fc.option(
+        status.map((value): [string, string] => [statusAnnotation, value]),
+        { freq: 3 },
+      ),
+      fc.option(fc.constant<[string, string]>(['sidecar.istio.io/status', '{}']), { freq: 3 }),
+      fc.option(fc.constant<[string, string]>(['kubernetes.io/egress-bandwidth', '1M']), { freq: 3 }),
+    )
+    .map((entries) => entries.filter((entry) => entry !== null)),
+);

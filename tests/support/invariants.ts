@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import jsonpatch from 'fast-json-patch';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Operation } from '../../webhook/admission/review.ts';
+import { statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { type Answer, copyOf, patched } from './answers.ts';
+import { asTheApiServerLeavesIt, fillDefaults, initContainerFirst } from './between-calls.ts';
+import { podFaults } from './kubernetes-types.ts';
+import { qosClass } from './qos.ts';
+import { assertUntouched } from './untouched.ts';
+
+const places = new Set(['injected', 'updated', 'current']);
+
+/** What has to be true of every answer, whatever was decided. Returns the pod that the answer makes. */
+export function assertSound(pod: Pod, { decision, response, patch }: Answer): Pod {
+  const { outcome, reason } = decision;
+  assert.equal(response.allowed, outcome !== 'refused');
+  assert.equal(response.patchType, patch.length > 0 ? 'JSONPatch' : undefined);
+  assert.equal(response.auditAnnotations?.outcome, outcome);
+  assert.equal(response.auditAnnotations?.reason, reason);
+  assertWarnings(response.warnings ?? []);
+  assertLeast(pod, patch);
+  const after = patched(pod, patch);
+  const known = new Set(podFaults(pod));
+  const added = podFaults(after).filter((fault) => !known.has(fault));
+  assert.deepEqual(added, [], 'the patch breaks the pod');
+  const own = places.has(outcome) || outcome === 'removed' ? withoutOurs(pod) : pod;
+  assert.equal(qosClass(after), qosClass(own), 'the QoS class changed');
+  assert.equal(qosClass(defaulted(after)), qosClass(defaulted(own)), 'the QoS class changed with defaults');
+  assertUntouched(pod, after);
+  if (places.has(outcome)) {
+    const first = after.spec.initContainers?.[0]?.name === validatorContainer;
+    assert.equal(first, proves(after), 'our container is not first, or is there for nothing');
+    assert.equal(hasOurs(after), first);
+  }
+  return after;
+}
+
+/** What has to be true when the pod is reviewed again: the answer is nothing, whatever happened in between. */
+export async function assertSettled(
+  after: Pod,
+  last: Answer,
+  ask: (pod: Pod) => Promise<Answer>,
+): Promise<void> {
+  assert.deepEqual((await ask(after)).patch, [], 'the patched pod is patched again');
+  const defaults = copyOf(after);
+  asTheApiServerLeavesIt(defaults);
+  assert.deepEqual((await ask(defaults)).patch, [], 'the pod is patched again after defaults');
+  if (!places.has(last.decision.outcome) || !hasOurs(after)) return;
+  initContainerFirst('latecomer')(defaults);
+  const { patch } = await ask(defaults);
+  const move = { op: 'move', from: '/spec/initContainers/1', path: '/spec/initContainers/0' };
+  assert.deepEqual(patch, [move], 'one move is all that is needed behind another init container');
+}
+
+/** Whether the status annotation says that something is proved. */
+function proves({ metadata }: Pod): boolean {
+  const { checks }: { checks: string[] } = JSON.parse(metadata.annotations?.[statusAnnotation] ?? '');
+  return checks.length > 0;
+}
+
+const hasOurs = (pod: Pod): boolean =>
+  (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
+
+/** What the class is measured by: what others did since an earlier call may have changed it. */
+function withoutOurs(pod: Pod): Pod {
+  const copy = copyOf(pod);
+  copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(
+    ({ name }) => name !== validatorContainer,
+  );
+  return copy;
+}
+
+function defaulted(pod: Pod): Pod {
+  const copy = copyOf(pod);
+  fillDefaults(copy);
+  return copy;
+}
+
+/** The API server's limits: see `webhook/admission/warnings.ts`. */
+function assertWarnings(warnings: string[]): void {
+  for (const text of warnings) assert.ok([...text].length <= 120, `a long warning: ${text}`);
+  const bytes = warnings.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  assert.ok(bytes <= 4096, `${bytes} bytes of warnings`);
+  assert.equal(new Set(warnings).size, warnings.length, 'a warning is told twice');
+}
+
+/** No operation leaves things as they are, and no two work on one place (several may be put behind a list). */
+function assertLeast(pod: Pod, patch: Operation[]): void {
+  const paths = patch.map(({ path }) => path).filter((path) => !path.endsWith('/-'));
+  assert.equal(new Set(paths).size, paths.length, 'two operations on one path');
+  let current = copyOf(pod);
+  for (const operation of patch) {
+    if (operation.op === 'replace') {
+      const value: unknown = jsonpatch.getValueByPointer(current, operation.path);
+      assert.ok(!isDeepStrictEqual(value, operation.value), `${operation.path} was so before`);
+    }
+    if (operation.op === 'move') assert.notEqual(operation.from, operation.path);
+    const next = patched(current, [operation]);
+    assert.notDeepEqual(next, current, `${operation.op} ${operation.path} changes nothing`);
+    current = next;
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import {
+  foreign,
+  podInfoVolume,
+  profileLabel,
+  statusAnnotation,
+  validatorContainer,
+} from '../../webhook/names.ts';
+import { copyOf } from './answers.ts';
+import { dropEmpty } from './between-calls/empty.ts';
+
+/** Asserts that nothing of a pod changed but what is cni-gate's, and that what was added stands behind the user's. */
+export function assertUntouched(before: Pod, after: Pod): void {
+  const [then, now] = [usersPart(before), usersPart(after)];
+  assertKept(then.metadata.labels, now.metadata.labels, 'label');
+  assertKept(then.metadata.annotations, now.metadata.annotations, 'annotation');
+  assertPrefix(
+    networksOf(before.metadata.annotations?.[foreign.networks]),
+    networksOf(after.metadata.annotations?.[foreign.networks]),
+  );
+  assertPrefix(then.spec.imagePullSecrets ?? [], now.spec.imagePullSecrets ?? []);
+  for (const pod of [then, now]) {
+    pod.metadata.labels = null;
+    pod.metadata.annotations = null;
+    pod.spec.imagePullSecrets = null;
+    dropEmpty(pod);
+  }
+  assert.deepEqual(now, then);
+}
+
+/** A copy of the pod without what belongs to cni-gate. */
+function usersPart(pod: Pod): Pod {
+  const copy = copyOf(pod);
+  const { metadata, spec } = copy;
+  spec.initContainers = (spec.initContainers ?? []).filter(({ name }) => name !== validatorContainer);
+  spec.volumes = (spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume);
+  Reflect.deleteProperty(metadata.labels ?? {}, profileLabel);
+  for (const key of [statusAnnotation, foreign.networks]) {
+    Reflect.deleteProperty(metadata.annotations ?? {}, key);
+  }
+  return copy;
+}
+
+type StringMap = Record<string, string> | null | undefined;
+
+function assertKept(before: StringMap, after: StringMap, what: string): void {
+  for (const [key, value] of Object.entries(before ?? {})) {
+    assert.ok(after && Object.hasOwn(after, key), `${what} ${key} is gone`);
+    assert.equal(after[key], value, `${what} ${key}`);
+  }
+}
+
+function assertPrefix(before: unknown[], after: unknown[]): void {
+  assert.deepEqual(after.slice(0, before.length), before);
+}
+
+/** The entries of a networks annotation, in either form; a text that is neither is one entry of its own. */
+function networksOf(text: string | undefined): unknown[] {
+  if (text === undefined || text.trim() === '') return [];
+  if (!/[[{"]/.test(text)) return text.split(',').map(entryOf);
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : [text];
+  } catch {
+    return [text];
+  }
+}
+
+function entryOf(item: string): unknown {
+  const match = /^(?:([^/@]+)\/)?([^/@]+)(?:@([^/@]+))?$/.exec(item.trim());
+  const [, namespace, name, device] = match ?? [];
+  if (match === null) return item;
+  return { name, ...(namespace && { namespace }), ...(device && { interface: device }) };
+}

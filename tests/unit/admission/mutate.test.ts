@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { mutate } from '../../../webhook/admission/mutate.ts';
+import { KnownNamespaces, type Namespaces } from '../../../webhook/admission/namespaces.ts';
+import { CniGateError } from '../../../webhook/errors.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { recorded } from '../../support/reviews.ts';
+
+const labels = { 'cni-gate.io/profile': 'cilium' };
+
+const answer = async (facts: Namespaces['facts'], signal?: AbortSignal) =>
+  (await mutate(recorded('pod-ad-hoc'), { policy: policyOf(), namespaces: { facts } }, signal)).review
+    .response;
+
+suite('mutate', () => {
+  test('a source of namespaces may answer at once or later', async () => {
+    const now = await answer(() => ({ labels }));
+    const later = await answer(async () => ({ labels }), AbortSignal.timeout(10_000));
+    assert.equal(now.auditAnnotations?.outcome, 'injected');
+    assert.deepEqual(later, now);
+  });
+
+  test('an answer in time is a refusal, when the source is late', async () => {
+    const never = (): Promise<never> => new Promise(() => {});
+    const message = "the namespace's labels were not known in time (CNI_GATE_DEADLINE)";
+    assert.equal((await answer(never, AbortSignal.timeout(5))).status?.message, message);
+    assert.equal((await answer(never, AbortSignal.abort())).status?.message, message);
+  });
+
+  test('what the source cannot do is told to the user; a defect in it is not taken for an answer', async () => {
+    const fails = (error: Error) => async (): Promise<never> => {
+      throw error;
+    };
+    const told = await answer(fails(new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'no namespace "shop"')));
+    assert.equal(told.allowed, false);
+    assert.equal(told.status?.message, 'no namespace "shop" (CNI_GATE_NAMESPACE_UNKNOWN)');
+    await assert.rejects(answer(fails(new TypeError('defect'))), TypeError);
+  });
+});
+
+suite('KnownNamespaces', () => {
+  const known = new Map([['shop', { ...labels, env: 'prod' }]]);
+
+  test('knows those it was given', () => {
+    const namespaces = new KnownNamespaces(known);
+    assert.deepEqual(namespaces.facts('shop'), { labels: { ...labels, env: 'prod' } });
+    assert.equal(namespaces.facts('lab'), undefined);
+  });
+
+  test('a profile opts in every namespace, in the place of its own', () => {
+    const namespaces = new KnownNamespaces(known, 'linkerd');
+    assert.deepEqual(namespaces.facts('shop'), { labels: { 'cni-gate.io/profile': 'linkerd', env: 'prod' } });
+    assert.deepEqual(namespaces.facts('lab'), { labels: { 'cni-gate.io/profile': 'linkerd' } });
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+
+test('short warnings pass as they are, in order', () => {
+  assert.deepEqual(fitWarnings(['b', 'a']), ['b', 'a']);
+  assert.deepEqual(fitWarnings([]), []);
+});
+
+test('120 characters pass whole, 121 are cut, and a character of four bytes is one', () => {
+  const cut = `${'🚚'.repeat(119)}…`;
+  assert.deepEqual(fitWarnings(['x'.repeat(120)]), ['x'.repeat(120)]);
+  assert.deepEqual(fitWarnings(['🚚'.repeat(120)]), ['🚚'.repeat(120)]);
+  assert.deepEqual(fitWarnings(['🚚'.repeat(121)]), [cut]);
+});
+
+test('a warning is one line, as a header must be', () => {
+  assert.deepEqual(fitWarnings(['a\r\n b\t\u0000c \ud800 d\n']), ['a b c d']);
+});
+
+test('what is told twice is told once, also when it is the same only after it was cut', () => {
+  assert.deepEqual(fitWarnings(['a', 'b', 'a']), ['a', 'b']);
+  assert.equal(fitWarnings([`${'x'.repeat(130)}1`, `${'x'.repeat(130)}2`]).length, 1);
+});
+
+test('past 4,096 bytes the rest is counted', () => {
+  const all = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(98)}`);
+  const fitted = fitWarnings(all);
+  assert.equal(fitted.at(-1), `and ${100 - (fitted.length - 1)} more warnings`);
+  assert.deepEqual(fitted.slice(0, -1), all.slice(0, fitted.length - 1));
+});
+
+test('the limits hold for any texts', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { maxLength: 80 }), (texts) => {
+      const fitted = fitWarnings(texts);
+      assert.ok(fitted.every((text) => [...text].length <= 120));
+      assert.ok(fitted.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= 4096);
+    }),
+  );
+});

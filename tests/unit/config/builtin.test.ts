@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Pod } from '../../../webhook/admission/pod.ts';
+import { applies } from '../../../webhook/admission/when.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { wordOf } from '../../../webhook/config/checks.ts';
+
+interface Facts {
+  containers?: string[];
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  namespace?: Record<string, string>;
+}
+
+/** The built-in profiles that promise something to such a pod. */
+function promised({ containers = ['app'], labels = {}, annotations = {}, namespace = {} }: Facts): string[] {
+  const pod: Pod = {
+    metadata: { labels, annotations },
+    spec: { containers: containers.map((name) => ({ name })) },
+  };
+  return builtInProfiles()
+    .filter((profile) => applies(profile, pod, namespace))
+    .map((profile) => profile.name);
+}
+
+const everywhere = ['aws-vpc-cni', 'cilium'];
+const mode = 'istio.io/dataplane-mode';
+const sidecar = { 'sidecar.istio.io/status': '{}' };
+
+const cases: [string, Facts, string[]][] = [
+  ['a plain pod', {}, []],
+  ["linkerd's proxy", { containers: ['app', 'linkerd-proxy'] }, ['linkerd']],
+  ["linkerd's proxy beside linkerd-init", { containers: ['linkerd-init', 'linkerd-proxy'] }, []],
+  ['to be injected by linkerd later', { annotations: { 'linkerd.io/inject': 'enabled' } }, []],
+  ["Istio's sidecar", { containers: ['istio-proxy'], annotations: sidecar }, ['istio']],
+  [
+    "Istio's sidecar beside istio-init",
+    { containers: ['istio-init', 'istio-proxy'], annotations: sidecar },
+    [],
+  ],
+  ['a container istio-proxy that nobody injected', { containers: ['istio-proxy'] }, []],
+  ['ambient by the namespace', { namespace: { [mode]: 'ambient' } }, ['istio-ambient']],
+  ['ambient by the pod', { labels: { [mode]: 'ambient' } }, ['istio-ambient']],
+  ['out of the mesh', { labels: { [mode]: 'none' }, namespace: { [mode]: 'ambient' } }, []],
+  [
+    'enrolled, with a sidecar',
+    { labels: { [mode]: 'ambient' }, annotations: sidecar, containers: ['istio-proxy'] },
+    ['istio'],
+  ],
+  ['networks', { annotations: { 'k8s.v1.cni.cncf.io/networks': '' } }, ['multus']],
+];
+
+suite('built-in profiles', () => {
+  test('are these, each with its proof and the DaemonSets that bring it', () => {
+    const told = builtInProfiles().map(({ name, daemonSets, proof }) => ({
+      name,
+      daemonSets: daemonSets.map((ds) => `${ds.namespace}/${ds.name}`).join(),
+      checks: proof.checks.map(wordOf).join(),
+    }));
+    assert.deepEqual(told, [
+      { name: 'aws-vpc-cni', daemonSets: 'kube-system/aws-node', checks: 'address,gateway' },
+      { name: 'cilium', daemonSets: 'kube-system/cilium', checks: 'address,gateway' },
+      {
+        name: 'istio-ambient',
+        daemonSets: 'istio-system/istio-cni-node,istio-system/ztunnel',
+        checks: 'captured',
+      },
+      { name: 'istio', daemonSets: 'istio-system/istio-cni-node', checks: 'redirect' },
+      { name: 'linkerd', daemonSets: 'linkerd-cni/linkerd-cni', checks: 'redirect' },
+      {
+        name: 'multus',
+        daemonSets: 'kube-system/kube-multus-ds,kube-system/whereabouts',
+        checks: 'interfaces',
+      },
+    ]);
+  });
+
+  test('set no annotation, and ask for nothing that fails on a healthy network', () => {
+    for (const profile of builtInProfiles()) {
+      assert.deepEqual(profile.annotations, {}, profile.name);
+      assert.ok(!profile.proof.checks.map(wordOf).includes('reach'), profile.name);
+    }
+  });
+
+  for (const [title, facts, names] of cases) {
+    test(`${title}: ${names.join(', ') || 'nothing of a mesh'}`, () => {
+      assert.deepEqual(
+        promised(facts).filter((name) => !everywhere.includes(name)),
+        names,
+      );
+    });
+  }
+
+  test('a CNI promises its network to every pod', () => {
+    assert.deepEqual(promised({}), everywhere);
+  });
+
+  test("linkerd's outbound rule is proved as anyone but the proxy, Istio's inbound rule as the proxy", () => {
+    const redirects = builtInProfiles().flatMap(({ proof }) =>
+      proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : [])),
+    );
+    assert.deepEqual(redirects, [
+      {
+        direction: 'inbound',
+        listen: 15_006,
+        connect: ['127.0.0.6:15002', '[::6]:15002'],
+        asUser: 1337,
+        timeout: '5s',
+      },
+      {
+        direction: 'outbound',
+        listen: 4140,
+        connect: ['192.0.2.2:1404', '[2001:db8::2]:1404'],
+        notAsUser: 2102,
+        timeout: '10s',
+      },
+    ]);
+  });
+});

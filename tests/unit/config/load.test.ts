@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { defaultConfiguration, defaultImage, parseConfiguration } from '../../../webhook/config/load.ts';
+import { head } from '../../support/configurations.ts';
+
+suite('a configuration that is accepted', () => {
+  test('has its defaults filled in', () => {
+    const { proof, gate, steer, repair } = defaultConfiguration();
+    assert.deepEqual(
+      { proof, gate, steer, repair },
+      {
+        proof: {
+          mode: 'enforce',
+          image: defaultImage,
+          imagePullPolicy: 'IfNotPresent',
+          imagePullSecrets: [],
+          allowOptOut: true,
+        },
+        gate: { mode: 'enforce', startupGrace: '2m', maxHold: '10m' },
+        steer: { mode: 'nominate' },
+        repair: { mode: 'delete', perNodePerMinute: 30 },
+      },
+    );
+  });
+
+  test('has the built-in profiles, and its own in the place of those of the same name', () => {
+    const own = 'profiles:\n  - {name: mine}\n  - {name: linkerd, annotations: {a: b}}\n';
+    const { profiles } = parseConfiguration(head + own, 'cni-gate.yaml');
+    assert.deepEqual(
+      profiles.map((profile) => profile.name),
+      ['aws-vpc-cni', 'cilium', 'istio-ambient', 'istio', 'multus', 'mine', 'linkerd'],
+    );
+    assert.deepEqual(profiles.at(-1), {
+      name: 'linkerd',
+      when: {},
+      daemonSets: [],
+      annotations: { a: 'b' },
+      proof: { checks: [] },
+    });
+    assert.equal(defaultConfiguration().profiles.length, 6, 'one file changes nothing of the next');
+  });
+});

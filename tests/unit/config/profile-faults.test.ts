@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { invalid, refusal } from '../../support/configurations.ts';
+
+suite('a wrong profile is refused with its file, line, path and what is allowed', () => {
+  test('a check with no word, two words or one that does not exist', () => {
+    const words = 'exactly one of redirect, captured, interfaces, address, gateway, reach';
+    const check = (text: string): string =>
+      refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
+    const at = 'cni-gate.yaml:5: profiles[0].proof.checks[0]';
+    assert.equal(check('{}'), invalid(`${at}: must be ${words}, has nothing`));
+    assert.equal(
+      check('{address: {}, gateway: {}}'),
+      invalid(`${at}: must be ${words}, has address, gateway`),
+    );
+    assert.equal(
+      check('{ping: {}}'),
+      invalid(
+        `${at}.ping: unknown field; allowed here: redirect, captured, interfaces, address, gateway, reach`,
+      ),
+    );
+    assert.equal(check('{reach: {host: db}}'), invalid(`${at}.reach: "port" is missing`));
+    assert.equal(
+      check('{redirect: {listen: 70000, connect: [localhost:80], asUser: 0}}'),
+      invalid(
+        `${at}.redirect.listen: must be <= 65535, is 70000`,
+        `${at}.redirect.connect[0]: "localhost:80" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
+        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root)`,
+      ),
+    );
+    assert.equal(
+      check(
+        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::g]:1", "[::1]:99999"], asUser: 2147483648}}',
+      ),
+      invalid(
+        `${at}.redirect.connect[1]: "[::g]:1" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
+        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root)`,
+      ),
+    );
+    assert.equal(
+      check('{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}'),
+      invalid(
+        `${at}.redirect.connect[0]: "192.0.2.999:1" is no address and port`,
+        `${at}.redirect.connect[1]: "[::1]:99999" is no address and port`,
+      ),
+    );
+  });
+
+  test("annotations that are not a profile's to set, and lists of networks that nobody can read", () => {
+    const set = (key: string, value: string): string =>
+      refusal(`profiles:\n  - name: a\n    annotations:\n      ${key}: ${value}\n`);
+    const at = (key: string): string => `cni-gate.yaml:6: profiles[0].annotations["${key}"]`;
+    const owned: [string, string][] = [
+      ['k8s.v1.cni.cncf.io/network-status', 'Multus writes it when it made the sandbox'],
+      ['k8s.v1.cni.cncf.io/networks-status', 'Multus writes it when it made the sandbox'],
+      ['vpc.amazonaws.com/pod-eni', "it is written by AWS's VPC resource controller"],
+      ['ambient.istio.io/redirection', "it is written by Istio's node agent"],
+      ['sidecar.istio.io/status', "it is written by Istio's injector"],
+      ['kubernetes.io/config.mirror', 'the kubelet writes it on static pods'],
+      ['cni-gate.io/status', 'cni-gate writes it itself'],
+    ];
+    for (const [key, reason] of owned) {
+      assert.equal(set(key, 'x'), invalid(`${at(key)}: must not be set: ${reason}`));
+    }
+    const networks = 'k8s.v1.cni.cncf.io/networks';
+    assert.equal(
+      set(networks, "'[{'"),
+      invalid(`${at(networks)}: is neither a comma-separated list nor a JSON list of networks`),
+    );
+    assert.equal(
+      set('a/b/c', 'x'),
+      invalid(
+        `${at('a/b/c')}: is not a label or annotation key: at most 63 characters, behind an optional DNS prefix and a slash`,
+      ),
+    );
+    assert.equal(
+      set('plain', '7'),
+      invalid('cni-gate.yaml:6: profiles[0].annotations.plain: must be string, is 7'),
+    );
+  });
+
+  test('a profile that cannot be proved as it is', () => {
+    const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:1"], ${rest}}}`;
+    assert.equal(
+      refusal(
+        `profiles:\n  - name: a\n    proof: {checks: [${redirect('asUser: 5')}, ${redirect('notAsUser: 5')}]}\n`,
+      ),
+      invalid(
+        'cni-gate.yaml:4: profiles[0]: user 5 of profile "a" is asked for by asUser and excluded by notAsUser of profile "a"',
+        'cni-gate.yaml:4: profiles[0]: two redirect checks bind port 1 (profile "a")',
+      ),
+    );
+    assert.equal(
+      refusal(
+        'profiles:\n  - name: a\n    when: {annotations: {x: {exists: false}}}\n    annotations: {x: y}\n',
+      ),
+      invalid(
+        'cni-gate.yaml:4: profiles[0]: profile "a" leaves out pods with the annotation x that profile "a" gives them',
+      ),
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import type { Policy } from '../config/policy.ts';
+import { readStream } from './documents.ts';
+import { inProcess } from './in-process.ts';
+import { expandInputs } from './inputs.ts';
+import { Intake } from './intake.ts';
+import { type Admission, judge } from './judge.ts';
+import { faultAt, type Judged, type Report } from './model.ts';
+import type { Progress } from './progress.ts';
+import { readInput } from './read.ts';
+
+export interface ReviewOptions {
+  /** Files, folders, globs, and `-` for standard input. */
+  names: readonly string[];
+  /** The namespace of objects that name none. */
+  namespace: string;
+  /** Who answers: the policy in this process with the namespaces of the input, or a server. */
+  admission: { policy: Policy; profile?: string | undefined } | Admission;
+  progress: Progress;
+}
+
+/**
+ * Reads everything, then asks admission about each workload.
+ *
+ * @throws CniGateError CNI_GATE_SERVER where a server does not answer as it should
+ */
+export async function review(options: ReviewOptions): Promise<Report> {
+  const { admission, progress } = options;
+  const intake = new Intake(options.namespace);
+  try {
+    await readAll(options, intake);
+    const ask =
+      'policy' in admission ? inProcess(admission.policy, intake.namespaces, admission.profile) : admission;
+    return {
+      judged: await judgeAll(intake, ask, progress),
+      documents: intake.documents,
+      faults: intake.faults,
+      passedBy: intake.passedBy,
+      reviewsOnly: intake.workloads.length > 0 && intake.workloads.every((workload) => workload.given),
+      namespaces: intake.namespaces.size,
+    };
+  } finally {
+    progress.clear();
+  }
+}
+
+async function readAll({ names, progress }: ReviewOptions, intake: Intake): Promise<void> {
+  for (const found of expandInputs(names)) {
+    const input = typeof found === 'string' ? await readInput(found) : found;
+    if ('code' in input) {
+      intake.faults.push(input);
+      continue;
+    }
+    for (const read of readStream(input.file, input.text)) {
+      progress.tell(() => `reading ${input.file}: ${intake.documents.length} documents`);
+      if ('code' in read) intake.faults.push(read);
+      else intake.take(read);
+    }
+  }
+  const nothing = intake.workloads.length + intake.namespaces.size + intake.passedBy.size === 0;
+  if (nothing && intake.faults.length === 0) {
+    // an empty pipe is a step before this one that failed
+    const file = names.length === 1 && names[0] !== '-' ? (names[0] ?? '') : 'stdin';
+    intake.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
+  }
+}
+
+async function judgeAll(intake: Intake, admission: Admission, progress: Progress): Promise<Judged[]> {
+  const judged: Judged[] = [];
+  for (const [index, workload] of intake.workloads.entries()) {
+    progress.tell(() => `reviewing ${index} of ${intake.workloads.length}`);
+    const result = await judge(workload, admission);
+    if ('verdict' in result) judged.push(result);
+    else if ('code' in result) intake.faults.push(result);
+    else intake.passBy(`AdmissionReview of ${result.otherKind}`);
+  }
+  return judged;
+}
