@@ -91,6 +91,30 @@ test('the items of a YAML List are told by their lines, and stay in it', async (
   assert.doesNotMatch(diffs[1] ?? '', /name: b$/m);
 });
 
+test('the items of a JSON List are told by their lines', async (t) => {
+  const items = ['a', 'b'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, annotations: { '{"items":[{': '"}]\\' } },
+    spec: template.spec,
+  }));
+  const list = { apiVersion: 'v1', metadata: { other: [{}, {}] }, items, kind: 'List' };
+  for (const value of [list, items]) {
+    const text = JSON.stringify(value, null, 2);
+    const reviewed = await reviewText(t, `\n${text}`, { profile: 'cilium' });
+    const lines = text.split('\n');
+    const expected = items.map(({ metadata: { name } }) => {
+      const named = lines.findIndex((line) => line.includes(`"name": "${name}"`));
+      // the line of the opening brace: apiVersion, kind and metadata are between, and counting begins with 1
+      return named - 4 + 1 + 1;
+    });
+    assert.deepEqual(
+      reviewed.report.judged.map((one) => one.workload.line),
+      expected,
+    );
+  }
+});
+
 test('a template without metadata gets what the pod gets', async (t) => {
   for (const metadata of ['', '      metadata:\n', '      metadata: {}\n']) {
     const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n    template:\n${metadata}      spec:\n        containers: [{name: app, image: app}]\n`;

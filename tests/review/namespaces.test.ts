@@ -78,3 +78,8 @@ test('a Namespace that cannot be read is told, and the rest is reviewed', async 
   ]);
   assert.deepEqual(told, ['injected promised Pod shop/a']);
 });
+
+test('a pod that no cluster would take is told in any namespace', async (t) => {
+  const { faults } = await reviewText(t, pod('a', 'bare').replace('containers:', 'container:'));
+  assert.deepEqual(faults, ["6: Pod bare/a: spec must have required property 'containers'"]);
+});

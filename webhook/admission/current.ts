@@ -9,6 +9,9 @@ import { mayRunAs } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
 
+/** Variables of the loader and of Node that change what the container runs. */
+const loaderVariables = new Set(['LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS']);
+
 /** Whether an init container with our name was put there by cni-gate, of this version or another. */
 export function isOurContainer(container: Container, pod: Pod): boolean {
   return (
@@ -46,7 +49,7 @@ export function isCurrent(actual: Container, wanted: Container, demand: Demand, 
 
 /** Of variables with the same name the last one wins, so ours must be there once; others may be beside them. */
 function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
-  const ours = actual.filter((variable) => ownVariables.has(variable.name));
+  const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.has(name));
   return same(ours, wanted);
 }
 

@@ -21,31 +21,61 @@ const ownedByOthers: Record<string, string> = {
 
 /** What is wrong with a profile that no schema can say. `path` is where the profile stands in its document. */
 export function profileFaults(profile: Profile, path: (string | number)[]): Fault[] {
-  const faults: Fault[] = [];
-  for (const [key, value] of Object.entries(profile.annotations)) {
-    const owner = Object.hasOwn(ownedByOthers, key)
-      ? ownedByOthers[key]
-      : key.startsWith(ownPrefix)
-        ? 'cni-gate writes it itself'
-        : undefined;
-    const at = [...path, 'annotations', key];
-    if (owner !== undefined) faults.push({ path: at, text: `must not be set: ${owner}`, onKey: true });
-    if (key === foreign.networks && parseNetworks(value) === undefined) {
-      faults.push({ path: at, text: 'is neither a comma-separated list nor a JSON list of networks' });
-    }
-  }
-  for (const [index, check] of profile.proof.checks.entries()) {
-    const at = [...path, 'proof', 'checks', index, wordOf(check), 'connect'];
-    const targets = [...settingsOf([check], 'redirect'), ...settingsOf([check], 'captured')].flatMap(
-      (settings) => settings.connect,
-    );
-    for (const [place, target] of targets.entries()) {
-      if (!isTarget(target))
-        faults.push({ path: [...at, place], text: `"${target}" is no address and port` });
-    }
-  }
-  for (const text of conflicts([profile])) faults.push({ path, text });
-  return faults;
+  return [
+    ...whenFaults(profile, [...path, 'when']),
+    ...annotationFaults(profile, [...path, 'annotations']),
+    ...targetFaults(profile, [...path, 'proof', 'checks']),
+    ...conflicts([profile]).map((text) => ({ path, text })),
+  ];
+}
+
+/** The injection sets keys of its own: a condition on them would hold at one call about a pod and not at the next. */
+function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
+  return [when].flat().flatMap((condition, index) =>
+    (['labels', 'annotations'] as const).flatMap((map) =>
+      Object.keys(condition[map] ?? {})
+        .filter((key) => key.startsWith(ownPrefix))
+        .map((key) => ({
+          path: [...path, ...(Array.isArray(when) ? [index] : []), map, key],
+          text: 'must not be asked for: cni-gate sets it itself',
+          onKey: true,
+        })),
+    ),
+  );
+}
+
+function annotationFaults({ annotations }: Profile, path: (string | number)[]): Fault[] {
+  return Object.entries(annotations).flatMap(([key, value]) => {
+    const owner = ownerOf(key);
+    const at = [...path, key];
+    if (owner !== undefined) return [{ path: at, text: `must not be set: ${owner}`, onKey: true }];
+    return key === foreign.networks && parseNetworks(value) === undefined
+      ? [{ path: at, text: 'is neither a comma-separated list nor a JSON list of networks' }]
+      : [];
+  });
+}
+
+function ownerOf(key: string): string | undefined {
+  if (key.startsWith(ownPrefix)) return 'cni-gate writes it itself';
+  return Object.hasOwn(ownedByOthers, key) ? ownedByOthers[key] : undefined;
+}
+
+function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
+  return proof.checks.flatMap((check, index) => {
+    const asked = [...settingsOf([check], 'redirect'), ...settingsOf([check], 'captured')];
+    return asked
+      .flatMap((settings) => settings.connect)
+      .flatMap((target, place) =>
+        isTarget(target)
+          ? []
+          : [
+              {
+                path: [...path, index, wordOf(check), 'connect', place],
+                text: `"${target}" is no address and port`,
+              },
+            ],
+      );
+  });
 }
 
 /** Whether a text that looks like `address:port` holds a real address and a real port. */

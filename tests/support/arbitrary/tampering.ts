@@ -52,12 +52,11 @@ const tamperings: Record<string, Change> = {
   root: onOurs((ours) => {
     ours.securityContext = { ...ours.securityContext, runAsUser: 0 };
   }),
-  proxyUser: onOurs((ours) => {
-    ours.securityContext = { ...ours.securityContext, runAsUser: 2102 };
-  }),
-  resources: onOurs((ours) => {
-    ours.resources = { limits: { cpu: '7', memory: '7Gi' } };
-  }),
+  // beside resources of the pod's own, those of a container are left as somebody set them
+  resources: (pod: Pod) => {
+    if (!pod.spec.resources)
+      onOurs((ours) => Object.assign(ours, { resources: { limits: { cpu: '7' } } }))(pod);
+  },
   noResources: onOurs((ours) => {
     ours.resources = null;
   }),

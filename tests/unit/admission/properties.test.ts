@@ -3,10 +3,12 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { MutateContext } from '../../../webhook/admission/mutate.ts';
 import type { Pod } from '../../../webhook/admission/pod.ts';
+import { podInfoVolume, validatorContainer } from '../../../webhook/names.ts';
 import { type Answer, answerTo, copyOf } from '../../support/answers.ts';
 import { contexts } from '../../support/arbitrary/contexts.ts';
 import { pods } from '../../support/arbitrary/pods.ts';
 import { tampering } from '../../support/arbitrary/tampering.ts';
+import { dropEmpty } from '../../support/between-calls/empty.ts';
 import { type Change, changes } from '../../support/between-calls.ts';
 import { assertSettled, assertSound } from '../../support/invariants.ts';
 import { podFaults } from '../../support/kubernetes-types.ts';
@@ -34,6 +36,24 @@ function changed(pod: Pod, change: Change): Pod {
   const copy = copyOf(pod);
   change(copy);
   return podFaults(copy).length > podFaults(pod).length ? pod : copy;
+}
+
+/** The pod as somebody left it, but for what an earlier call put into its spec. */
+function withoutOurs(pod: Pod): Pod {
+  const copy = copyOf(pod);
+  const { spec } = copy;
+  spec.initContainers = (spec.initContainers ?? []).filter(({ name }) => name !== validatorContainer);
+  spec.volumes = (spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume);
+  return copy;
+}
+
+/** Our container, without what makes no difference: nulls, resources beside those that decide the pod's class. */
+function oursIn(pod: Pod): unknown {
+  const copy = copyOf(pod);
+  dropEmpty(copy);
+  const ours = copy.spec.initContainers?.find(({ name }) => name === validatorContainer);
+  const { requests, limits } = (copy.spec.resources ? undefined : ours?.resources) ?? {};
+  return { ...ours, resources: [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory] };
 }
 
 suite('properties of /mutate', () => {
@@ -75,6 +95,10 @@ suite('properties of /mutate', () => {
           const tampered = copyOf(after);
           for (const hand of hands) hand(tampered);
           const last = await call(tampered, context);
+          if (last.answer.decision.reason === 'promised') {
+            const anew = await call(withoutOurs(tampered), context);
+            assert.deepEqual(oursIn(last.after), oursIn(anew.after));
+          }
           await assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
         },
       ),

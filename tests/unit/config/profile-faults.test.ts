@@ -99,4 +99,17 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       ),
     );
   });
+
+  test('a condition on what the injection itself sets', () => {
+    const at = 'cni-gate.yaml:5: profiles[0]';
+    const text = 'must not be asked for: cni-gate sets it itself';
+    assert.equal(
+      refusal('profiles:\n  - name: a\n    when: {labels: {cni-gate.io/profile: a}}\n'),
+      invalid(`${at}.when.labels["cni-gate.io/profile"]: ${text}`),
+    );
+    assert.equal(
+      refusal('profiles:\n  - name: a\n    when: [{annotations: {cni-gate.io/status: {exists: false}}}]\n'),
+      invalid(`${at}.when[0].annotations["cni-gate.io/status"]: ${text}`),
+    );
+  });
 });
