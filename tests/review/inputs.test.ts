@@ -97,8 +97,9 @@ test('an input without a single object is told: what should have filled it faile
 });
 
 test('a byte order mark is no part of a document', async (t) => {
-  const { told } = await reviewText(t, `\ufeff${pod('a')}`, { profile: 'cilium' });
+  const { told, yaml } = await reviewText(t, `\ufeff---\n${pod('a')}`, { profile: 'cilium' });
   assert.deepEqual(told, ['injected promised Pod shop/a']);
+  assert.match(yaml(), /^---\napiVersion: v1\n/);
 });
 
 test('documents that cannot be used are told with their lines, and the others are reviewed', async (t) => {

@@ -119,6 +119,26 @@ test('refusals, warnings and patches of any server are understood', async (t) =>
   assert.match(yaml(), /\n {2}nodeName: one\n$/);
 });
 
+test('a patch inside a container leaves the rest of it as it was written', async (t) => {
+  const patch = [
+    { op: 'replace', path: '/spec/containers/1/image', value: 'other:2' },
+    { op: 'add', path: '/spec/containers/1/env/0/value', value: 'set' },
+  ];
+  const encoded = Buffer.from(JSON.stringify(patch)).toString('base64');
+  const server = await fake(t, (body) => [200, answerOf(body, { patch: encoded })]);
+  const containers = [
+    '\n    - name: first\n    - name: app # this\n      mode: 0644\n      env: [{name: A}]\n      image: app:1 # old\n',
+    ' [{name: first}, {name: app,   mode: 0644, env: [{name: A}], image: app:1}] # all\n',
+  ];
+  for (const list of containers) {
+    const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:${list}`;
+    const { yaml } = await asked(t, text, server.url, server.ca);
+    const expected = text.replace('{name: A}', '{name: A, "value": "set"}');
+    const image = list.startsWith(' ') ? '"other:2"' : 'other:2';
+    assert.equal(yaml(), expected.replace('app:1', image));
+  }
+});
+
 test('a server that does not answer as one is told in words', async (t) => {
   const patch = Buffer.from('{"op":1}').toString('base64');
   const wrong: [status: number, text: string | ((body: string) => string), message: RegExp][] = [

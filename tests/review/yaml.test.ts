@@ -182,3 +182,21 @@ test('JSON stays JSON, in one line or in many, and numbers keep their text', asy
     }
   }
 });
+
+test('what is taken out of braces and of JSON leaves the rest as it was', async (t) => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { labels: { a: 'b' }, annotations: { c: 'd' }, name: 'a' },
+    spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }] },
+  };
+  const flow =
+    'apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b},  annotations: {c: d}, name: a}\nspec: {containers: [{name: app}], initContainers: [{name: one}]}\n';
+  for (const text of [`${JSON.stringify(object, null, 2)}\n`, flow]) {
+    const injected = (await reviewText(t, text, { profile: 'cilium' })).yaml();
+    assert.match(injected, /cni-gate-validator/);
+    const removed = await reviewText(t, injected, { profile: 'linkerd' });
+    assert.equal(removed.summary.removed, 1);
+    assert.equal(removed.yaml(), text);
+  }
+});

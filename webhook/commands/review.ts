@@ -58,7 +58,11 @@ export function reviewCommand(): Command {
       ).conflicts(['profile', 'config']),
     )
     .option('--ca <file>', 'certificate of the authority that the server is trusted by; with --server')
-    .option('--timeout <duration>', 'how long to wait for each answer of the server', milliseconds, 10_000)
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait for each answer of the server')
+        .argParser(milliseconds)
+        .default(10_000, '10s'),
+    )
     .addOption(
       new Option('-o, --output <form>', 'what to print')
         .choices(['text', 'json', 'yaml', 'junit'])

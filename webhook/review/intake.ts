@@ -2,6 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import { reviewKind } from '../admission/review.ts';
 import { CniGateError, messageOf } from '../errors.ts';
 import type { ReadDocument } from './documents.ts';
+import { itemsOf } from './items.ts';
 import { groupOf, podKinds } from './kinds.ts';
 import { type Fault, faultAt, type Path, type SourceDocument, type Workload } from './model.ts';
 import { namespaceLabels } from './namespace.ts';
@@ -139,25 +140,4 @@ function nameOf({ name, generateName }: Fields): string {
 function missingMetadata(object: Fields, podPath: Path): Operation[] {
   const path = [...podPath, 'metadata'];
   return isObject(valueAt(object, path)) ? [] : [{ op: 'add', path: pointer(path), value: {} }];
-}
-
-interface Items {
-  list: unknown[];
-  path: Path;
-  /** Fills in what the items of a typed list leave out. */
-  complete: (item: unknown) => unknown;
-}
-
-/**
- * What a document holds that holds several: a list, a List, or a list of one kind such as PodList, whose items may
- * leave out kind and apiVersion (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections).
- */
-function itemsOf(value: unknown): Items | undefined {
-  if (Array.isArray(value)) return { list: value, path: [], complete: (item) => item };
-  const { kind, apiVersion, items } = fieldsOf(value);
-  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return undefined;
-  const itemKind = kind.slice(0, -'List'.length);
-  const complete = (item: unknown): unknown =>
-    itemKind === '' || !isObject(item) || 'kind' in item ? item : { apiVersion, kind: itemKind, ...item };
-  return { list: items, path: ['items'], complete };
 }

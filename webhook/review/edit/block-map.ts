@@ -23,9 +23,6 @@ export function blockMapEdits(
   const pairs = ownPairs(map);
   const last = map.items.at(-1);
   if (last === undefined) throw new CannotEdit('the map is empty');
-  if (Object.keys(before).some((key) => !pairs.has(key) && !same(before[key], after[key]))) {
-    throw new CannotEdit('what a merge brings is written elsewhere');
-  }
   const pad = ' '.repeat(source.column(startOf(map.items[0]?.key)));
   const edits = [...pairs].flatMap(([key, pair]) => {
     if (!Object.hasOwn(after, key)) return [removal(source, pair)];

@@ -9,9 +9,10 @@ import { CannotEdit, type Edit, type Source } from './source.ts';
 
 /**
  * The edits that turn a value of a document into another, and leave everything else as it was written. Nothing is
- * known here of aliases to what is edited: whoever uses the result has to read it again and compare.
+ * known here of aliases to what is edited, nor of what a merge brings: whoever uses the result has to read it again
+ * and compare.
  *
- * @throws CannotEdit for what a merge brings, and for layouts that only a parser can love
+ * @throws CannotEdit for layouts that only a parser can love
  */
 export function valueEdits(source: Source, node: unknown, before: unknown, after: unknown): Edit[] {
   const edits = editsInside(source, node, before, after);
