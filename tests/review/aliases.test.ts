@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { parseYaml, plainValue } from '../../webhook/review/yaml.ts';
+import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
 import { type Reviewed, reviewText } from './support.ts';
 
 /** The only workload's document is what its patch makes of it, whatever its aliases stand for. */

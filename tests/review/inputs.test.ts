@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { readPolicy } from '../../webhook/config/file.ts';
-import { expandInputs } from '../../webhook/review/inputs.ts';
+import { expandInputs } from '../../webhook/review/input/inputs.ts';
 import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
 
 /** Inputs with the folder cut off; of faults the message. */

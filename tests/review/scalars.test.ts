@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml, plainValue } from '../../webhook/review/yaml.ts';
+import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
 
 /** What sigs.k8s.io/yaml makes of plain scalars. */
 const cases: [text: string, value: unknown][] = [

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
 import { CniGateError } from '../../webhook/errors.ts';
-import { remote } from '../../webhook/review/remote.ts';
+import { remote } from '../../webhook/review/ask/remote.ts';
 import { cniGate } from '../support/command.ts';
 import { recorded } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';

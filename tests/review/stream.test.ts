@@ -53,17 +53,11 @@ const empty = indexes.filter((index) => index % 10 === 9).length;
 const services = indexes.filter((index) => index % 10 !== 9 && index % 3 === 0).length;
 const deployments = count - empty - services;
 
-/** Much more than it takes, much less than anything quadratic would. */
-const limit = 15_000;
-
 test(`${count} documents go through in one pass, silently in a pipe`, () => {
-  const start = performance.now();
   const args = ['review', '-f', '-', '-n', 'shop', '--profile', 'cilium'];
   const { status, stdout, stderr } = cniGate(args, { input: stream });
-  const took = performance.now() - start;
   assert.equal(status, 0);
   assert.equal(stderr, '');
-  assert.ok(took < limit, `${Math.round(took)} ms`);
   assert.ok(
     stdout.endsWith(
       `\nreviewed ${deployments} workloads: ${deployments} injected, 0 refused, 0 warnings; ${services} other objects passed by\n`,

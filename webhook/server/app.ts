@@ -2,7 +2,7 @@ import type { Server } from 'node:https';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type MutateContext, mutate } from '../admission/mutate.ts';
 import { CniGateError } from '../errors.ts';
-import { deadlineSignal } from './deadline.ts';
+import { timeToAnswer } from './deadline.ts';
 import { logDecision } from './decision-log.ts';
 import { answerErrors } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
@@ -54,7 +54,11 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   });
   app.post<{ Querystring: { timeout?: string } }>('/mutate', async (request) => {
     const start = process.hrtime.bigint();
-    const mutation = await mutate(request.body, context(), deadlineSignal(request.query.timeout));
+    const mutation = await mutate(
+      request.body,
+      context(),
+      AbortSignal.timeout(timeToAnswer(request.query.timeout)),
+    );
     const seconds = Number(process.hrtime.bigint() - start) / 1e9;
     metrics.answered('mutate', mutation.decision, seconds);
     logDecision(request.log, 'mutate', mutation, seconds);

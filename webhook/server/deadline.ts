@@ -8,12 +8,12 @@ const longestTimeout = 30_000;
 const reserve = 250;
 
 /**
- * Aborts shortly before the API server stops waiting.
+ * Milliseconds until the answer has to be on its way: shortly before the API server stops waiting.
  *
  * @param timeout the `timeout` parameter that the API server puts on the URL, such as `10s`
  */
-export function deadlineSignal(timeout: string | undefined): AbortSignal {
+export function timeToAnswer(timeout: string | undefined): number {
   const asked = timeout === undefined ? undefined : parseDuration(timeout);
   const given = Math.min(asked ?? defaultTimeout, longestTimeout);
-  return AbortSignal.timeout(Math.max(given - reserve, given / 2));
+  return Math.max(given - reserve, given / 2);
 }

@@ -1,0 +1,24 @@
+import { mutate } from '../../admission/mutate.ts';
+import { KnownNamespaces } from '../../admission/namespaces.ts';
+import type { Policy } from '../../config/policy.ts';
+import { profileLabel } from '../../names.ts';
+import type { Admission } from './judge.ts';
+
+/**
+ * Admission without a server: the code that answers `/mutate`, called in this process.
+ *
+ * @param labels of the namespaces that are known
+ * @param profile opts every namespace in
+ */
+export function inProcess(
+  policy: Policy,
+  labels: ReadonlyMap<string, Record<string, string>>,
+  profile: string | undefined,
+): Admission {
+  const namespaces = new KnownNamespaces(labels, profile);
+  return {
+    answer: async (body) => (await mutate(body, { policy, namespaces })).review,
+    // the webhook configuration selects namespaces by this label
+    calledFor: (namespace) => namespaces.facts(namespace)?.labels[profileLabel] !== undefined,
+  };
+}

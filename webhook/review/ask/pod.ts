@@ -1,0 +1,57 @@
+import type { OwnerReference } from '../../admission/pod.ts';
+import { CniGateError } from '../../errors.ts';
+import type { PodKind } from '../input/kinds.ts';
+import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
+
+/** References to an owner carry its uid (apimachinery `OwnerReference`); before it is made it has none. */
+const noUid = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The pod that the API server would be asked to create for a manifest. Of a template's metadata its controller
+ * takes labels, annotations and finalizers (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate).
+ * The labels that controllers add, such as `pod-template-hash`, are left out: no place of the manifest stands for
+ * them, so no patch could be told in its terms.
+ *
+ * @param who the object's name for messages
+ * @throws CniGateError CNI_GATE_INPUT_SYNTAX where the manifest has no template
+ */
+export function podOf(kind: PodKind, object: Fields, namespace: string, who: string): Fields {
+  if (!kind.template) {
+    // what is no object is left for admission to judge
+    return isObject(object.metadata)
+      ? { ...object, metadata: { ...object.metadata, namespace } }
+      : { ...object };
+  }
+  const template = valueAt(object, kind.podPath);
+  const where = kind.podPath.join('.');
+  if (!isObject(template))
+    throw wrong(`${who}: expected a pod template in ${where}, got ${describe(template)}`);
+  const { metadata, spec } = template;
+  if (metadata !== null && metadata !== undefined && !isObject(metadata)) {
+    throw wrong(`${who}: expected an object in ${where}.metadata, got ${describe(metadata)}`);
+  }
+  const { labels, annotations, finalizers } = fieldsOf(metadata);
+  const { name } = fieldsOf(object.metadata);
+  const maker = typeof name === 'string' ? name : '';
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: `${maker}-`,
+      namespace,
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
+      ...(finalizers !== undefined && { finalizers }),
+      ...(kind.owner && { ownerReferences: [withUid(kind.owner(maker))] }),
+    },
+    spec,
+  };
+}
+
+const withUid = (reference: OwnerReference): Fields => ({
+  ...reference,
+  uid: noUid,
+  blockOwnerDeletion: true,
+});
+
+const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);

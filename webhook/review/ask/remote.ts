@@ -1,0 +1,113 @@
+import { Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { readCertificates } from '../../../certs/read.ts';
+import type { AdmissionReview } from '../../admission/review.ts';
+import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../../errors.ts';
+import { readText } from '../../files/live.ts';
+import { fieldsOf } from '../values.ts';
+import type { Admission } from './judge.ts';
+
+export interface RemoteOptions {
+  url: string;
+  /** File with the certificate of the authority that the server's certificate is signed by. */
+  ca?: string | undefined;
+  /** Milliseconds until an answer has to be there. */
+  timeout: number;
+}
+
+/** What a server says of a body, rather than of itself. */
+const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
+  'CNI_GATE_REVIEW_INVALID',
+  'CNI_GATE_REVIEW_KIND',
+  'CNI_GATE_REVIEW_SYNTAX',
+  'CNI_GATE_REVIEW_TOO_LARGE',
+]);
+
+/**
+ * A running server, called as an API server would: POST over HTTPS, with the time-out in the URL.
+ *
+ * @throws CniGateError CNI_GATE_USAGE where the URL is none to call, CNI_GATE_TLS_UNREADABLE for the authority
+ */
+export function remote(options: RemoteOptions): Admission {
+  const url = mutateUrl(options.url, options.timeout);
+  const ca = options.ca === undefined ? undefined : authority(options.ca);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...(ca !== undefined && { ca }) });
+  return {
+    answer: async (body) => parseAnswer(url, await post(url, agent, JSON.stringify(body), options.timeout)),
+    // the server knows its namespaces
+    calledFor: () => true,
+  };
+}
+
+function authority(file: string): string {
+  const pem = readText(file, 'CNI_GATE_TLS_UNREADABLE');
+  // TLS takes a text without certificates without a word, and then trusts nobody
+  readCertificates(pem);
+  return pem;
+}
+
+function mutateUrl(given: string, timeout: number): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol !== 'https:') {
+    throw new CniGateError(
+      'CNI_GATE_USAGE',
+      `--server: expected a URL such as https://localhost:8443, got ${given}`,
+    );
+  }
+  if (url.pathname === '/') url.pathname = '/mutate';
+  url.searchParams.set('timeout', timeout % 1000 === 0 ? `${timeout / 1000}s` : `${timeout}ms`);
+  return url;
+}
+
+interface Reply {
+  status: number;
+  body: string;
+}
+
+async function post(url: URL, agent: Agent, body: string, timeout: number): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const signal = AbortSignal.timeout(timeout);
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
+    text(response).then((reply) => resolve({ status: response.statusCode ?? 0, body: reply }), reject);
+  });
+  call.on('error', reject);
+  call.end(body);
+  try {
+    return await promise;
+  } catch (error) {
+    const why = signal.aborted ? `no answer within ${timeout} ms` : (explain(error) ?? messageOf(error));
+    throw wrong(`${url.origin} cannot be asked: ${why}`, error);
+  }
+}
+
+function explain(error: unknown): string | undefined {
+  const errno = errnoOf(error);
+  if (errno === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
+  if (errno === 'ENOTFOUND') return 'the name has no address (ENOTFOUND)';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /CERT|SIGNATURE|ISSUER/.test(code)
+    ? `its certificate is not trusted (${code}): give its authority with --ca`
+    : undefined;
+}
+
+function parseAnswer(url: URL, { status, body }: Reply): AdmissionReview {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw wrong(`${url.href} answered ${status} with something that is not JSON`);
+  }
+  const { code, message, response } = fieldsOf(value);
+  if (typeof code === 'string' && typeof message === 'string' && aboutTheBody.has(code)) {
+    throw new CniGateError(code as ErrorCode, message);
+  }
+  if (status !== 200 || response === undefined) {
+    const told = typeof message === 'string' ? `: ${message}` : '';
+    throw wrong(`${url.href} answered ${status}, not an AdmissionReview with a response${told}`);
+  }
+  return value as AdmissionReview;
+}
+
+const wrong = (message: string, cause?: unknown): CniGateError =>
+  new CniGateError('CNI_GATE_SERVER', message, { cause });

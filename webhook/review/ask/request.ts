@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
+import { type Fields, fieldsOf, wireCopy } from '../values.ts';
+
+const podKind = { group: '', version: 'v1', kind: 'Pod' };
+const podResource = { group: '', version: 'v1', resource: 'pods' };
+
+/**
+ * The body of the admission call that the API server would make when it is asked to create a pod
+ * (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#request).
+ */
+export function createReview(pod: Fields, namespace: string): Fields {
+  const { name } = fieldsOf(pod.metadata);
+  return {
+    apiVersion: reviewApiVersion,
+    kind: reviewKind,
+    request: {
+      uid: randomUUID(),
+      kind: podKind,
+      resource: podResource,
+      requestKind: podKind,
+      requestResource: podResource,
+      ...(typeof name === 'string' && { name }),
+      namespace,
+      operation: 'CREATE',
+      userInfo: { username: 'cni-gate-review', groups: ['system:authenticated'] },
+      object: wireCopy(pod),
+      oldObject: null,
+      dryRun: true,
+      options: { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions' },
+    },
+  };
+}
+
+/** A review from the input, made a dry run: looking at it must change nothing anywhere. */
+export function asDryRun(review: Fields): Fields {
+  const { request } = review;
+  const copy = wireCopy(review) as Fields;
+  return typeof request === 'object' && request !== null
+    ? { ...copy, request: { ...fieldsOf(copy.request), dryRun: true } }
+    : copy;
+}

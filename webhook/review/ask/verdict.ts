@@ -1,0 +1,70 @@
+import type { Operation } from 'fast-json-patch';
+import type { Outcome } from '../../admission/decide.ts';
+import type { AdmissionReview } from '../../admission/review.ts';
+import { CniGateError, messageOf } from '../../errors.ts';
+import type { Verdict } from '../model.ts';
+import { fieldsOf, isObject } from '../values.ts';
+
+const outcomes: ReadonlySet<string> = new Set<Outcome>([
+  'injected',
+  'updated',
+  'current',
+  'removed',
+  'skipped',
+  'refused',
+  'warned',
+]);
+
+/**
+ * What an answer says. Outcome and reason are in its audit annotations; of a server that writes none they are
+ * told by what it allows and patches.
+ *
+ * @param uid of the request
+ * @throws CniGateError CNI_GATE_SERVER where it does not answer the request, or its patch is none
+ */
+export function verdictOf(answer: AdmissionReview, uid: unknown): Verdict {
+  const response = fieldsOf(answer.response);
+  if (response.uid !== uid || typeof response.allowed !== 'boolean') {
+    throw wrong(
+      `expected a response to uid ${String(uid)} with "allowed" in it, got uid ${String(response.uid)}`,
+    );
+  }
+  const operations = patchOf(response.patch);
+  const audit = fieldsOf(response.auditAnnotations);
+  const { outcome, reason, profiles } = audit;
+  const { message } = fieldsOf(response.status);
+  return {
+    outcome: isOutcome(outcome)
+      ? outcome
+      : !response.allowed
+        ? 'refused'
+        : operations.length > 0
+          ? 'injected'
+          : 'skipped',
+    reason: typeof reason === 'string' ? reason : 'not told',
+    profiles: typeof profiles === 'string' && profiles !== '' ? profiles.split('.') : [],
+    warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
+    operations,
+    ...(!response.allowed && { message: typeof message === 'string' ? message : 'refused without a reason' }),
+    answer,
+  };
+}
+
+const isOutcome = (value: unknown): value is Outcome => typeof value === 'string' && outcomes.has(value);
+
+function patchOf(patch: unknown): Operation[] {
+  if (patch === undefined || patch === null) return [];
+  try {
+    const value: unknown = JSON.parse(Buffer.from(String(patch), 'base64').toString());
+    if (!Array.isArray(value) || !value.every(isOperation))
+      throw new TypeError('it is no list of operations');
+    return value;
+  } catch (error) {
+    throw wrong(`its patch is no JSON Patch: ${messageOf(error)}`);
+  }
+}
+
+const isOperation = (value: unknown): value is Operation =>
+  isObject(value) && typeof value.op === 'string' && typeof value.path === 'string';
+
+const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_SERVER', message);

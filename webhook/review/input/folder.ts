@@ -1,0 +1,48 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf, messageOf } from '../../errors.ts';
+import type { Fault } from '../model.ts';
+import { explain, unreadable } from './unreadable.ts';
+
+const manifest = /\.(?:ya?ml|json)$/;
+
+/**
+ * The manifests in a folder and the folders in it, sorted by name: `.yaml`, `.yml`, `.json`. Names that begin with
+ * a dot are left out: in a mounted ConfigMap they hold every file a second time.
+ */
+export function manifestsIn(folder: string): (string | Fault)[] {
+  const found = walk(folder, new Set());
+  return found.length > 0 ? found : [unreadable(folder, 'the folder holds no .yaml, .yml or .json file')];
+}
+
+/** @param around the real paths of the folders that this one stands in */
+function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
+  let entries: Dirent[];
+  let real: string;
+  try {
+    real = realpathSync(folder);
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    return [unreadable(folder, explain(errnoOf(error) ?? messageOf(error)))];
+  }
+  if (around.has(real)) return [unreadable(folder, `the folder contains itself: it is a link to ${real}`)];
+  const inside = new Set([...around, real]);
+  return entries
+    .filter((entry) => !entry.name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (isFolder(entry, path)) return walk(path, inside);
+      return manifest.test(entry.name) ? [path] : [];
+    });
+}
+
+/** A link that leads nowhere is no folder; if it has a manifest's name, reading it tells. */
+function isFolder(entry: Dirent, path: string): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

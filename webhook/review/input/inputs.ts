@@ -1,0 +1,50 @@
+import { globSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { errnoOf } from '../../errors.ts';
+import type { Fault } from '../model.ts';
+import { manifestsIn } from './folder.ts';
+import { explain, unreadable } from './unreadable.ts';
+
+/** What `-f -` stands for. */
+export const standardInput = '-';
+
+/**
+ * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
+ *
+ * @returns paths, and faults for what is missing or may not be read
+ */
+export function expandInputs(names: readonly string[]): (string | Fault)[] {
+  const seen = new Set<string>();
+  return names.flatMap(expand).filter((found) => {
+    if (typeof found !== 'string') return true;
+    const key = found === standardInput ? found : resolve(found);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function expand(name: string): (string | Fault)[] {
+  if (name === standardInput) return [name];
+  const found = look(name);
+  // a name is taken as it is before it is taken for a pattern
+  if (found === 'ENOENT' && /[*?[{]/.test(name)) {
+    const matches = globSync(name).sort();
+    return matches.length > 0 ? matches.flatMap(expandFound) : [unreadable(name, 'no file matches')];
+  }
+  return expandFound(name);
+}
+
+function expandFound(name: string): (string | Fault)[] {
+  const found = look(name);
+  if (found === 'folder') return manifestsIn(name);
+  return found === 'file' ? [name] : [unreadable(name, explain(found))];
+}
+
+function look(name: string): string {
+  try {
+    return statSync(name).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    return errnoOf(error) ?? 'it cannot be read';
+  }
+}

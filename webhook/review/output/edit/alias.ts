@@ -1,0 +1,57 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { type Alias, isCollection, isSeq } from 'yaml';
+import { parseYaml, plainValue } from '../../input/yaml.ts';
+import { wireCopy } from '../../values.ts';
+import { applyEdits, CannotEdit, type Edit, endOf, Source, startOf } from './source.ts';
+
+/** Edits for the whole of a document. */
+export type EditAll = (source: Source, before: unknown, after: unknown) => Edit[];
+
+/**
+ * What an alias stands for, copied from where it is written and changed, so that the other users of the anchor
+ * keep what they have.
+ *
+ * @param pad the indentation of the key that has the alias for its value
+ * @returns text to put behind the key's colon
+ * @throws CannotEdit where the text at the anchor does not stand on its own
+ */
+export function writtenOut(
+  source: Source,
+  alias: Alias,
+  before: unknown,
+  after: unknown,
+  pad: string,
+  editAll: EditAll,
+): string {
+  const target = alias.resolve(source.document);
+  if (!isCollection(target) || target.items.length === 0)
+    throw new CannotEdit('no collection has the anchor');
+  if (target.flow === true) {
+    return ` ${changed(source.text.slice(startOf(target), endOf(target)), before, after, editAll)}`;
+  }
+  const start = startOf(target);
+  if (!source.isFirstInLine(start)) throw new CannotEdit('the anchor shares its line');
+  const lines = source.text.slice(source.lineStart(start), source.lineEnd(endOf(target) - 1)).split(/\r?\n/);
+  const text = lines.map((line) => withoutIndent(line, source.column(start))).join('\n');
+  const indent = isSeq(target) && !source.indentSeq ? pad : `${pad}  `;
+  const result = changed(text, before, after, editAll).split('\n');
+  return ['', ...result.map((line) => (line === '' ? line : indent + line))].join(source.eol);
+}
+
+/** Block text is moved as a whole, so that what it says stays; comments may stand further to the left. */
+function withoutIndent(line: string, columns: number): string {
+  const head = line.slice(0, columns);
+  if (head.trim() === '') return line.slice(columns);
+  if (head.trimStart().startsWith('#')) return line.trimStart();
+  throw new CannotEdit('the text at the anchor is not indented as a whole');
+}
+
+function changed(text: string, before: unknown, after: unknown, editAll: EditAll): string {
+  const parsed = parseYaml(`${text}\n`, true);
+  // aliases in it stand for what is not in it
+  if (parsed.errors.length > 0 || !same(wireCopy(plainValue(parsed)), before)) {
+    throw new CannotEdit('the text at the anchor does not stand on its own');
+  }
+  const source = new Source(`${text}\n`, parsed);
+  return applyEdits(source.text, editAll(source, before, after)).replace(/\n$/, '');
+}

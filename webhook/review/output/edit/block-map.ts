@@ -1,0 +1,72 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { type Alias, isAlias, type Pair, type YAMLMap } from 'yaml';
+import { writeYaml } from '../../input/yaml.ts';
+import type { Fields } from '../../values.ts';
+import { CannotEdit, colonEnd, type Edit, endOf, isEmpty, ownPairs, type Source, startOf } from './source.ts';
+
+/** What a collection has done inside its values. */
+export interface Inside {
+  /** Edits inside a value, or undefined where the whole value has to be written anew. */
+  edits(node: unknown, before: unknown, after: unknown): Edit[] | undefined;
+  /** What an alias stands for, changed: text to put behind a key in the place of the alias. */
+  writtenOut(alias: Alias, before: unknown, after: unknown, pad: string): string;
+}
+
+/** Edits that make a block map, not empty before or after, what it should be. New keys go behind the others. */
+export function blockMapEdits(
+  source: Source,
+  map: YAMLMap,
+  before: Fields,
+  after: Fields,
+  inside: Inside,
+): Edit[] {
+  const pairs = ownPairs(map);
+  const last = map.items.at(-1);
+  if (last === undefined) throw new CannotEdit('the map is empty');
+  const pad = ' '.repeat(source.column(startOf(map.items[0]?.key)));
+  const edits = [...pairs].flatMap(([key, pair]) => {
+    if (!Object.hasOwn(after, key)) return [removal(source, pair)];
+    if (isAlias(pair.value) && !same(before[key], after[key])) {
+      const text = inside.writtenOut(pair.value, before[key], after[key], pad);
+      return [{ start: colonEnd(pair), end: endOf(pair.value), text }];
+    }
+    return inside.edits(pair.value, before[key], after[key]) ?? [replacement(source, pair, pad, after[key])];
+  });
+  const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
+  const lines = added.flatMap(([key, value]) => written(source, { [key]: value }, pad));
+  return lines.length === 0 ? edits : [...edits, insertion(source, endOf(last), lines)];
+}
+
+/** The lines of a value in block style. */
+export function written(source: Source, value: unknown, pad: string): string[] {
+  const lines = writeYaml(value, source.indentSeq).replace(/\n$/, '').split('\n');
+  return lines.map((line) => (line === '' ? line : pad + line));
+}
+
+function insertion(source: Source, end: number, lines: string[]): Edit {
+  const at = source.afterLine(end);
+  return { start: at, end: at, text: lines.join(source.eol) + source.eol };
+}
+
+function removal(source: Source, pair: Pair): Edit {
+  const key = startOf(pair.key);
+  if (!source.isFirstInLine(key)) throw new CannotEdit('a key shares its line');
+  return { start: source.lineStart(key), end: source.afterLine(endOf(pair)), text: '' };
+}
+
+/** Writes a pair's value anew. A comment behind the old one stays in the line of the key. */
+function replacement(source: Source, pair: Pair, pad: string, value: unknown): Edit {
+  const start = colonEnd(pair);
+  const [first = '', ...more] = written(source, { k: value }, pad);
+  const head = first.slice(`${pad}k:`.length);
+  const end = isEmpty(pair.value) ? start : lineOf(source, endOf(pair.value));
+  if (head !== '') return { start, end, text: [head, ...more].join(source.eol) };
+  const lineEnd = source.lineEnd(end);
+  const comment = source.text.slice(end, lineEnd).trimEnd();
+  return { start, end: lineEnd, text: [comment, ...more].join(source.eol) };
+}
+
+/** The end of a value without the end-of-line that a block scalar takes with it. */
+function lineOf(source: Source, end: number): number {
+  return source.text[end - 1] === '\n' ? source.lineEnd(end - 1) : end;
+}

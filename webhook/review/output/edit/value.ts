@@ -1,0 +1,47 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { isAlias, isMap, isSeq } from 'yaml';
+import { isObject } from '../../values.ts';
+import { writtenOut } from './alias.ts';
+import { blockMapEdits, type Inside } from './block-map.ts';
+import { blockSeqEdits } from './block-seq.ts';
+import { flowMapEdits, flowSeqEdits } from './flow.ts';
+import { CannotEdit, type Edit, type Source } from './source.ts';
+
+/**
+ * The edits that turn a value of a document into another, and leave everything else as it was written. Nothing is
+ * known here of aliases to what is edited, nor of what a merge brings: whoever uses the result has to read it again
+ * and compare.
+ *
+ * @throws CannotEdit for layouts that only a parser can love
+ */
+export function valueEdits(source: Source, node: unknown, before: unknown, after: unknown): Edit[] {
+  const edits = editsInside(source, node, before, after);
+  if (edits === undefined) throw new CannotEdit('the whole value is another');
+  return edits;
+}
+
+/** Undefined where the value as a whole has to be written anew, which is for whatever holds it to do. */
+function editsInside(source: Source, node: unknown, before: unknown, after: unknown): Edit[] | undefined {
+  if (same(before, after)) return [];
+  if (isAlias(node)) throw new CannotEdit('what an alias stands for is written elsewhere');
+  const inside: Inside = {
+    edits: (inner, from, to) => editsInside(source, inner, from, to),
+    writtenOut: (alias, from, to, pad) => writtenOut(source, alias, from, to, pad, rootEdits),
+  };
+  if (
+    isMap(node) &&
+    isObject(before) &&
+    isObject(after) &&
+    node.items.length > 0 &&
+    Object.keys(after).length > 0
+  ) {
+    return (node.flow === true ? flowMapEdits : blockMapEdits)(source, node, before, after, inside);
+  }
+  if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && before.length > 0 && after.length > 0) {
+    return (node.flow === true ? flowSeqEdits : blockSeqEdits)(source, node, before, after, inside);
+  }
+  return undefined;
+}
+
+const rootEdits = (source: Source, before: unknown, after: unknown): Edit[] =>
+  valueEdits(source, source.document.contents, before, after);

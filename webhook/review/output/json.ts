@@ -1,0 +1,38 @@
+import type { Judged, Report, SourceDocument } from '../model.ts';
+import type { Summary } from '../summary.ts';
+
+/** For programs: one JSON document. Paths of a patch begin at the workload's object. */
+export function jsonOutput(report: Report, summary: Summary): string {
+  const workloads = report.judged.map(({ workload, verdict }) => ({
+    apiVersion: workload.apiVersion,
+    kind: workload.kind,
+    namespace: workload.namespace,
+    name: workload.name,
+    file: workload.document.file,
+    line: workload.line,
+    outcome: verdict.outcome,
+    reason: verdict.reason,
+    profiles: verdict.profiles,
+    warnings: verdict.warnings,
+    ...(verdict.message !== undefined && { message: verdict.message }),
+    patch: verdict.operations,
+  }));
+  return `${JSON.stringify({ summary, workloads, errors: report.faults }, null, 2)}\n`;
+}
+
+/**
+ * The AdmissionReviews that a server would send, in the order of the input: one a line; of a list, a list in one
+ * line.
+ */
+export function answersOutput(report: Report): string {
+  const byDocument = Map.groupBy(report.judged, (one) => one.workload.document);
+  return report.documents
+    .filter((document) => document.value !== undefined)
+    .flatMap((document) => linesOf(document, byDocument.get(document) ?? []))
+    .join('');
+}
+
+function linesOf(document: SourceDocument, judged: readonly Judged[]): string[] {
+  const answers = judged.map((one) => one.verdict.answer);
+  return (document.list ? [answers] : answers).map((value) => `${JSON.stringify(value)}\n`);
+}

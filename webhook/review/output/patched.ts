@@ -1,0 +1,119 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import jsonpatch from 'fast-json-patch';
+import type { Document } from 'yaml';
+import { CniGateError, messageOf } from '../../errors.ts';
+import { nameOf } from '../ask/judge.ts';
+import { withoutMarker } from '../input/split.ts';
+import { nodeAt, parseYaml, plainValue, writeYaml } from '../input/yaml.ts';
+import type { Judged, SourceDocument } from '../model.ts';
+import { valueAt, wireCopy } from '../values.ts';
+import { expandAliases } from './edit/expand.ts';
+import { applyEdits, CannotEdit, type Edit, Source } from './edit/source.ts';
+import { valueEdits } from './edit/value.ts';
+
+/** A document with the patches of its workloads. */
+export interface PatchedDocument {
+  /** The text with the patches. */
+  text: string;
+  /** The text that was edited: the document's own, or one of the same meaning without aliases. */
+  before: string;
+  /** The edits of each workload, as offsets of `before`; undefined where the document was written anew. */
+  edits: Map<Judged, Edit[]> | undefined;
+}
+
+/**
+ * Writes the patches of a document's workloads into its text and leaves the rest of it as it is, letter by letter.
+ * The result is read again: where it does not say what the patches ask for, because an alias stands for the same
+ * text elsewhere, the same is done to a copy without aliases. A layout that cannot be edited even then is given
+ * up, and the document written anew from its value.
+ */
+export function patchDocument(document: SourceDocument, judged: readonly Judged[]): PatchedDocument {
+  const own = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
+  const changed = judged.filter(({ verdict }) => verdict.operations.length > 0);
+  if (changed.length === 0) return { before: own, text: own, edits: new Map() };
+  const values = { before: wireCopy(document.value), after: patchedValue(document, changed) };
+  // as long as the document, so that offsets are the same
+  const text = withoutMarker(own);
+  const parsed = parseYaml(text, true);
+  const edits = attempt(text, parsed, changed, values);
+  if (edits !== undefined) return patched(own, edits);
+  const marker = own.startsWith('---') ? '---\n' : '';
+  const plain = withoutAliases(text, parsed);
+  const plainEdits =
+    plain === undefined ? undefined : attempt(plain, parseYaml(plain, true), changed, values);
+  if (plain !== undefined && plainEdits !== undefined) {
+    const result = patched(plain, plainEdits);
+    return { ...result, text: marker + result.text };
+  }
+  return { before: own, text: marker + writeYaml(values.after), edits: undefined };
+}
+
+const patched = (before: string, edits: Map<Judged, Edit[]>): PatchedDocument => ({
+  before,
+  text: applyEdits(before, [...edits.values()].flat()),
+  edits,
+});
+
+/** A document's value with the patches applied. */
+function patchedValue(document: SourceDocument, changed: readonly Judged[]): unknown {
+  const value = wireCopy(document.value);
+  for (const one of changed) applyTo(valueAt(value, one.workload.path), one);
+  return value;
+}
+
+/**
+ * Applies a workload's patch to its object, in place.
+ *
+ * @throws CniGateError CNI_GATE_SERVER: a patch made in this process was applied to the pod already
+ */
+export function applyTo(object: unknown, { workload, verdict }: Judged): void {
+  try {
+    // copied, as the values of operations become parts of the object, which later operations change
+    jsonpatch.applyPatch(object, structuredClone(verdict.operations), true, true);
+  } catch (error) {
+    const first = messageOf(error).split('\n')[0];
+    throw new CniGateError(
+      'CNI_GATE_SERVER',
+      `the patch for ${nameOf(workload)} does not apply to it: ${first}`,
+    );
+  }
+}
+
+interface Values {
+  before: unknown;
+  after: unknown;
+}
+
+/** Edits by workload, or undefined where they do not make the text say what it should. */
+function attempt(
+  text: string,
+  parsed: Document.Parsed,
+  changed: readonly Judged[],
+  values: Values,
+): Map<Judged, Edit[]> | undefined {
+  try {
+    const source = new Source(text, parsed);
+    const edits = new Map(changed.map((one) => [one, editsOf(source, parsed, one, values)] as const));
+    const result = parseYaml(applyEdits(text, [...edits.values()].flat()));
+    return result.errors.length === 0 && same(wireCopy(plainValue(result)), values.after) ? edits : undefined;
+  } catch (error) {
+    if (error instanceof CannotEdit || error instanceof ReferenceError) return undefined;
+    throw error;
+  }
+}
+
+function editsOf(source: Source, parsed: Document.Parsed, { workload }: Judged, values: Values): Edit[] {
+  const path = [...workload.path, ...workload.podPath];
+  const node = nodeAt(parsed.contents, path);
+  if (node === undefined) throw new CannotEdit('the template has no text of its own');
+  return valueEdits(source, node, valueAt(values.before, path), valueAt(values.after, path));
+}
+
+function withoutAliases(text: string, parsed: Document.Parsed): string | undefined {
+  try {
+    return expandAliases(text, parsed);
+  } catch (error) {
+    if (error instanceof CannotEdit) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Report } from '../model.ts';
+import type { Progress } from '../progress.ts';
+import { patchDocument } from './patched.ts';
+
+/**
+ * The input with the patches in it: all documents in their order, those passed by and those that could not be read
+ * as well, and nothing changed but what a patch asks for.
+ */
+export function yamlOutput(report: Report, progress?: Progress): string {
+  const byDocument = Map.groupBy(report.judged, (one) => one.workload.document);
+  const texts: string[] = [];
+  for (const document of report.documents) {
+    progress?.tell(() => `writing ${document.file}:${document.line}`);
+    const { text } = patchDocument(document, byDocument.get(document) ?? []);
+    // the first document of a file, and JSON values behind one another, have no marker of their own
+    if (texts.length > 0 && !/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
+    texts.push(text);
+  }
+  return texts.join('');
+}
