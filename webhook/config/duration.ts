@@ -1,11 +1,2 @@
-const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/**
- * Milliseconds of a duration such as `500ms`, `10s`, `2m` or `1h`, or undefined where the text is none. Go's
- * `time.Duration` writes the `timeout` parameter of admission calls the same way.
- */
-export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text);
-  const unit = units[match?.[2] ?? ''];
-  return match?.[1] === undefined || unit === undefined ? undefined : Number(match[1]) * unit;
-}
+/** Durations are written the same in the configuration and in what the validator is told. */
+export { parseDuration } from '../../validator/duration.ts';

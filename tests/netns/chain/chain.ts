@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
+import { run } from '../harness/run.ts';
+import type { Sandbox } from '../harness/sandbox.ts';
+import { cnitool } from './cnitool.ts';
+
+const debianPlugins = '/usr/lib/cni';
+const ownPlugin = fileURLToPath(new URL('./plugin.ts', import.meta.url));
+const cniVersion = '1.0.0';
+
+/** What a runtime calls for each sandbox before the network of the node: `lo` comes up by a plugin too. */
+const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
+
+/** `tool` writes its cache below /var/lib: it sees a folder of this test's there. */
+const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
+
+/**
+ * A node with a real plugin chain: Debian's `bridge` and `host-local`, and the mesh's plugin behind them while it
+ * is in the configuration. Bridge and addresses are in network namespaces of this test, the plugins' state in a
+ * folder of its own.
+ */
+export class PluginChain implements AsyncDisposable {
+  readonly #tool: string;
+  readonly #node: string;
+  readonly #folder: string;
+
+  private constructor(tool: string, node: string, folder: string) {
+    this.#tool = tool;
+    this.#node = node;
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<PluginChain> {
+    if (!existsSync(join(debianPlugins, 'bridge'))) {
+      throw new Error(
+        `NOT RUN: no CNI plugins in ${debianPlugins}; as root on Debian: tests/netns/install.sh`,
+      );
+    }
+    const tool = await cnitool();
+    const folder = await mkdtemp(join(tmpdir(), 'cni-gate-chain-'));
+    for (const name of ['net.d', 'bin', 'state']) await mkdir(join(folder, name));
+    const own = join(folder, 'bin', 'mesh-rules');
+    await writeFile(own, `#!/bin/sh\nexec '${process.execPath}' '${ownPlugin}'\n`);
+    await chmod(own, 0o755);
+    await writeFile(join(folder, 'net.d', '00-lo.conflist'), JSON.stringify(loopback));
+    return new PluginChain(tool, await addNamespace('chain'), folder);
+  }
+
+  /** Writes the node's CNI configuration, in place as the meshes' installers do. */
+  async configure(options: { withMesh: boolean }): Promise<void> {
+    const bridge = {
+      type: 'bridge',
+      bridge: 'cni0',
+      isDefaultGateway: true,
+      ipam: {
+        type: 'host-local',
+        dataDir: join(this.#folder, 'state', 'networks'),
+        ranges: [[{ subnet: '10.244.2.0/24' }], [{ subnet: 'fd00:10:244:2::/64' }]],
+      },
+    };
+    const plugins = [bridge, ...(options.withMesh ? [{ type: 'mesh-rules' }] : [])];
+    const text = JSON.stringify({ cniVersion, name: 'pods', plugins });
+    await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
+  }
+
+  /** Makes a sandbox's network as a runtime does, and returns the addresses that the pod got. */
+  async add(sandbox: Sandbox): Promise<string[]> {
+    await sandbox.ip('pod', 'link set lo down');
+    await this.#call('add', 'lo', sandbox);
+    const result: { ips: { address: string }[] } = JSON.parse(await this.#call('add', 'pods', sandbox));
+    return result.ips.map(({ address }) => address.replace(/\/\d+$/, ''));
+  }
+
+  /** Takes it away again. */
+  async remove(sandbox: Sandbox): Promise<void> {
+    await this.#call('del', 'pods', sandbox);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await removeNamespace(this.#node);
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #call(verb: 'add' | 'del', network: string, sandbox: Sandbox): Promise<string> {
+    const words = [this.#tool, verb, network, pathOf(sandbox.pod)];
+    const state = join(this.#folder, 'state');
+    return run(
+      ...inside(this.#node, 'unshare', '--mount', 'sh', '-c', withOwnState, 'sh', state, ...words),
+      '',
+      {
+        PATH: process.env.PATH,
+        CNI_PATH: `${debianPlugins}:${join(this.#folder, 'bin')}`,
+        NETCONFPATH: join(this.#folder, 'net.d'),
+      },
+    );
+  }
+}

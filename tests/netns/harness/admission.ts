@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { admit } from '../../../webhook/admission/admit.ts';
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import { defaultConfiguration } from '../../../webhook/config/load.ts';
+import { Policy } from '../../../webhook/config/policy.ts';
+import type { ProofMode } from '../../../webhook/config/types.ts';
+import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
+import { type PodSpecimen, podNamespace, podOf } from './pods.ts';
+
+/** The pod as the webhook leaves it with the built-in profiles, and the container that it put there. */
+export function injected(
+  specimen: PodSpecimen,
+  mode: ProofMode = 'enforce',
+): { pod: Pod; container: Container } {
+  const pod = podOf(specimen);
+  const configuration = defaultConfiguration();
+  configuration.proof.mode = mode;
+  const namespace = { labels: { ...specimen.namespaceLabels, [profileLabel]: specimen.profile } };
+  const { decision } = admit(
+    {
+      uid: 'a',
+      namespace: podNamespace,
+      name: 'web-0',
+      operation: 'CREATE',
+      subResource: '',
+      dryRun: false,
+      pod,
+    },
+    { policy: new Policy(configuration), namespace },
+  );
+  const container = pod.spec.initContainers?.[0];
+  assert.equal(
+    container?.name,
+    validatorContainer,
+    `the webhook put nothing into the pod: ${decision.reason}`,
+  );
+  return { pod, container };
+}

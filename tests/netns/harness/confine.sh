@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Becomes a program in a root file system as a kubelet gives it to a container under Pod Security "restricted":
+# read-only, no /tmp, a /proc of its own PID namespace, four devices, a termination log, and what is mounted.
+# Runs as root in a mount, PID and network namespace of its own; writes a line to descriptor 3 when all is made.
+#
+# usage: confine.sh ROOT TERMINATION_LOG [SOURCE:PATH_IN_CONTAINER ...] -- COMMAND [ARGUMENT ...]
+set -euo pipefail
+root=$1 log=$2
+shift 2
+
+bind() { mount --bind -o ro "$1" "$2"; }
+
+mount -t tmpfs -o mode=0755 tmpfs "$root"
+mkdir -p "$root"/{dev,proc,usr}
+touch "$root/dev/termination-log"
+bind /usr "$root/usr"
+for folder in /bin /sbin /lib /lib32 /lib64; do
+  if [ -L "$folder" ]; then
+    cp -P "$folder" "$root$folder"
+  elif [ -d "$folder" ]; then
+    mkdir "$root$folder"
+    bind "$folder" "$root$folder"
+  fi
+done
+mount -t proc proc "$root/proc"
+for device in null zero random urandom; do
+  touch "$root/dev/$device"
+  mount --bind "/dev/$device" "$root/dev/$device"
+done
+mount --bind "$log" "$root/dev/termination-log"
+while [ "$1" != -- ]; do
+  if [ -d "${1%%:*}" ]; then
+    mkdir -p "$root${1#*:}"
+  else
+    mkdir -p "$(dirname "$root${1#*:}")"
+    touch "$root${1#*:}"
+  fi
+  bind "${1%%:*}" "$root${1#*:}"
+  shift
+done
+shift
+mount -o remount,ro "$root"
+
+echo made >&3
+exec 3>&-
+exec chroot "$root" "$@"

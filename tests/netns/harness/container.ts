@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pathOf } from './namespaces.ts';
+import { peakOf, programOf } from './processes.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
+
+/** What a kubelet knows of a container when it starts it. */
+export interface ContainerStart {
+  /** What Node runs: a path inside the container, and arguments. */
+  args: string[];
+  environment: Record<string, string>;
+  user: number;
+  group: number;
+  /** Folders and files of the machine by the path where the container sees them, read-only. */
+  mounts: Record<string, string>;
+}
+
+export interface ContainerEnd {
+  /** The exit code, or 128 and the signal's number as a container runtime tells it. */
+  code: number;
+  /** What the program wrote to its termination message. */
+  termination: string;
+  /** Standard output and standard error, in the order in which they came. */
+  log: string;
+  /** From the program's exec to its end. */
+  milliseconds: number;
+  /** The most memory that was resident, as far as a look each 20 ms can tell; 0 where it ended before the first. */
+  peakKiB: number;
+}
+
+export interface RunningContainer {
+  /** Settled once the program has been started. */
+  started: Promise<void>;
+  ended: Promise<ContainerEnd>;
+  /** Sends a signal to the program, which is process 1 of its PID namespace. */
+  signal(name: NodeJS.Signals): void;
+}
+
+/**
+ * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: a user of its own, no
+ * capability, no new privileges, a read-only root without `/tmp`. The seccomp filter of the container runtime is
+ * the one thing that is not there.
+ */
+export function startContainer(sandbox: Sandbox, start: ContainerStart): RunningContainer {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
+  const log = join(folder, 'termination-log');
+  mkdirSync(join(folder, 'root'));
+  writeFileSync(log, '');
+  // the kubelet makes it writable for everybody: the container's user is not known to it
+  chmodSync(log, 0o666);
+  const child = spawn('nsenter', argumentsFor(sandbox, start, folder, log), {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH },
+  });
+  sandbox.onRemoval(() => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return watch(child, log);
+}
+
+function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, log: string): string[] {
+  const { user, group } = start;
+  const environment = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOSTNAME: 'pod',
+    HOME: '/',
+    ...start.environment,
+  };
+  return [
+    `--net=${pathOf(sandbox.pod)}`,
+    'unshare',
+    ...['--mount', '--pid', '--fork', '--kill-child'],
+    ...['bash', confine, join(folder, 'root'), log],
+    ...Object.entries({ '/node': process.execPath, ...start.mounts }).map(
+      ([path, from]) => `${from}:${path}`,
+    ),
+    ...['--', 'env', '--ignore-environment'],
+    ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+    ...['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups', '--no-new-privs'],
+    ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'],
+    ...['--', '/node', ...start.args],
+  ];
+}
+
+function watch(child: ChildProcess, log: string): RunningContainer {
+  let written = '';
+  let since = performance.now();
+  let peakKiB = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  }
+  const looking = setInterval(() => {
+    peakKiB = Math.max(peakKiB, peakOf(programOf(child.pid)));
+  }, 20);
+  const ready = child.stdio[3];
+  const started = new Promise<void>((resolve, reject) => {
+    ready?.on('data', () => {
+      since = performance.now();
+      resolve();
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`the container was not made:\n${written}`)));
+  });
+  const ended = new Promise<ContainerEnd>((resolve, reject) => {
+    child.once('error', reject);
+    let milliseconds = 0;
+    child.once('exit', () => {
+      milliseconds = performance.now() - since;
+      clearInterval(looking);
+    });
+    child.once('close', (code, signal) => {
+      if (code === null) return reject(new Error(`the container was ended by ${signal}:\n${written}`));
+      resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds, peakKiB });
+    });
+  });
+  // a sandbox that goes while its container runs ends it: whoever waits is told, and nobody has to wait
+  for (const promise of [started, ended]) promise.catch(() => {});
+  return {
+    started,
+    ended: started.then(() => ended),
+    signal: (name) => {
+      process.kill(programOf(child.pid), name);
+    },
+  };
+}

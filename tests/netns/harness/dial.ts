@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { startContainer } from './container.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const program = fileURLToPath(new URL('./dialer.ts', import.meta.url));
+
+/** A TCP connection to try. */
+export interface Dial {
+  host: string;
+  port: number;
+  /** The address to connect from. */
+  from?: string;
+}
+
+/**
+ * What came of each connection that a user of the pod tried: the port of the listener that answered with a banner,
+ * or the error's code, or `silence` after a second.
+ */
+export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promise<(number | string)[]> {
+  const end = await startContainer(sandbox, {
+    args: ['/dialer.ts', JSON.stringify(dials)],
+    mounts: { '/dialer.ts': program },
+    environment: {},
+    user,
+    group: user,
+  }).ended;
+  if (end.code !== 0) throw new Error(`the dialer ended with ${end.code}:\n${end.log}`);
+  return JSON.parse(end.log);
+}
+
+/** The same from the node's side: what comes into the pod. */
+export async function dialFromNode(sandbox: Sandbox, dials: Dial[]): Promise<(number | string)[]> {
+  return JSON.parse(await sandbox.exec('node', process.execPath, [program, JSON.stringify(dials)]));
+}

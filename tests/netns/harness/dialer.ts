@@ -1,0 +1,16 @@
+import { createConnection } from 'node:net';
+
+/** Tries the connections of its argument side by side, and prints what came of each. */
+const dials: { host: string; port: number; from?: string }[] = JSON.parse(process.argv[2] ?? '');
+
+const results = dials.map(
+  ({ host, port, from }) =>
+    new Promise<number | string>((resolve) => {
+      const socket = createConnection({ host, port, ...(from !== undefined && { localAddress: from }) });
+      socket.setTimeout(1000);
+      socket.on('timeout', () => resolve('silence'));
+      socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      socket.on('data', (data) => resolve(Number(/port (\d+)/.exec(data.toString())?.[1])));
+    }),
+);
+process.stdout.write(`${JSON.stringify(await Promise.all(results))}\n`, () => process.exit());

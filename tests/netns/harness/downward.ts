@@ -1,0 +1,58 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+
+/** What the kubelet knows when it starts a container: the pod, and the status that its sandbox gave it. */
+export interface PodFacts {
+  pod: Pod;
+  podIPs: string[];
+}
+
+interface FieldRef {
+  fieldRef?: { fieldPath?: string };
+}
+
+/** The environment of a container, with downward API fields as the kubelet fills them in. */
+export function environmentOf(container: Container, facts: PodFacts): Record<string, string> {
+  const variables = (container.env ?? []).map(({ name, value, valueFrom }) => {
+    const path = (valueFrom as FieldRef | undefined)?.fieldRef?.fieldPath;
+    return [name, path === undefined ? (value ?? '') : fieldOf(path, facts)] as const;
+  });
+  return Object.fromEntries(variables);
+}
+
+/** A downward API field; an annotation that is not there is empty. */
+export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
+  const annotation = /^metadata\.annotations\['([^']*)'\]$/.exec(path)?.[1];
+  if (annotation !== undefined) return pod.metadata.annotations?.[annotation] ?? '';
+  if (path === 'status.podIPs') return podIPs.join(',');
+  if (path === 'metadata.namespace') return pod.metadata.namespace ?? '';
+  throw new Error(`these tests do not know the downward API field ${path}`);
+}
+
+/**
+ * A downward API volume with one file, as the kubelet writes it: the file is a link into a folder that is a link
+ * itself, which a rename puts in the place of the last one.
+ */
+export class DownwardVolume {
+  readonly #folder: string;
+  readonly #file: string;
+  #written = 0;
+
+  constructor(folder: string, file: string, text: string) {
+    this.#folder = folder;
+    this.#file = file;
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(join('..data', file), join(folder, file));
+    this.write(text);
+  }
+
+  write(text: string): void {
+    this.#written += 1;
+    const version = `..${this.#written}`;
+    mkdirSync(join(this.#folder, version));
+    writeFileSync(join(this.#folder, version, this.#file), text, { mode: 0o644 });
+    symlinkSync(version, join(this.#folder, '..data_tmp'));
+    renameSync(join(this.#folder, '..data_tmp'), join(this.#folder, '..data'));
+  }
+}

@@ -1,0 +1,68 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { backends, restoreCommand, writeCommand } from '../rules/backends.ts';
+import { linkerd } from '../rules/linkerd.ts';
+import { familiesOf } from './addresses.ts';
+import { addNamespace, inside, removeNamespace } from './namespaces.ts';
+import { run } from './run.ts';
+
+const commands = ['ip', 'nsenter', 'unshare', 'setpriv', 'chroot', 'mount', 'bash', 'nft', ...legacyAndNft()];
+
+function legacyAndNft(): string[] {
+  return (['iptables-nft', 'iptables-legacy'] as const).flatMap((backend) =>
+    (['ipv4', 'ipv6'] as const).map((family) => restoreCommand(backend, family)),
+  );
+}
+
+const remedy = 'As root on Debian or Ubuntu: tests/netns/install.sh';
+
+/**
+ * Makes sure that this machine can run these tests at all. A machine that cannot must not look like one where
+ * they passed, so there is no skipping.
+ *
+ * @throws Error that says what is missing and how to get it
+ */
+export async function requireMachine(): Promise<void> {
+  if (process.platform !== 'linux') refuse('these tests need Linux');
+  if (process.getuid?.() !== 0)
+    refuse(
+      'these tests make network namespaces and need root (a throw-away machine or container with all capabilities)',
+    );
+  const found = await Promise.all(commands.map(isThere));
+  const missing = commands.filter((_, index) => !found[index]);
+  if (missing.length > 0) refuse(`these commands are missing: ${missing.join(', ')}`);
+  await requireNetfilter();
+}
+
+async function isThere(command: string): Promise<boolean> {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const tries = folders.map((folder) => access(join(folder, command), constants.X_OK));
+  return Promise.any(tries).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Each way to write rules needs its part of the kernel: try them where they harm nobody. */
+async function requireNetfilter(): Promise<void> {
+  const name = await addNamespace('try').catch((error) =>
+    refuse(`no network namespace can be made here: ${error}`),
+  );
+  try {
+    for (const backend of backends) {
+      for (const family of familiesOf('dual')) {
+        const { command, args, input } = writeCommand(linkerd(), backend, family);
+        await run(...inside(name, command, ...args), input).catch((error) =>
+          refuse(`this kernel does not take rules by ${backend} (${family}): ${error}`),
+        );
+      }
+    }
+  } finally {
+    await removeNamespace(name);
+  }
+}
+
+function refuse(message: string): never {
+  throw new Error(`NOT RUN: ${message}.\n${remedy}`);
+}

@@ -1,0 +1,43 @@
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import type { Families } from './addresses.ts';
+
+/** A pod as the networks' own injectors leave it, before cni-gate's webhook is called. */
+export interface PodSpecimen {
+  /** The profile that its namespace asks for. */
+  profile: string;
+  namespaceLabels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  /** Containers besides the application's. */
+  sidecars?: string[];
+  runAsUser?: number;
+}
+
+export const podNamespace = 'shop';
+
+export function podOf(specimen: PodSpecimen): Pod {
+  const container = (name: string): Container => ({ name, image: `registry.example/${name}:1` });
+  return {
+    metadata: { name: 'web-0', namespace: podNamespace, annotations: { ...specimen.annotations } },
+    spec: {
+      containers: ['web', ...(specimen.sidecars ?? [])].map(container),
+      ...(specimen.runAsUser !== undefined && { securityContext: { runAsUser: specimen.runAsUser } }),
+    },
+  };
+}
+
+/** The pods that the built-in profiles promise something to. */
+export const specimens = {
+  linkerd: { profile: 'linkerd', sidecars: ['linkerd-proxy'] },
+  istio: {
+    profile: 'istio',
+    sidecars: ['istio-proxy'],
+    annotations: { 'sidecar.istio.io/status': '{"containers":["istio-proxy"]}' },
+  },
+  'istio-ambient': { profile: 'istio-ambient', namespaceLabels: { 'istio.io/dataplane-mode': 'ambient' } },
+  cilium: { profile: 'cilium' },
+  'aws-vpc-cni': { profile: 'aws-vpc-cni' },
+  multus: { profile: 'multus', annotations: { 'k8s.v1.cni.cncf.io/networks': 'storage@net1' } },
+} as const satisfies Record<string, PodSpecimen>;
+
+export type NetworkName = keyof typeof specimens;
+export type { Families };

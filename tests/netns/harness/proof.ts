@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import type { ProofMode } from '../../../webhook/config/types.ts';
+import { podAddress, serviceAddress } from './addresses.ts';
+import { injected } from './admission.ts';
+import { type ContainerEnd, type RunningContainer, startContainer } from './container.ts';
+import { DownwardVolume, environmentOf } from './downward.ts';
+import type { PodSpecimen } from './pods.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+/** The user of the image, where neither the pod nor the webhook names one. */
+const imageUser = 65_532;
+
+/** What differs from how the webhook and the kubelet would start it. */
+export interface ProofOptions {
+  /** The user id, whatever the container spec says: a policy that overwrites it, say. */
+  user?: number;
+  /** The pod's addresses as the API server knows them. */
+  podIPs?: string[];
+  /** The annotation `network-status` when the container starts. */
+  networkStatus?: string;
+  /** `proof.mode` of the webhook's configuration. */
+  mode?: ProofMode;
+}
+
+export interface RunningProof extends Omit<RunningContainer, 'ended'> {
+  ended: Promise<Proof>;
+  /** Writes the annotation `network-status`, which the container sees in its file. */
+  setNetworkStatus(text: string): void;
+}
+
+export interface Proof extends ContainerEnd {
+  message: Message;
+}
+
+/** The termination message, as far as these tests look at it. */
+export interface Message {
+  verdict: string;
+  code: number;
+  sandbox: { netns: number | string; bootId: string };
+  checks: { profile: string; check: string; family?: string; held: boolean; reason?: string }[];
+}
+
+/** Starts the validator in a sandbox from exactly the container that the webhook puts into such a pod. */
+export function startProof(
+  sandbox: Sandbox,
+  specimen: PodSpecimen,
+  options: ProofOptions = {},
+): RunningProof {
+  const { pod, container } = injected(specimen, options.mode);
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
+  sandbox.onRemoval(() => rmSync(folder, { recursive: true, force: true }));
+  const mount = container.volumeMounts?.[0]?.mountPath;
+  const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
+  const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
+  const running = startContainer(sandbox, {
+    args: ['/app/validator/main.ts', ...(container.args ?? [])],
+    mounts: {
+      '/app/validator': join(checkout, 'validator'),
+      '/app/package.json': join(checkout, 'package.json'),
+      ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
+    },
+    environment: {
+      KUBERNETES_SERVICE_HOST: serviceAddress[sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4'],
+      KUBERNETES_SERVICE_PORT: '443',
+      ...environmentOf(container, { pod, podIPs }),
+    },
+    ...identityOf(pod, container, options.user),
+  });
+  return {
+    ...running,
+    ended: running.ended.then((end) => ({ ...end, message: messageOf(end) })),
+    setNetworkStatus: (text) => volume.write(text),
+  };
+}
+
+/** Whom the kubelet runs it as: a user without a group has the group 0. */
+function identityOf(
+  pod: Pod,
+  container: Container,
+  forced: number | undefined,
+): { user: number; group: number } {
+  const { runAsUser, runAsGroup } = container.securityContext ?? {};
+  const user = forced ?? runAsUser ?? pod.spec.securityContext?.runAsUser ?? imageUser;
+  if (user === 0) throw new Error('the kubelet refuses: runAsNonRoot, and the user is root');
+  return { user, group: forced ?? runAsGroup ?? (user === imageUser ? imageUser : 0) };
+}
+
+function messageOf(end: ContainerEnd): Message {
+  try {
+    return JSON.parse(end.termination);
+  } catch {
+    throw new Error(`no termination message, but "${end.termination}"; ended with ${end.code}:\n${end.log}`);
+  }
+}

@@ -1,0 +1,84 @@
+import { readFileSync, statSync } from 'node:fs';
+import { type Families, type Family, familiesOf } from './addresses.ts';
+import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
+import { run } from './run.ts';
+import { type Gateway, linkLines, type Shape } from './shape.ts';
+
+const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };
+
+/** Addresses are usable at once, and no test waits for the kernel to look for doubles. */
+const withoutDuplicateDetection =
+  'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
+
+/**
+ * A pod's network and the node's end of it: two network namespaces joined by a veth pair, both made for this and
+ * apart from the machine's own. Nothing routes onward: what the pod sends to the outside is dropped without a word.
+ */
+export class Sandbox implements AsyncDisposable {
+  readonly pod: string;
+  readonly node: string;
+  readonly families: Families;
+  readonly gateway: Gateway;
+  readonly #cleanups: (() => Promise<void> | void)[] = [];
+
+  private constructor(pod: string, node: string, shape: Shape) {
+    this.pod = pod;
+    this.node = node;
+    this.families = shape.families;
+    this.gateway = shape.gateway;
+  }
+
+  static async make(wanted: Partial<Shape> = {}): Promise<Sandbox> {
+    const shape = { ...usual, ...wanted };
+    const [pod, node] = await Promise.all([addNamespace('pod'), addNamespace('node')]);
+    const sandbox = new Sandbox(pod, node, shape);
+    try {
+      await sandbox.#connect(shape);
+      return sandbox;
+    } catch (error) {
+      await sandbox[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get familyList(): Family[] {
+    return familiesOf(this.families);
+  }
+
+  /** What the program should name as its network namespace. */
+  get inode(): number {
+    return statSync(pathOf(this.pod)).ino;
+  }
+
+  /** Runs lines of `ip` in one of the two namespaces. */
+  ip(where: 'pod' | 'node', ...lines: string[]): Promise<string> {
+    return run('ip', ['-netns', this[where], '-batch', '-'], `${lines.join('\n')}\n`);
+  }
+
+  /** Runs a command as root in one of the two namespaces. */
+  exec(where: 'pod' | 'node', command: string, args: string[] = [], input = ''): Promise<string> {
+    return run(...inside(this[where], command, ...args), input);
+  }
+
+  /** Has something undone when the sandbox goes: the last first. */
+  onRemoval(cleanup: () => Promise<void> | void): void {
+    this.#cleanups.push(cleanup);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const cleanup of this.#cleanups.reverse()) await cleanup();
+    await Promise.all([removeNamespace(this.pod), removeNamespace(this.node)]);
+  }
+
+  async #connect(shape: Shape): Promise<void> {
+    await Promise.all(
+      (['pod', 'node'] as const).map((where) => this.exec(where, 'sh', ['-c', withoutDuplicateDetection])),
+    );
+    const lines = linkLines(shape, this.pod);
+    await this.ip('node', ...lines.node);
+    await this.ip('pod', ...lines.pod);
+  }
+}
+
+/** The machine's boot id: the second half of a sandbox's identity. */
+export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -1,0 +1,82 @@
+import {
+  type Families,
+  type Family,
+  familiesOf,
+  gatewayAddress,
+  podAddress,
+  serviceRange,
+  standInGateway,
+  withPrefix,
+} from './addresses.ts';
+
+/**
+ * How a pod reaches its gateway: `on-subnet` as behind a bridge; `by-link-route` as with Cilium, where the pod's
+ * address has no subnet; `stand-in` as with the AWS VPC CNI, where a permanent neighbour entry stands for a
+ * gateway that does not exist; `none` where the pod has no interface but `lo`.
+ */
+export type Gateway = 'on-subnet' | 'by-link-route' | 'stand-in' | 'none';
+
+export interface Shape {
+  families: Families;
+  gateway: Gateway;
+  /** False for a pod that reaches its subnet only; `services` for one that reaches the services besides. */
+  defaultRoute: boolean | 'services';
+  /** The pod's addresses where they are not the usual ones. */
+  podAddress?: Record<Family, string>;
+}
+
+const nodeMac = '02:00:00:00:00:01';
+const podMac = '02:00:00:00:00:07';
+
+/** What `ip` has to do in the node's namespace, and after that in the pod's. */
+export function linkLines(shape: Shape, podNamespace: string): { node: string[]; pod: string[] } {
+  // without these the kernel would answer for networks that it has no route to, but not for each packet
+  const node = ['link set lo up', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0'];
+  const pod = ['link set lo up'];
+  if (shape.gateway === 'none') return { node, pod };
+  node.push(
+    `link add name pod0 address ${nodeMac} type veth peer name eth0 address ${podMac} netns ${podNamespace}`,
+    'link set pod0 up',
+  );
+  pod.push('link set eth0 up');
+  for (const family of familiesOf(shape.families)) {
+    const lines = familyLines(shape, family);
+    node.push(...lines.node);
+    pod.push(...lines.pod);
+  }
+  return { node, pod };
+}
+
+function familyLines(shape: Shape, family: Family): { node: string[]; pod: string[] } {
+  const own = (shape.podAddress ?? podAddress)[family];
+  const add = (address: string, link: string): string =>
+    `addr add ${address} dev ${link}${family === 'ipv6' ? ' nodad' : ''}`;
+  if (shape.gateway === 'on-subnet') {
+    return {
+      node: [add(withPrefix(family, gatewayAddress[family], 'subnet'), 'pod0')],
+      pod: [
+        add(withPrefix(family, own, 'subnet'), 'eth0'),
+        ...routeLines(shape, family, gatewayAddress[family]),
+      ],
+    };
+  }
+  const standIn = shape.gateway === 'stand-in';
+  const gateway = (standIn ? standInGateway : gatewayAddress)[family];
+  const toPod = `route add ${own} dev pod0`;
+  return {
+    node: standIn ? [toPod] : [add(withPrefix(family, gateway, 'host'), 'pod0'), toPod],
+    pod: [
+      add(withPrefix(family, own, 'host'), 'eth0'),
+      // a link-local gateway is on the link as it is
+      ...(gateway.startsWith('fe80') ? [] : [`route add ${gateway} dev eth0 scope link`]),
+      ...(standIn ? [`neigh add ${gateway} lladdr ${nodeMac} dev eth0 nud permanent`] : []),
+      ...routeLines(shape, family, gateway),
+    ],
+  };
+}
+
+function routeLines(shape: Shape, family: Family, gateway: string): string[] {
+  if (shape.defaultRoute === false) return [];
+  const to = shape.defaultRoute === 'services' ? serviceRange[family] : 'default';
+  return [`route add ${to} via ${gateway} dev eth0`];
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Installs what `npm run test:netns` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
+# of it is there. Go, for the CNI project's own tool, comes from wherever the machine has it, or from Debian.
+set -euo pipefail
+
+commands=(ip iptables-nft iptables-legacy nft nsenter unshare setpriv)
+missing=()
+for command in "${commands[@]}"; do
+  command -v "$command" >/dev/null || missing+=("$command")
+done
+[ -x /usr/lib/cni/bridge ] || missing+=(/usr/lib/cni/bridge)
+packages=(iptables nftables iproute2 containernetworking-plugins util-linux)
+if ! command -v go >/dev/null; then
+  missing+=(go)
+  packages+=(golang-go)
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+  printf 'tests/netns needs %s.\nHere is no apt-get, or no right to use it. Debian has them in: %s\n' \
+    "${missing[*]}" "${packages[*]}" >&2
+  exit 1
+fi
+printf 'tests/netns: installing for %s\n' "${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+wait_for_lock=(-o DPkg::Lock::Timeout=300)
+apt-get "${wait_for_lock[@]}" update -qq
+apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "${packages[@]}" >/dev/null

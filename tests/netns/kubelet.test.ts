@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { injected } from './harness/admission.ts';
+import { requireMachine } from './harness/machine.ts';
+import { type PodSpecimen, specimens } from './harness/pods.ts';
+import { startProof } from './harness/proof.ts';
+import { bootId, Sandbox } from './harness/sandbox.ts';
+import { writeRules } from './rules/backends.ts';
+import { istio } from './rules/istio.ts';
+import { linkerd } from './rules/linkerd.ts';
+import { addSecondInterface } from './table/steps.ts';
+
+/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and what it says at its end. */
+before(requireMachine);
+
+describe('started as by a kubelet', { concurrency: 3 }, () => {
+  const users: [who: string, runAsUser: number, runs: number][] = [
+    ['a user of an OpenShift range', 1_000_680_000, 1_000_680_000],
+    ["the proxy's own user, whom the webhook puts another in the place of", 2102, 65_534],
+    ['root, whom the webhook puts another in the place of', 0, 65_534],
+  ];
+  for (const [who, runAsUser, runs] of users) {
+    test(`linkerd is proved in a pod that runs as ${who}`, async () => {
+      const specimen: PodSpecimen = { ...specimens.linkerd, runAsUser };
+      const { pod, container } = injected(specimen);
+      assert.equal(container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser, runs);
+      await using sandbox = await Sandbox.make();
+      await writeRules(sandbox, linkerd());
+      const proof = await startProof(sandbox, specimen).ended;
+      assert.equal(proof.code, 0, proof.log);
+    });
+  }
+
+  test('the message names the sandbox', async () => {
+    await using sandbox = await Sandbox.make();
+    await writeRules(sandbox, istio());
+    const { code, message, log, termination } = await startProof(sandbox, specimens.istio).ended;
+    assert.equal(code, 0, log);
+    assert.deepEqual(message.sandbox, { netns: String(sandbox.inode), bootId: bootId() });
+    assert.equal(termination.trim().split('\n').length, 1);
+  });
+
+  test('a container that is started again in the same sandbox sees what was put right since', async () => {
+    await using sandbox = await Sandbox.make();
+    const first = await startProof(sandbox, specimens.istio).ended;
+    assert.equal(first.code, 95, first.log);
+    await writeRules(sandbox, istio());
+    for (const _ of ['second', 'third']) {
+      const again = await startProof(sandbox, specimens.istio).ended;
+      assert.equal(again.code, 0, again.log);
+      assert.deepEqual(again.message.sandbox, first.message.sandbox);
+    }
+  });
+
+  test('several profiles at once: the one that fails is named', async () => {
+    const specimen = { ...specimens.linkerd, ...specimens.multus, profile: 'cilium.linkerd.multus' };
+    const sidecars = specimens.linkerd.sidecars;
+    await using whole = await Sandbox.make({ gateway: 'by-link-route' });
+    await using half = await Sandbox.make({ gateway: 'by-link-route' });
+    await Promise.all([writeRules(whole, linkerd()), writeRules(half, linkerd())]);
+    await addSecondInterface()(whole);
+    const [right, wrong] = await Promise.all(
+      [whole, half].map((sandbox) => startProof(sandbox, { ...specimen, sidecars }).ended),
+    );
+    assert.equal(right?.code, 0, right?.log);
+    assert.equal(wrong?.code, 95, wrong?.log);
+    const failed = wrong.message.checks.filter((check) => !check.held);
+    assert.deepEqual(
+      failed.map(({ profile, reason }) => [profile, reason]),
+      [['multus', 'interface-missing']],
+    );
+  });
+
+  test('in warn mode all is told and the pod starts', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    const { code, message, log } = await startProof(sandbox, specimens.istio, { mode: 'warn' }).ended;
+    assert.equal(code, 0, log);
+    assert.deepEqual(
+      message.checks.map(({ held, reason }) => [held, reason]),
+      [[false, 'not-redirected']],
+    );
+    assert.notEqual(message.verdict, 'proved');
+  });
+
+  test('SIGTERM ends it at once, and is no failure of the network', async () => {
+    await using sandbox = await Sandbox.make();
+    const proof = startProof(sandbox, specimens.linkerd);
+    await proof.started;
+    await sleep(1500);
+    proof.signal('SIGTERM');
+    const { code, milliseconds, log, message } = await proof.ended;
+    assert.equal(code, 143, log);
+    assert.ok(milliseconds < 5000, `${milliseconds} ms`);
+    assert.equal(message.code, 143);
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { before, describe, test } from 'node:test';
+import { requireMachine } from './harness/machine.ts';
+import { type NetworkName, specimens } from './harness/pods.ts';
+import { networkNames, networks } from './table/networks.ts';
+import { type Outcome, outcomeOf, verdictOf } from './table/outcome.ts';
+import { carryOut, type Plan, situations } from './table/plan.ts';
+import { keyOf, readPage, renderPage } from './table/render.ts';
+import { versionsHere } from './table/versions.ts';
+import { writerCells } from './table/writers.ts';
+
+/** Every cell of `docs/reference/proof-table.md`; `UPDATE_TABLE=1` writes it anew. */
+before(requireMachine);
+
+const page = new URL('../../docs/reference/proof-table.md', import.meta.url);
+const updating = process.env.UPDATE_TABLE === '1';
+const recorded = readPage(existsSync(page) ? readFileSync(page, 'utf8') : '');
+const outcomes = new Map<string, Outcome>();
+
+interface Cell {
+  row: string;
+  column: string;
+  network: NetworkName;
+  plan: Plan;
+}
+
+const cells: Cell[] = networkNames.flatMap((network) =>
+  situations.flatMap((row) => {
+    const plan = networks[network][row];
+    return typeof plan === 'string' ? [] : [{ row, column: network, network, plan }];
+  }),
+);
+
+const isQuick = ({ plan }: Cell): boolean => plan.ends === 0 && plan.while === undefined;
+
+function testCell({ row, column, network, plan }: Cell): void {
+  test(`${column}, ${row}`, async () => {
+    const proof = await carryOut(plan, specimens[network]);
+    const outcome = outcomeOf(proof);
+    assert.equal(proof.code, plan.ends, proof.log);
+    assert.equal(proof.message.code, proof.code);
+    outcomes.set(keyOf(row, column), outcome);
+    if (!updating) assert.equal(verdictOf(outcome), recorded.get(keyOf(row, column)), proof.log);
+  });
+}
+
+// few at a time: these are measured
+describe('what is proved at once', { concurrency: 2 }, () => {
+  for (const cell of [...cells, ...writerCells].filter(isQuick)) testCell(cell);
+});
+
+// many at a time: these wait for a time-out, or for what comes late
+describe('what takes its time', { concurrency: 10 }, () => {
+  for (const cell of cells.filter((cell) => !isQuick(cell))) testCell(cell);
+});
+
+test('the page has these cells and no others', async () => {
+  assert.equal(outcomes.size, cells.length + writerCells.length, 'a cell failed');
+  if (updating) {
+    writeFileSync(page, renderPage(outcomes, await versionsHere()));
+    return;
+  }
+  const verdicts = new Map([...outcomes].map(([key, outcome]) => [key, verdictOf(outcome)]));
+  assert.deepEqual(Object.fromEntries(recorded), Object.fromEntries(verdicts));
+});

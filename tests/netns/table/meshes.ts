@@ -1,0 +1,137 @@
+import { ambient } from '../rules/ambient.ts';
+import { istio } from '../rules/istio.ts';
+import { linkerd } from '../rules/linkerd.ts';
+import type { Cells } from './plan.ts';
+import {
+  answerOutside,
+  downLo,
+  dropEverything,
+  flush,
+  listenInPod,
+  openZtunnel,
+  refuseByRouter,
+  write,
+} from './steps.ts';
+
+const anybody = 65_532;
+const noAddress = 'the proof of a mesh looks at its rules, not at the addresses of the pod';
+const noMultus = 'the mesh has no interface of its own, and Multus no part in it';
+const ownListener = 'the proof is its own listener: the proxy starts later';
+const onlyLo = 'the same as no route at all: the pod has no interface but lo';
+const byLo = 'the inbound rule is proved through lo, which needs no route';
+const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
+const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
+
+const notOfMeshes = {
+  'address of another pod': noAddress,
+  'network-status late': noMultus,
+  'network-status of the sandbox before': noMultus,
+  'network-status absent': noMultus,
+  'gateway does not answer': noGateway,
+};
+
+export const linkerdCells: Cells = {
+  ...notOfMeshes,
+  'right rules': { before: [write(linkerd())], ends: 0 },
+  'no rules': { ends: 95 },
+  'no rules, a router refuses': { before: [refuseByRouter], ends: 95 },
+  'rules flushed': { before: [write(linkerd()), flush], ends: 95 },
+  'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
+  'wrong port': { before: [write(linkerd({ outbound: 4141 }))], ends: 95 },
+  'listeners missing': ownListener,
+  'run as the wrong user': { before: [write(linkerd())], options: { user: 2102 }, ends: 69 },
+  "rules leave the proof's user out": { before: [write(linkerd({ proxyUser: anybody }))], ends: 95 },
+  'port taken': { before: [write(linkerd()), listenInPod(4140)], ends: 69 },
+  'no default route, the subnet only': {
+    shape: { defaultRoute: false },
+    before: [write(linkerd())],
+    ends: 0,
+  },
+  'no default route, the services only': {
+    shape: { defaultRoute: 'services', gateway: 'by-link-route' },
+    before: [write(linkerd())],
+    ends: 0,
+  },
+  'no default route, no rules': { shape: { defaultRoute: 'services' }, ends: 95 },
+  'no route at all': { shape: { gateway: 'none' }, before: [write(linkerd())], ends: 69 },
+  'right rules, lo is down': { before: [write(linkerd()), downLo], ends: 95 },
+  'target answers by itself': { before: [answerOutside('banner')], ends: 95 },
+  'target sends back what it gets': { before: [answerOutside('echo')], ends: 95 },
+  'target answers by itself, right rules': { before: [write(linkerd()), answerOutside('banner')], ends: 0 },
+  'rules come 3 s late': { while: [{ after: 3000, step: write(linkerd()) }], ends: 0 },
+  'sandbox without the interface': onlyLo,
+  'every packet dropped by policy': { before: [write(linkerd()), dropEverything], ends: 0 },
+};
+
+export const istioCells: Cells = {
+  ...notOfMeshes,
+  'right rules': { before: [write(istio())], ends: 0 },
+  'no rules': { ends: 95 },
+  'no rules, a router refuses': 'the proof stays on lo',
+  'rules flushed': { before: [write(istio()), flush], ends: 95 },
+  // what Istio itself writes without its dual-stack option: the proof follows the pod's first address, as Istio's own
+  'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })], ends: 0 },
+  'wrong port': { before: [write(istio({ inbound: 15_007 }))], ends: 95 },
+  'listeners missing': ownListener,
+  // the other way round: the rule that the proof goes through is the proxy's own
+  'run as the wrong user': { before: [write(istio())], options: { user: anybody }, ends: 69 },
+  "rules leave the proof's user out": { before: [write(istio({ proxyUser: 1338 }))], ends: 95 },
+  'port taken': { before: [write(istio()), listenInPod(15_006)], ends: 69 },
+  'no default route, the subnet only': byLo,
+  'no default route, the services only': byLo,
+  'no default route, no rules': { shape: { defaultRoute: false }, ends: 95 },
+  'no route at all': { shape: { gateway: 'none' }, before: [write(istio())], ends: 0 },
+  'right rules, lo is down': { before: [write(istio()), downLo], ends: 95 },
+  'target answers by itself': { before: [listenInPod(15_002, 'banner')], ends: 95 },
+  'target sends back what it gets': { before: [listenInPod(15_002, 'echo')], ends: 95 },
+  'target answers by itself, right rules': {
+    before: [write(istio()), listenInPod(15_002, 'banner')],
+    ends: 0,
+  },
+  'rules come 3 s late': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
+  'sandbox without the interface': onlyLo,
+  'every packet dropped by policy': { before: [write(istio()), dropEverything], ends: 0 },
+};
+
+export const ambientCells: Cells = {
+  ...notOfMeshes,
+  'right rules': { before: [write(ambient()), openZtunnel], ends: 0 },
+  'no rules': { before: [openZtunnel], ends: 95 },
+  'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
+  'rules flushed': { before: [write(ambient()), openZtunnel, flush], ends: 95 },
+  'only IPv4 rules on a dual-stack pod': {
+    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
+    ends: 95,
+  },
+  'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
+  'listeners missing': { before: [write(ambient())], ends: 95 },
+  'run as the wrong user': byMark,
+  "rules leave the proof's user out": byMark,
+  'port taken': 'the proof binds no port: ztunnel has them',
+  'no default route, the subnet only': {
+    shape: { defaultRoute: false },
+    before: [write(ambient()), openZtunnel],
+    ends: 0,
+  },
+  'no default route, the services only': {
+    shape: { defaultRoute: 'services', gateway: 'by-link-route' },
+    before: [write(ambient()), openZtunnel],
+    ends: 0,
+  },
+  'no default route, no rules': {
+    shape: { defaultRoute: 'services' },
+    before: [openZtunnel],
+    ends: 95,
+  },
+  'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
+  'right rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
+  'target answers by itself': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
+  'target sends back what it gets': 'nothing is sent: who accepts the connection decides',
+  'target answers by itself, right rules': {
+    before: [write(ambient()), openZtunnel, answerOutside('banner')],
+    ends: 0,
+  },
+  'rules come 3 s late': { before: [openZtunnel], while: [{ after: 3000, step: write(ambient()) }], ends: 0 },
+  'sandbox without the interface': onlyLo,
+  'every packet dropped by policy': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
+};

@@ -1,0 +1,121 @@
+import {
+  gatewayAddress,
+  otherPodAddress,
+  otherSecondAddress,
+  podAddress,
+  secondAddress,
+  withPrefix,
+} from '../harness/addresses.ts';
+import { networkStatusOf } from './network-status.ts';
+import type { Cells, Step } from './plan.ts';
+import { addSecondInterface, dropEverything, silenceGateway } from './steps.ts';
+
+const noRules = 'the plugin writes no rules into the pod';
+const noTarget = 'the proof connects to nobody';
+const noMultus = 'Multus has no part in it';
+
+const notOfPlugins = {
+  'no rules': noRules,
+  'no rules, a router refuses': noRules,
+  'rules flushed': noRules,
+  'only IPv4 rules on a dual-stack pod': noRules,
+  'wrong port': noRules,
+  'listeners missing': noTarget,
+  'run as the wrong user': noRules,
+  "rules leave the proof's user out": noRules,
+  'port taken': 'the proof binds no port of anybody',
+  'no default route, no rules': noRules,
+  'right rules, lo is down': 'nothing goes by lo',
+  'target answers by itself': noTarget,
+  'target sends back what it gets': noTarget,
+  'target answers by itself, right rules': noTarget,
+};
+
+const withoutMultus = {
+  'network-status late': noMultus,
+  'network-status of the sandbox before': noMultus,
+  'network-status absent': noMultus,
+};
+
+/** The node's end of the link gets its addresses: the agent attached the datapath. */
+const attach: Step = async (sandbox) => {
+  const lines = sandbox.familyList.map(
+    (family) => `addr add ${withPrefix(family, gatewayAddress[family], 'host')} dev pod0`,
+  );
+  await sandbox.ip('node', ...lines);
+};
+
+const linkRoute = { gateway: 'by-link-route' } as const;
+
+export const ciliumCells: Cells = {
+  ...notOfPlugins,
+  ...withoutMultus,
+  'right rules': { shape: linkRoute, ends: 0 },
+  'no default route, the subnet only': { shape: { ...linkRoute, defaultRoute: false }, ends: 0 },
+  'no default route, the services only': { shape: { ...linkRoute, defaultRoute: 'services' }, ends: 0 },
+  'no route at all': 'the same as a sandbox without the interface',
+  'rules come 3 s late': {
+    shape: linkRoute,
+    before: [silenceGateway],
+    while: [{ after: 3000, step: attach }],
+    ends: 0,
+  },
+  'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
+  'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
+  'gateway does not answer': { shape: linkRoute, before: [silenceGateway], ends: 95 },
+  'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
+};
+
+const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
+
+export const awsCells: Cells = {
+  ...notOfPlugins,
+  ...withoutMultus,
+  'right rules': { shape: standIn, ends: 0 },
+  'no default route, the subnet only': { shape: { ...standIn, defaultRoute: false }, ends: 0 },
+  'no default route, the services only': { shape: { ...standIn, defaultRoute: 'services' }, ends: 0 },
+  'no route at all': 'the same as a sandbox without the interface',
+  'rules come 3 s late': 'address and routes are written before the sandbox is handed over, or not at all',
+  'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
+  'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
+  'gateway does not answer': 'a permanent neighbour entry stands for the gateway: nobody is asked',
+  'every packet dropped by policy': { shape: standIn, before: [dropEverything], ends: 0 },
+};
+
+const right = networkStatusOf('dual', podAddress, secondAddress);
+const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
+const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
+const noRoute = 'the proof needs no route';
+
+export const multusCells: Cells = {
+  ...notOfPlugins,
+  'right rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
+  'no default route, the subnet only': noRoute,
+  'no default route, the services only': noRoute,
+  'no route at all': noRoute,
+  'rules come 3 s late': {
+    while: [{ after: 3000, step: addSecondInterface() }],
+    options: { networkStatus: right },
+    ends: 0,
+  },
+  'sandbox without the interface': { ends: 95 },
+  'address of another pod': {
+    before: [addSecondInterface(otherSecondAddress)],
+    options: { networkStatus: right },
+    ends: 95,
+  },
+  'network-status late': { before: [addSecondInterface()], while: [{ after: 1000, step: tell }], ends: 0 },
+  'network-status of the sandbox before': {
+    before: [addSecondInterface()],
+    while: [{ after: 200, step: tell }],
+    options: { networkStatus: ofOther },
+    ends: 0,
+  },
+  'network-status absent': { before: [addSecondInterface()], ends: 0 },
+  'gateway does not answer': 'other profiles prove the first interface',
+  'every packet dropped by policy': {
+    before: [addSecondInterface(), dropEverything],
+    options: { networkStatus: right },
+    ends: 0,
+  },
+};

@@ -1,0 +1,89 @@
+import { type Families, outsideAddress, secondAddress, withPrefix } from '../harness/addresses.ts';
+import { type Listening, listen } from '../harness/listeners.ts';
+import type { Sandbox } from '../harness/sandbox.ts';
+import { ztunnelPorts } from '../rules/ambient.ts';
+import { type Backend, flushRules, writeRules } from '../rules/backends.ts';
+import type { RuleSet } from '../rules/model.ts';
+import type { Step } from './plan.ts';
+
+/** A mesh's plugin writes its rules. */
+export const write =
+  (rules: RuleSet, options: { backend?: Backend; families?: Families } = {}): Step =>
+  (sandbox) =>
+    writeRules(sandbox, rules, options);
+
+export const flush: Step = flushRules;
+
+/** ztunnel opens its sockets in the pod: on all addresses of the families that the pod has. */
+export const openZtunnel: Step = (sandbox) =>
+  listen(sandbox, 'pod', { ...everybody(sandbox), ...ztunnelPorts, manner: 'silent' });
+
+/** A program of the pod listens. */
+export const listenInPod =
+  (port: number, manner: Listening['manner'] = 'silent'): Step =>
+  (sandbox) =>
+    listen(sandbox, 'pod', { ...everybody(sandbox), tcp: [port], manner });
+
+/** Somebody on the outside has the target's addresses and answers. */
+export const answerOutside =
+  (manner: Listening['manner']): Step =>
+  async (sandbox) => {
+    const addresses = sandbox.familyList.map((family) => withPrefix(family, outsideAddress[family], 'host'));
+    await sandbox.ip('node', ...addresses.map((address) => `addr add ${address} dev lo`));
+    await listen(sandbox, 'node', { ...everybody(sandbox), tcp: [1404], manner });
+  };
+
+const everybody = (sandbox: Sandbox): { host: string } => ({
+  host: sandbox.families === 'ipv4' ? '0.0.0.0' : '::',
+});
+
+/** The node's end of the pod's link loses its addresses: nobody answers for the gateway. */
+export const silenceGateway: Step = async (sandbox) => {
+  await sandbox.ip('node', 'addr flush dev pod0');
+};
+
+/** Nobody ran the `loopback` plugin: a redirect ends at the loopback interface. */
+export const downLo: Step = async (sandbox) => {
+  await sandbox.ip('pod', 'link set lo down');
+};
+
+/** The node drops what comes from the pod, but for what the link layer needs: ARP and neighbour discovery. */
+export const dropEverything: Step = async (sandbox) => {
+  const rules = `table netdev dropping {
+    chain from_pod {
+      type filter hook ingress device "pod0" priority 0; policy drop;
+      ether type arp accept
+      icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+    }
+  }
+  `;
+  await sandbox.exec('node', 'nft', ['-f', '-'], rules);
+};
+
+/** A router on the way says that it has no route, as many do for the ranges of documentation. */
+export const refuseByRouter: Step = async (sandbox) => {
+  const rules = `table inet router {
+    chain from_pod {
+      type filter hook prerouting priority 0; policy accept;
+      meta l4proto tcp reject with icmpx type no-route
+    }
+  }
+  `;
+  await sandbox.exec('node', 'nft', ['-f', '-'], rules);
+};
+
+/** Multus' second interface, with these addresses. */
+export const addSecondInterface =
+  (addresses: typeof secondAddress | Record<'ipv4' | 'ipv6', string> = secondAddress): Step =>
+  async (sandbox) => {
+    await sandbox.ip(
+      'node',
+      `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
+      'link set second0 up',
+    );
+    const lines = sandbox.familyList.map(
+      (family) =>
+        `addr add ${withPrefix(family, addresses[family], 'subnet')} dev net1${family === 'ipv6' ? ' nodad' : ''}`,
+    );
+    await sandbox.ip('pod', 'link set net1 up', ...lines);
+  };

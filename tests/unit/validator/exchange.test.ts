@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { type Answer, exchange } from '../../../validator/exchange.ts';
+import { makeToken } from '../../../validator/token.ts';
+
+const token = makeToken();
+
+/** What comes of a connection on which the other end does this. */
+function answerTo(act: (peer: PassThrough) => void, accepted = true): Promise<Answer> {
+  const peer = new PassThrough();
+  // it reads and ends like a socket, and needs no network for it
+  const waiting = exchange(peer as unknown as Socket, {
+    token,
+    accepted: () => accepted,
+    patience: 20,
+    limit: 60,
+  });
+  act(peer);
+  return waiting;
+}
+
+test('the own token is the own listener', async () => {
+  assert.equal(await answerTo((peer) => peer.end(token)), 'own');
+});
+
+test('a token may come in pieces', async () => {
+  const answer = answerTo((peer) => {
+    peer.write(token.subarray(0, 5));
+    setImmediate(() => peer.end(token.subarray(5)));
+  });
+  assert.equal(await answer, 'own');
+});
+
+test('other bytes are someone else, even where a listener accepted something', async () => {
+  assert.equal(await answerTo((peer) => peer.write('HTTP/1.1 400 Bad Request\r\n')), 'other');
+  assert.equal(await answerTo((peer) => peer.write(Buffer.concat([token, token]))), 'other');
+});
+
+test('a connection that ends without a token is nobody', async () => {
+  assert.equal(await answerTo((peer) => peer.end()), 'silence');
+  assert.equal(await answerTo((peer) => peer.end(token.subarray(0, 31))), 'silence');
+});
+
+test('a silent peer is found out by that our listener accepted nothing', async () => {
+  const started = process.uptime();
+  assert.equal(await answerTo(() => {}, false), 'silence');
+  const early = process.uptime() - started;
+  assert.equal(await answerTo(() => {}, true), 'silence');
+  assert.ok(early < process.uptime() - started, 'earlier than what our listener did accept');
+});
+
+test('tokens differ', () => {
+  assert.equal(token.length, 32);
+  assert.ok(!token.equals(makeToken()));
+});

@@ -1,0 +1,40 @@
+import type { ProfileCheck } from '../../../validator/contract.ts';
+import { type Finding, failed, held, type Result } from '../../../validator/finding.ts';
+import type { Reason } from '../../../validator/reasons.ts';
+import type { Report } from '../../../validator/report.ts';
+import { verdictOf } from '../../../validator/verdict.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+
+/** The checks of every built-in profile, as the injector writes them. */
+export function loadBuiltInChecks(): ProfileCheck[] {
+  return builtInProfiles().flatMap(({ name, proof }) =>
+    proof.checks.map((check) => ({ profile: name, ...check })),
+  );
+}
+
+/** How a redirect ended. */
+export function redirectResult(finding: Finding): Result {
+  return {
+    profile: 'linkerd',
+    check: 'redirect',
+    family: 'IPv4',
+    proves: 'outbound',
+    expected: 'a connection to 192.0.2.2:1404 to come back to port 4140 by the outbound rule',
+    finding,
+  };
+}
+
+export const good = redirectResult(held('the own token come back from 192.0.2.2:1404'));
+export const bad = (reason: Reason): Result =>
+  redirectResult(failed(reason, 'no answer from 192.0.2.2:1404'));
+
+export function reportOn(results: Result[], more: Partial<Report> = {}): Report {
+  return {
+    ...verdictOf(results),
+    warn: false,
+    sandbox: { netns: '4026532008', bootId: '2b69365d-97f3-4560-a536-6b914ac46258' },
+    seconds: 10.0204,
+    results,
+    ...more,
+  };
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Address, parseAddress } from '../../../validator/addresses.ts';
+import { judgeAddresses } from '../../../validator/checks/address.ts';
+import { acceptedBy, withoutListener } from '../../../validator/checks/captured.ts';
+import { judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
+import { reasonFor } from '../../../validator/checks/reach.ts';
+import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
+import type { RedirectCheck } from '../../../validator/contract.ts';
+import { type Finding, failed } from '../../../validator/finding.ts';
+import { listening, type TcpSocket } from '../../../validator/proc/tcp.ts';
+
+const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
+const word = (finding: Finding | undefined): string | undefined =>
+  finding && (finding.held ? 'held' : finding.reason);
+
+test('an address of the pod is on an interface, and not on lo', () => {
+  const devices = [
+    { name: 'lo', up: true, addresses: addresses('10.9.0.3') },
+    { name: 'eth0', up: true, addresses: addresses('10.9.0.2', 'fd09::2') },
+  ];
+  assert.equal(word(judgeAddresses(addresses('10.9.0.2'), devices)), 'held');
+  assert.equal(word(judgeAddresses(addresses('fd09:0:0::2'), devices)), 'held');
+  assert.equal(word(judgeAddresses(addresses('10.9.0.3'), devices)), 'address-missing');
+  assert.equal(word(judgeAddresses(addresses('0.0.0.0'), devices)), 'address-missing', 'Multus says so');
+  assert.equal(word(judgeAddresses([], devices)), 'address-unknown');
+});
+
+const redirect: RedirectCheck = { direction: 'outbound', listen: 4140, connect: [], timeout: '1s' };
+
+test('a user whom the rule leaves out proves nothing', () => {
+  assert.equal(wrongUser(redirect, 0), undefined);
+  assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 65_534), undefined);
+  assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 2102)?.reason, 'wrong-user');
+  assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 1337), undefined);
+  assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 65_534)?.reason, 'wrong-user');
+});
+
+test('of several targets the most telling failure is told', () => {
+  const found = [
+    failed('no-route', 'a'),
+    failed('answered-by-someone-else', 'b'),
+    failed('not-redirected', 'c'),
+    failed('answered-by-someone-else', 'd'),
+  ];
+  assert.deepEqual(mostTelling(found), failed('answered-by-someone-else', 'b, d'));
+  assert.deepEqual(mostTelling(found.slice(0, 1)), failed('no-route', 'a'));
+});
+
+const socket = (local: string, localPort: number, remote: string, remotePort: number): TcpSocket => {
+  const [from, to] = addresses(local, remote);
+  assert.ok(from && to);
+  return { local: from, localPort, remote: to, remotePort, state: remotePort === 0 ? listening : 1 };
+};
+
+test('a listener serves its own family, and one on :: both', () => {
+  const sockets = [
+    socket('0.0.0.0', 15001, '0.0.0.0', 0),
+    socket('::', 15006, '::', 0),
+    socket('::1', 15008, '::', 0),
+    socket('127.0.0.1', 15053, '10.9.0.2', 4711),
+  ];
+  assert.deepEqual(withoutListener([15001, 15006, 15008, 15053], 'IPv4', sockets), [15008, 15053]);
+  assert.deepEqual(withoutListener([15001, 15006, 15008, 15053], 'IPv6', sockets), [15001, 15053]);
+});
+
+test('a connection is captured where its other end is in this network namespace', () => {
+  const [from] = addresses('10.9.0.2');
+  const own = socket('10.9.0.2', 40_000, '192.0.2.2', 1404);
+  const other = socket('127.0.0.1', 15001, '10.9.0.2', 40_000);
+  assert.equal(acceptedBy([15001], from, 40_000, [own, other]), 15001);
+  assert.equal(acceptedBy([15001], from, 40_000, [own]), undefined, 'our own end is none');
+  assert.equal(acceptedBy([15006], from, 40_000, [own, other]), undefined, 'another port');
+  assert.equal(acceptedBy([15001], from, 40_001, [own, other]), undefined, 'another connection');
+});
+
+const signs: Signs = {
+  gateway: 'fd09::1',
+  before: { answers: 3, sentBytes: 500 },
+  after: { answers: 3, sentBytes: 700 },
+  refused: false,
+  error: undefined,
+  over: false,
+};
+const after = (answers: number | undefined, sentBytes: number): Partial<Signs> => ({
+  after: { answers, sentBytes },
+});
+const judged: [what: string, more: Partial<Signs>, then: string | undefined][] = [
+  ['nothing yet', {}, undefined],
+  ['a refusal', { refused: true }, 'held'],
+  ['an answer of a neighbour', after(4, 500), 'held'],
+  ['a datagram that left', after(3, 1548), 'held'],
+  ['some other traffic', { ...after(3, 1400), over: true }, 'gateway-silent'],
+  ['nothing at the end', { over: true }, 'gateway-silent'],
+  ['an error so far', { error: 'EADDRNOTAVAIL' }, undefined],
+  ['an error at the end', { error: 'EPERM', over: true }, 'send-refused'],
+  ['a kernel that does not tell', { ...after(undefined, 500), over: true }, 'held'],
+];
+
+for (const [what, more, then] of judged)
+  test(`the gateway by IPv6: ${what} is ${then ?? 'no verdict'}`, () => {
+    assert.equal(word(judgeGateway({ ...signs, ...more })), then);
+  });
+
+test('errors of a connect have their reasons', () => {
+  const codes = ['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'];
+  assert.deepEqual(codes.map(reasonFor), [
+    'connect-refused',
+    'connect-timed-out',
+    'name-unknown',
+    'name-unknown',
+    'unreachable',
+    'unreachable',
+  ]);
+});

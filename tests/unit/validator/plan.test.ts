@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Family } from '../../../validator/addresses.ts';
+import { parseAddress } from '../../../validator/addresses.ts';
+import { env } from '../../../validator/contract.ts';
+import type { Device } from '../../../validator/devices.ts';
+import { plan } from '../../../validator/plan.ts';
+import { readPod } from '../../../validator/pod.ts';
+import { readChecks } from '../../../validator/read-checks.ts';
+
+const both = ['192.0.2.2:1404', '[2001:db8::2]:1404'];
+const redirect = (direction: string, connect = both): object => ({
+  profile: 'mesh',
+  redirect: { direction, listen: 4140, connect, timeout: '1s' },
+});
+const steps = (check: object, families: Family[]): string[] =>
+  plan(readChecks(JSON.stringify([check])), { families }).map(
+    ({ word, family, settled }) => `${word} ${family ?? '-'}${settled ? ` ${settled.reason}` : ''}`,
+  );
+
+test('an outbound redirect is proved for each family that the pod has', () => {
+  assert.deepEqual(steps(redirect('outbound'), ['IPv4', 'IPv6']), ['redirect IPv4', 'redirect IPv6']);
+  assert.deepEqual(steps(redirect('outbound'), ['IPv6']), ['redirect IPv6']);
+});
+
+test('a profile leaves out a family by having no target of it', () => {
+  assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv4', 'IPv6']), ['redirect IPv4']);
+});
+
+test('a check that fits no family of the pod fails', () => {
+  assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv6']), ['redirect - no-target']);
+  assert.deepEqual(steps(redirect('outbound'), []), ['redirect - address-unknown']);
+  const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
+  assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
+});
+
+test('an inbound redirect is proved for the family of the first address', () => {
+  assert.deepEqual(steps(redirect('inbound'), ['IPv4', 'IPv6']), ['redirect IPv4']);
+  assert.deepEqual(steps(redirect('inbound'), ['IPv6', 'IPv4']), ['redirect IPv6']);
+  assert.deepEqual(steps(redirect('inbound', ['127.0.0.6:15002']), ['IPv6', 'IPv4']), ['redirect IPv4']);
+});
+
+test('interfaces and reach are checks of the whole pod', () => {
+  assert.deepEqual(steps({ profile: 'm', interfaces: { timeout: '1s' } }, ['IPv4', 'IPv6']), [
+    'interfaces -',
+  ]);
+  assert.deepEqual(steps({ profile: 'm', reach: { host: 'a', port: 1, timeout: '1s' } }, []), ['reach -']);
+});
+
+const device = (name: string, ...ips: string[]): Device => ({
+  name,
+  up: true,
+  addresses: ips.flatMap((text) => parseAddress(text) ?? []),
+});
+
+test("the families are those of the pod's addresses, the first one first", () => {
+  const pod = readPod({ [env.podIPs]: 'fd09::2, 10.9.0.2,fd09::3' }, 1000, () => assert.fail());
+  assert.deepEqual(pod.families, ['IPv6', 'IPv4']);
+  assert.equal(pod.addresses.length, 3);
+});
+
+test('without them the interfaces tell', () => {
+  const devices = [device('lo', '127.0.0.1', '::1'), device('eth0', 'fe80::1', '10.9.0.2')];
+  for (const podIPs of [undefined, '', 'none']) {
+    const pod = readPod({ [env.podIPs]: podIPs }, 1000, () => devices);
+    assert.deepEqual(pod.families, ['IPv4']);
+    assert.deepEqual(pod.addresses, []);
+  }
+});

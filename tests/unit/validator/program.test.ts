@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { env } from '../../../validator/contract.ts';
+
+const main = fileURLToPath(new URL('../../../validator/main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Ended {
+  code: number | null;
+  log: string;
+  complaints: string;
+  message: {
+    verdict: string;
+    code: number;
+    mode?: string;
+    problem?: string;
+    sandbox: object;
+    checks: object[];
+  };
+}
+
+type Environment = Record<string, string>;
+
+/** Runs the program. None of the checks here sends anything: proofs belong into network namespaces of their own. */
+async function runs(
+  environment: Environment,
+  { args = ['validate'], signal }: { args?: string[]; signal?: NodeJS.Signals } = {},
+): Promise<Ended> {
+  const terminationLog = join(folder, `${Math.random()}`);
+  const more = args[0] === 'validate' && args.length === 1 ? ['--termination-log', terminationLog] : [];
+  const child = spawn(process.execPath, [main, ...args, ...more], {
+    env: { PATH: process.env.PATH, [env.podIPs]: '10.9.0.2', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  let complaints = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+    if (signal) child.kill(signal);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  const [code] = await once(child, 'close');
+  const message = more.length > 0 ? readFileSync(terminationLog, 'utf8') : '{}';
+  return { code, log, complaints, message: JSON.parse(message) };
+}
+
+const interfaces = (timeout: string): object => ({ profile: 'multus', interfaces: { timeout } });
+/** Settled at once, without a look at the network. */
+const wrongUser = {
+  profile: 'istio',
+  redirect: {
+    direction: 'inbound',
+    listen: 15006,
+    connect: ['127.0.0.6:15002'],
+    asUser: (process.getuid?.() ?? 0) + 1,
+    timeout: '1s',
+  },
+};
+const checks = (...list: object[]): Environment => ({ [env.checks]: JSON.stringify(list) });
+const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
+
+test('proved: exit 0, a sentence, a verdict and a message with the sandbox', async () => {
+  const { code, log, complaints, message } = await runs(checks(interfaces('1s')));
+  assert.equal(code, 0);
+  assert.match(log, /^multus: interfaces held: .*\nverdict: proved \(0\) after \d+\.\d{3} s\.\n$/);
+  assert.equal(complaints, '');
+  assert.equal(message.verdict, 'proved');
+  assert.deepEqual(Object.keys(message.sandbox), ['netns', 'bootId']);
+});
+
+test('failed: exit 95 and the reason', async () => {
+  const { code, log, message } = await runs({ ...checks(interfaces('100ms')), ...missing });
+  assert.equal(code, 95);
+  assert.match(log, /interface-missing/);
+  assert.equal(message.code, 95);
+});
+
+test('the proof could not be made: exit 69; a network that is wrong weighs more', async () => {
+  assert.equal((await runs(checks(wrongUser))).code, 69);
+  assert.equal((await runs({ ...checks(wrongUser, interfaces('100ms')), ...missing })).code, 95);
+});
+
+test('warn: told all the same, exit 0', async () => {
+  const { code, log, message } = await runs({ ...checks(wrongUser), [env.mode]: 'warn' });
+  assert.equal(code, 0);
+  assert.match(log, /wrong-user[\s\S]*verdict: unproved \(69\)[\s\S]*proof\.mode is warn/);
+  assert.equal(message.mode, 'warn');
+  assert.equal(message.code, 69);
+});
+
+test('an unknown mode is not warn', async () => {
+  assert.equal((await runs({ ...checks(wrongUser), [env.mode]: 'relaxed' })).code, 69);
+});
+
+test('wrong usage: exit 64, and the message says what', async () => {
+  const { code, message } = await runs({ [env.checks]: '[{"profile":"a","teleport":{}}]' });
+  assert.equal(code, 64);
+  assert.equal(message.verdict, 'wrong-usage');
+  assert.match(message.problem ?? '', /unknown check teleport/);
+  assert.equal((await runs({})).code, 64);
+  const unknown = await runs(checks(wrongUser), { args: ['serve'] });
+  assert.equal(unknown.code, 64);
+  assert.match(unknown.log, /usage: validate \[--termination-log <path>\]/);
+});
+
+test('a termination log that cannot be written is told, and no more', async () => {
+  const args = ['validate', '--termination-log', join(folder, 'no', 'such', 'folder')];
+  const { code, complaints } = await runs(checks(interfaces('1s')), { args });
+  assert.equal(code, 0);
+  assert.match(complaints, /cannot write the termination message/);
+});
+
+for (const [signal, expected] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)
+  test(`${signal}: exit ${expected}, and it is no verdict on the network`, async () => {
+    const { code, log, message } = await runs(
+      { ...checks(wrongUser, interfaces('1m')), ...missing },
+      { signal },
+    );
+    assert.equal(code, expected);
+    assert.match(log, /verdict: stopped .*still open: multus interfaces/);
+    assert.equal(message.verdict, 'stopped');
+    assert.equal(message.checks.length, 1);
+  });

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readArguments, UsageError } from '../../../validator/command-line.ts';
+import { parseDuration } from '../../../validator/duration.ts';
+import { readChecks } from '../../../validator/read-checks.ts';
+import { loadBuiltInChecks } from './fixtures.ts';
+
+const redirect = {
+  direction: 'outbound',
+  listen: 4140,
+  connect: ['192.0.2.2:1404', '[2001:db8::2]:1404'],
+  notAsUser: 2102,
+  timeout: '10s',
+};
+
+test('what every built-in profile asks for is understood', () => {
+  const words = loadBuiltInChecks().map((check) => readChecks(JSON.stringify([check]))[0]?.word);
+  assert.deepEqual([...new Set(words)].toSorted(), [
+    'address',
+    'captured',
+    'gateway',
+    'interfaces',
+    'redirect',
+  ]);
+});
+
+test('the time-out of each check is its own', () => {
+  const checks = readChecks(
+    JSON.stringify([
+      { profile: 'linkerd', redirect },
+      { profile: 'own', reach: { host: 'db', port: 5432, timeout: '500ms' } },
+    ]),
+  );
+  assert.deepEqual(
+    checks.map(({ profile, word, timeout }) => [profile, word, timeout]),
+    [
+      ['linkerd', 'redirect', 10_000],
+      ['own', 'reach', 500],
+    ],
+  );
+});
+
+const refused: [what: string, text: string | undefined, told: RegExp][] = [
+  ['nothing', undefined, /not set/],
+  ['an empty text', '', /not set/],
+  ['no JSON', '[{', /not JSON/],
+  ['no list', '{}', /not a list/],
+  ['an empty list', '[]', /not a list/],
+  ['a text', '["gateway"]', /\[0\] has no profile/],
+  ['no profile', '[{"gateway":{"timeout":"1s"}}]', /\[0\] has no profile/],
+  ['no check', '[{"profile":"a"}]', /not exactly one check/],
+  ['two checks', '[{"profile":"a","gateway":{},"address":{}}]', /not exactly one check/],
+  ['an unknown word', '[{"profile":"a","teleport":{}}]', /unknown check teleport/],
+  ['a word of JavaScript', '[{"profile":"a","constructor":{}}]', /unknown check constructor/],
+  ['settings that are none', '[{"profile":"a","gateway":"1s"}]', /gateway is not an object/],
+  ['no time-out', '[{"profile":"a","gateway":{}}]', /timeout is not a duration.*missing/],
+  ['a time-out that is none', '[{"profile":"a","gateway":{"timeout":"10"}}]', /timeout is not a duration/],
+  ['an unknown setting', '[{"profile":"a","gateway":{"timeout":"1s","via":"eth0"}}]', /unknown setting via/],
+  ['a port that is none', JSON.stringify([{ profile: 'a', redirect: { ...redirect, listen: 0 } }]), /listen/],
+  [
+    'a target without a port',
+    JSON.stringify([{ profile: 'a', redirect: { ...redirect, connect: ['192.0.2.2'] } }]),
+    /connect is not a list of address:port/,
+  ],
+  [
+    'a direction that is none',
+    JSON.stringify([{ profile: 'a', redirect: { ...redirect, direction: 'up' } }]),
+    /outbound or inbound/,
+  ],
+];
+
+for (const [what, text, told] of refused)
+  test(`${what} is wrong usage`, () => {
+    assert.throws(
+      () => readChecks(text),
+      (error) => error instanceof UsageError && told.test(error.message),
+    );
+  });
+
+test('the termination log is where the kubelet reads it, or where it is told', () => {
+  assert.equal(readArguments(['validate']).terminationLog, '/dev/termination-log');
+  assert.equal(readArguments(['validate', '--termination-log', '/x']).terminationLog, '/x');
+  for (const args of [
+    [],
+    ['serve'],
+    ['validate', '--help'],
+    ['validate', '--termination-log'],
+    ['validate', '--termination-log', '/x', '/y'],
+  ])
+    assert.throws(() => readArguments(args), UsageError, args.join(' '));
+});
+
+test('durations', () => {
+  assert.deepEqual(
+    ['500ms', '10s', '2m', '1h', '0s'].map(parseDuration),
+    [500, 10_000, 120_000, 3_600_000, 0],
+  );
+  assert.deepEqual(
+    ['', '10', 's', '1.5s', '-1s', '1d', '1234567890s'].map(parseDuration),
+    Array(7).fill(undefined),
+  );
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { held } from '../../../validator/finding.ts';
+import { sentenceOn, verdictSentence } from '../../../validator/sentences.ts';
+import { bad, good, redirectResult, reportOn } from './fixtures.ts';
+
+test('a check that held says what was expected and seen', () => {
+  assert.equal(
+    sentenceOn(good),
+    'linkerd: redirect IPv4 held: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
+      'outbound rule; saw the own token come back from 192.0.2.2:1404.',
+  );
+});
+
+test('what was not looked at is noted', () => {
+  assert.match(
+    sentenceOn(redirectResult(held('nothing', 'there was none'))),
+    /saw nothing\. Note: there was none\.$/,
+  );
+});
+
+test('a check that failed says what to look at', () => {
+  assert.match(
+    sentenceOn(bad('not-redirected')),
+    /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Look at /,
+  );
+});
+
+test('a check of the whole pod names no family', () => {
+  const { family: _, ...whole } = bad('interface-missing');
+  assert.match(sentenceOn({ ...whole, check: 'interfaces' }), /^linkerd: interfaces failed/);
+});
+
+test('the last line is the verdict', () => {
+  assert.equal(verdictSentence(reportOn([good])), 'verdict: proved (0) after 10.020 s.');
+  assert.equal(
+    verdictSentence(reportOn([good, bad('no-route'), bad('not-redirected')])),
+    'verdict: failed (95) after 10.020 s: linkerd redirect IPv4 no-route; linkerd redirect IPv4 not-redirected.',
+  );
+  assert.equal(
+    verdictSentence(reportOn([bad('not-redirected')], { warn: true })),
+    'verdict: failed (95) after 10.020 s: linkerd redirect IPv4 not-redirected; proof.mode is warn, so the exit ' +
+      'code is 0 and the pod starts.',
+  );
+  assert.equal(
+    verdictSentence(reportOn([], { verdict: 'stopped', code: 143, problem: 'SIGTERM came' })),
+    'verdict: stopped (143) after 10.020 s: SIGTERM came.',
+  );
+});

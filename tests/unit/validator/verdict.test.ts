@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Reason, reasons } from '../../../validator/reasons.ts';
+import { exitCodeFor, verdictOf } from '../../../validator/verdict.ts';
+import { bad, good } from './fixtures.ts';
+
+const table: [reasons: (Reason | undefined)[], verdict: string, code: number][] = [
+  [[undefined], 'proved', 0],
+  [[undefined, undefined], 'proved', 0],
+  [['not-redirected'], 'failed', 95],
+  [[undefined, 'not-redirected'], 'failed', 95],
+  [['no-route'], 'unproved', 69],
+  [[undefined, 'port-taken'], 'unproved', 69],
+  [['no-route', 'gateway-silent'], 'failed', 95],
+  [['gateway-silent', 'no-route'], 'failed', 95],
+];
+
+for (const [found, verdict, code] of table)
+  test(`${found.map((reason) => reason ?? 'held').join(' and ')}: ${verdict}, exit ${code}`, () => {
+    assert.deepEqual(verdictOf(found.map((reason) => (reason ? bad(reason) : good))), { verdict, code });
+  });
+
+test('warn lets a pod through whatever was found, and leaves a signal what it is', () => {
+  assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, true), 0);
+  assert.equal(exitCodeFor({ verdict: 'unproved', code: 69 }, true), 0);
+  assert.equal(exitCodeFor({ verdict: 'wrong-usage', code: 64 }, true), 0);
+  assert.equal(exitCodeFor({ verdict: 'stopped', code: 143 }, true), 143);
+  assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, false), 95);
+});
+
+test('which reasons speak against the network, and which only against the proof', () => {
+  const words = (code: number): string[] =>
+    Object.entries(reasons).flatMap(([word, meaning]) => (meaning.code === code ? [word] : []));
+  assert.deepEqual(words(69), [
+    'no-route',
+    'no-target',
+    'port-taken',
+    'cannot-listen',
+    'wrong-user',
+    'networks-unreadable',
+    'address-unknown',
+    'send-refused',
+    'unexpected',
+  ]);
+  assert.deepEqual(words(95), [
+    'not-redirected',
+    'answered-by-someone-else',
+    'no-listener',
+    'not-captured',
+    'interface-missing',
+    'interface-down',
+    'interface-without-address',
+    'address-differs',
+    'address-missing',
+    'gateway-silent',
+    'name-unknown',
+    'connect-refused',
+    'connect-timed-out',
+    'unreachable',
+  ]);
+});
+
+test('every reason is a lower-case word and comes with a sentence on what to look at', () => {
+  for (const [word, { lookAt }] of Object.entries(reasons)) {
+    assert.match(word, /^[a-z]+(-[a-z]+)*$/);
+    assert.match(lookAt, /^(Look |This is a defect).*\.$/, word);
+  }
+});

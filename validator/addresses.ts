@@ -1,0 +1,58 @@
+export type Family = 'IPv4' | 'IPv6';
+
+/** An address in one spelling: its bytes as hexadecimal digits, 8 of IPv4 and 32 of IPv6. */
+export interface Address {
+  family: Family;
+  hex: string;
+}
+
+/** The address that a text stands for (no port, no brackets, no zone), or undefined where it is none. */
+export function parseAddress(text: string): Address | undefined {
+  const hex = text.includes(':') ? hexOfIPv6(text) : hexOfIPv4(text);
+  return hex === undefined ? undefined : addressOf(hex);
+}
+
+/** The address of those bytes. IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) counts as what it stands for. */
+export function addressOf(hex: string): Address {
+  const lower = hex.toLowerCase();
+  if (lower.length === 32 && lower.startsWith('00000000000000000000ffff'))
+    return { family: 'IPv4', hex: lower.slice(24) };
+  return { family: lower.length === 8 ? 'IPv4' : 'IPv6', hex: lower };
+}
+
+/** The address as RFC 5952 writes it: the longest run of zeros is left out, the first of equal ones. */
+export function formatAddress({ family, hex }: Address): string {
+  if (family === 'IPv4') return (hex.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)).join('.');
+  const text = (hex.match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, '')).join(':');
+  const runs = text.match(/\b0(?::0)+\b/g) ?? [];
+  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
+  return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::');
+}
+
+export function isLinkLocal({ family, hex }: Address): boolean {
+  return family === 'IPv4' ? hex.startsWith('a9fe') : /^fe[89ab]/.test(hex);
+}
+
+function hexOfIPv4(text: string): string | undefined {
+  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return undefined;
+  const bytes = text.split('.').map(Number);
+  return bytes.every((byte) => byte <= 255) ? bytes.map((byte) => toHex(byte, 2)).join('') : undefined;
+}
+
+function hexOfIPv6(text: string): string | undefined {
+  const lastColon = text.lastIndexOf(':');
+  const dotted = text.includes('.') ? hexOfIPv4(text.slice(lastColon + 1)) : '';
+  if (dotted === undefined) return undefined;
+  const plain =
+    dotted === '' ? text : `${text.slice(0, lastColon + 1)}${dotted.slice(0, 4)}:${dotted.slice(4)}`;
+  const halves = plain.split('::');
+  if (halves.length > 2) return undefined;
+  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...head, ...Array<string>(missing).fill('0'), ...tail];
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
+  return groups.map((group) => group.toLowerCase().padStart(4, '0')).join('');
+}
+
+const toHex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');

@@ -1,0 +1,24 @@
+import { type Address, type Family, formatAddress } from '../addresses.ts';
+import { addressesOf, type Device, readDevices } from '../devices.ts';
+import { type Finding, failed, held } from '../finding.ts';
+import type { Pod } from '../pod.ts';
+import { untilHeld } from '../waiting.ts';
+
+/**
+ * The addresses that the cluster knows the pod by are on its interfaces. They are not where a plugin answered with
+ * an address and no interface: Multus says 0.0.0.0/0 for a pod that the API server does not know.
+ */
+export function proveAddress(family: Family, pod: Pod, end: number): Promise<Finding> {
+  const wanted = pod.addresses.filter((address) => address.family === family);
+  return untilHeld(end, async () => judgeAddresses(wanted, readDevices()));
+}
+
+export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
+  if (wanted.length === 0)
+    return { ...failed('address-unknown', 'no address reported for the pod'), final: true };
+  const there = addressesOf(devices);
+  const missing = wanted.filter(({ hex }) => !there.some((address) => address.hex === hex));
+  if (missing.length === 0) return held('it there');
+  const list = (addresses: Address[]): string => addresses.map(formatAddress).join(', ') || 'no address';
+  return failed('address-missing', `no ${list(missing)}: the interfaces have ${list(there)}`);
+}

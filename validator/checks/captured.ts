@@ -1,0 +1,87 @@
+import { type Address, type Family, formatAddress, parseAddress } from '../addresses.ts';
+import type { CapturedCheck } from '../contract.ts';
+import { dial } from '../dial.ts';
+import { type Finding, failed, held } from '../finding.ts';
+import type { Pod } from '../pod.ts';
+import { listening, parseTcp, type TcpSocket } from '../proc/tcp.ts';
+import { byteOrder } from '../proc/words.ts';
+import { readText } from '../read-text.ts';
+import { readSpareTargets } from '../spare-targets.ts';
+import { formatTarget, type Target, targetsOf } from '../targets.ts';
+import { now, untilHeld } from '../waiting.ts';
+
+const attempt = 500;
+
+/**
+ * In Istio's ambient mode ztunnel listens inside the pod's network namespace, so its ports are never bound here: the
+ * sockets are looked up, and a connection to the outside has to end at one of them.
+ */
+export function proveCaptured(check: CapturedCheck, family: Family, pod: Pod, end: number): Promise<Finding> {
+  return untilHeld(end, async () => {
+    const missing = withoutListener(check.listeners, family, readSockets());
+    if (missing.length > 0)
+      return failed('no-listener', `nobody listening on ${missing.join(', ')} in the pod (${family})`);
+    const limit = Math.min(attempt, Math.max(end - now(), 1));
+    const targets = targetsOf(check.connect, family);
+    const finding = await connectToOne(targets, check.listeners, limit);
+    if (finding.held || finding.reason !== 'no-route') return finding;
+    const spares = readSpareTargets(targets, pod.apiServer);
+    return spares.length === 0 ? finding : connectToOne(spares, check.listeners, limit);
+  });
+}
+
+async function connectToOne(targets: Target[], listeners: number[], limit: number): Promise<Finding> {
+  let found: Finding = failed('no-route', 'no address to connect to');
+  for (const target of targets) {
+    found = await connectTo(target, listeners, limit);
+    if (found.held) return found;
+  }
+  return found;
+}
+
+async function connectTo(target: Target, listeners: number[], limit: number): Promise<Finding> {
+  const at = formatTarget(target);
+  const dialled = await dial({ host: target.host, port: target.port, limit });
+  if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
+  if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
+  if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
+  const { socket } = dialled;
+  const { localAddress = '', localPort = 0 } = socket;
+  // at once: the other end may close it again
+  const port = acceptedBy(listeners, parseAddress(localAddress), localPort, readSockets());
+  socket.destroy();
+  if (port !== undefined) return held(`a connection to ${at} end at port ${port} in the pod`);
+  return failed('not-captured', `a connection to ${at} that left the pod and was answered`);
+}
+
+/** Those of the ports on which nobody listens for connections of that family. */
+export function withoutListener(ports: number[], family: Family, sockets: TcpSocket[]): number[] {
+  return ports.filter((port) => !sockets.some((it) => it.localPort === port && listensFor(family, it)));
+}
+
+/** A listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default). */
+function listensFor(family: Family, { state, local }: TcpSocket): boolean {
+  if (state !== listening) return false;
+  return local.family === family || (family === 'IPv4' && formatAddress(local) === '::');
+}
+
+/** The port of the socket in this network namespace that is the other end of the connection, if one is. */
+export function acceptedBy(
+  ports: number[],
+  from: Address | undefined,
+  fromPort: number,
+  sockets: TcpSocket[],
+): number | undefined {
+  return sockets.find(
+    (it) =>
+      it.state !== listening &&
+      ports.includes(it.localPort) &&
+      it.remotePort === fromPort &&
+      it.remote.hex === from?.hex,
+  )?.localPort;
+}
+
+function readSockets(): TcpSocket[] {
+  const order = byteOrder();
+  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => parseTcp(readText(path), order));
+}

@@ -1,0 +1,41 @@
+import { dial } from '../dial.ts';
+import { exchange } from '../exchange.ts';
+import { type Finding, failed, held } from '../finding.ts';
+import { formatTarget, type Target } from '../targets.ts';
+
+export interface ProbeOptions {
+  token: Buffer;
+  /** Whether our own listener accepted a connection from that port. */
+  accepted: (port: number) => boolean;
+  limit: number;
+  /** The address to connect from, if it matters. */
+  from: string | undefined;
+}
+
+/** How long a connection may be known to the kernel and not yet to our listener, which is in this process. */
+const patience = 250;
+
+/** Connects once, and tells whether the connection came back to us. */
+export async function probe(target: Target, options: ProbeOptions): Promise<Finding> {
+  const { token, accepted, limit, from } = options;
+  const { host, port } = target;
+  const at = formatTarget(target);
+  const dialled = await dial({ host, port, limit, ...(from !== undefined && { localAddress: from }) });
+  if (dialled.as === 'silent') return failed('not-redirected', `no answer from ${at}`);
+  if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
+  if (dialled.as === 'refused') return failed('not-redirected', `${at} refused (${dialled.code})`);
+  const { socket } = dialled;
+  const source = socket.localPort ?? 0;
+  const answer = await exchange(socket, {
+    token,
+    accepted: () => accepted(source),
+    patience,
+    limit: Math.max(limit, 2 * patience),
+  });
+  if (answer === 'own') return held(`the own token come back from ${at}`);
+  const what = answer === 'other' ? 'sent something else' : 'said nothing';
+  return failed(
+    'answered-by-someone-else',
+    `a connection to ${at} that left the pod, whose other end ${what}`,
+  );
+}

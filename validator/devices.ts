@@ -1,0 +1,50 @@
+import { type Address, parseAddress } from './addresses.ts';
+import { os } from './builtins.ts';
+import { parseDevices } from './proc/dev.ts';
+import { readText } from './read-text.ts';
+
+/** A network interface of this network namespace. */
+export interface Device {
+  name: string;
+  up: boolean;
+  addresses: Address[];
+}
+
+/** `include/uapi/linux/if.h` */
+const flag = { up: 0x1, pointToPoint: 0x10, noArp: 0x80 };
+
+/** Interfaces with their addresses, `lo` among them. */
+export function readDevices(): Device[] {
+  // this lists those that are up, running and have an address (libuv: uv__ifaddr_exclude)
+  const running = os().networkInterfaces();
+  const names = new Set([
+    ...parseDevices(readText('/proc/net/dev')).map(({ name }) => name),
+    ...Object.keys(running),
+  ]);
+  return [...names].map((name) => ({
+    name,
+    up: name in running || isUp(readSys(name, 'flags'), readSys(name, 'operstate')),
+    addresses: (running[name] ?? []).flatMap(({ address }) => parseAddress(address) ?? []),
+  }));
+}
+
+/** All addresses but those of `lo`. */
+export function addressesOf(devices: Device[]): Address[] {
+  return devices.filter(({ name }) => name !== 'lo').flatMap(({ addresses }) => addresses);
+}
+
+/**
+ * Whether an interface without an address is up, by `/sys/class/net/<name>/flags` and `operstate`. Many devices
+ * never leave `unknown` (https://docs.kernel.org/networking/operstates.html): only what says it is down counts.
+ */
+export function isUp(flags: string, state: string): boolean {
+  const on = (Number.parseInt(flags, 16) & flag.up) !== 0;
+  return on && !['down', 'lowerlayerdown', 'notpresent'].includes(state.trim());
+}
+
+/** Whether nobody is asked for link-layer addresses on an interface: `tun`, IPVLAN and netkit in their L3 modes. */
+export function hasNoNeighbours(name: string): boolean {
+  return (Number.parseInt(readSys(name, 'flags'), 16) & (flag.pointToPoint | flag.noArp)) !== 0;
+}
+
+const readSys = (name: string, file: string): string => readText(`/sys/class/net/${name}/${file}`);

@@ -1,0 +1,42 @@
+import type { Socket } from 'node:net';
+import { afterPending } from './waiting.ts';
+
+/** Who answered a connection: our own listener, somebody who said something else, or nobody so far. */
+export type Answer = 'own' | 'other' | 'silence';
+
+export interface ExchangeOptions {
+  token: Buffer;
+  /** Whether our own listener accepted this connection. */
+  accepted: () => boolean;
+  /** Milliseconds after which a connection that our listener did not accept is not ours. */
+  patience: number;
+  /** Milliseconds after which one that it did accept is given up. */
+  limit: number;
+}
+
+/** Waits on a connection for the own token. */
+export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answer> {
+  const { token, accepted, patience, limit } = options;
+  return new Promise((resolve) => {
+    const started: Buffer[] = [];
+    const settle = (answer: Answer): void => {
+      clearTimeout(early);
+      clearTimeout(late);
+      socket.destroy();
+      resolve(answer);
+    };
+    // nothing that was accepted elsewhere becomes ours by waiting: a silent peer does not cost the time-out
+    const early = setTimeout(async () => {
+      await afterPending();
+      if (!accepted()) settle('silence');
+    }, patience);
+    const late = setTimeout(() => settle('silence'), limit);
+    socket.on('data', (chunk: Buffer) => {
+      started.push(chunk);
+      const got = Buffer.concat(started);
+      if (!token.subarray(0, got.length).equals(got)) settle('other');
+      else if (got.length === token.length) settle('own');
+    });
+    socket.on('close', () => settle('silence'));
+  });
+}

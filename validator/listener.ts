@@ -1,0 +1,27 @@
+import type { Server } from 'node:net';
+import type { Family } from './addresses.ts';
+import { net } from './builtins.ts';
+
+/** A server that sends a token to everyone who connects. */
+export interface Listener {
+  /** Whether it accepted a connection from this port. */
+  accepted(port: number): boolean;
+  close(): void;
+}
+
+/** Listens on a port of one family, on all addresses of the pod, or tells the error's code. */
+export function listen(port: number, family: Family, token: Buffer): Promise<Listener | string> {
+  const ports = new Set<number>();
+  return new Promise((resolve) => {
+    const server: Server = net().createServer((socket) => {
+      if (socket.remotePort !== undefined) ports.add(socket.remotePort);
+      socket.on('error', () => {}); // the other end may be gone already
+      socket.end(token);
+    });
+    server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    const host = family === 'IPv6' ? '::' : '0.0.0.0';
+    server.listen({ port, host, ipv6Only: family === 'IPv6' }, () =>
+      resolve({ accepted: (from) => ports.has(from), close: () => server.close() }),
+    );
+  });
+}

@@ -1,0 +1,46 @@
+import { type Address, parseAddress } from './addresses.ts';
+
+/** An entry of `k8s.v1.cni.cncf.io/network-status`: what came of one network. */
+export interface NetworkStatus {
+  name: string;
+  /** Absent where the plugin made no interface in the pod. */
+  interface?: string;
+  addresses: Address[];
+  /** The cluster's own network. */
+  default: boolean;
+  /** It came with a device of the node (`device-info`), which the kernel's network need not know. */
+  device: boolean;
+}
+
+/**
+ * What Multus wrote when it made this sandbox (Network Plumbing Working Group, "Network Attachment Status"), or
+ * undefined while that is not known. The file is empty at first, or after a reboot still holds what was written for
+ * the sandbox before: only what has an address of this pod is believed.
+ */
+export function readNetworkStatus(text: string, podAddresses: Address[]): NetworkStatus[] | undefined {
+  const entries = parse(text);
+  const own = entries?.find((entry) => entry.default);
+  const believed = own?.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex));
+  return believed ? entries : undefined;
+}
+
+function parse(text: string): NetworkStatus[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.map(entryOf) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function entryOf(item: unknown): NetworkStatus {
+  const entry = (item ?? {}) as Record<string, unknown>;
+  const ips = Array.isArray(entry.ips) ? entry.ips : [];
+  return {
+    name: String(entry.name ?? ''),
+    ...(typeof entry.interface === 'string' && entry.interface !== '' && { interface: entry.interface }),
+    addresses: ips.flatMap((ip) => parseAddress(String(ip).split('/')[0] ?? '') ?? []),
+    default: entry.default === true,
+    device: entry['device-info'] !== undefined,
+  };
+}

@@ -1,0 +1,36 @@
+import { type Address, type Family, isLinkLocal, parseAddress } from './addresses.ts';
+import { env } from './contract.ts';
+import { addressesOf, type Device } from './devices.ts';
+
+/** What the program is told about the pod that it runs in. */
+export interface Pod {
+  /** `status.podIPs`, the primary address first. */
+  addresses: Address[];
+  /** Families that the pod has, the primary one first. */
+  families: Family[];
+  namespace: string;
+  networks: string;
+  networkStatusFile: string | undefined;
+  /** The API server's service address, which every container gets. */
+  apiServer: string | undefined;
+  userId: number;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** @param devices asked only where the environment does not say which addresses the pod has */
+export function readPod(environment: Environment, userId: number, devices: () => Device[]): Pod {
+  const addresses = (environment[env.podIPs] ?? '')
+    .split(',')
+    .flatMap((text) => parseAddress(text.trim()) ?? []);
+  const known = addresses.length > 0 ? addresses : addressesOf(devices()).filter((it) => !isLinkLocal(it));
+  return {
+    addresses,
+    families: [...new Set(known.map(({ family }) => family))],
+    namespace: environment[env.podNamespace] ?? '',
+    networks: environment[env.networks] ?? '',
+    networkStatusFile: environment[env.networkStatusFile] || undefined,
+    apiServer: environment.KUBERNETES_SERVICE_HOST || undefined,
+    userId,
+  };
+}

@@ -1,0 +1,67 @@
+import { type Address, addressOf } from '../addresses.ts';
+import { type ByteOrder, bytesOfWords, rowsOf } from './words.ts';
+
+export interface Route {
+  destination: Address;
+  /** Bits of the destination that count; 0 is a default route. */
+  bits: number;
+  gateway?: Address;
+  device: string;
+  metric: number;
+}
+
+/** `include/uapi/linux/route.h` and `ipv6_route.h`. */
+const flag = { up: 0x1, gateway: 0x2, reject: 0x200, anycast: 0x100000, local: 0x80000000 };
+
+/** The routes of `/proc/net/route`: all but those of `lo` and those that refuse. */
+export function parseRoutes(text: string, order: ByteOrder): Route[] {
+  return rowsOf(text).flatMap(
+    ([device = '', destination = '', gateway = '', flags = '', , , metric = '', mask = '']) => {
+      if (!/^[0-9A-F]{8}$/i.test(destination) || !usable(device, Number.parseInt(flags, 16))) return [];
+      return [
+        {
+          destination: addressOf(bytesOfWords(destination, order)),
+          bits: bitsOf(bytesOfWords(mask, order)),
+          ...gatewayOf(bytesOfWords(gateway, order)),
+          device,
+          metric: Number(metric),
+        },
+      ];
+    },
+  );
+}
+
+/** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`): no local, multicast or refusing ones. */
+export function parseIPv6Routes(text: string): Route[] {
+  return rowsOf(text).flatMap(
+    ([destination = '', bits = '', , , gateway = '', metric = '', , , flags = '', device = '']) => {
+      if (!/^[0-9a-f]{32}$/.test(destination) || destination.startsWith('ff')) return [];
+      if (!usable(device, Number.parseInt(flags, 16))) return [];
+      return [
+        {
+          destination: addressOf(destination),
+          bits: Number.parseInt(bits, 16),
+          ...gatewayOf(gateway),
+          device,
+          metric: Number.parseInt(metric, 16),
+        },
+      ];
+    },
+  );
+}
+
+/** The default route that the kernel takes first, or undefined where there is none. */
+export function defaultRoute(routes: Route[]): Route | undefined {
+  return routes.filter(({ bits }) => bits === 0).sort((a, b) => a.metric - b.metric)[0];
+}
+
+function usable(device: string, flags: number): boolean {
+  return (
+    device !== 'lo' && (flags & flag.up) !== 0 && (flags & (flag.reject | flag.anycast | flag.local)) === 0
+  );
+}
+
+const gatewayOf = (hex: string): { gateway?: Address } =>
+  /^0*$/.test(hex) ? {} : { gateway: addressOf(hex) };
+
+const bitsOf = (mask: string): number => Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;

@@ -1,0 +1,112 @@
+import { UsageError } from './command-line.ts';
+import { type Check, type CheckName, env, type ProfileCheck } from './contract.ts';
+import { parseDuration } from './duration.ts';
+import { parseTarget } from './targets.ts';
+
+/** A check that was asked for, its time-out in milliseconds beside it. */
+export interface AskedCheck {
+  profile: string;
+  word: CheckName;
+  check: Check;
+  timeout: number;
+}
+
+interface Rule {
+  fits: (value: unknown) => boolean;
+  is: string;
+  optional?: true;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isPort = (value: unknown): boolean => isNumber(value) && value >= 1 && value <= 65_535;
+const isNumber = (value: unknown): value is number => Number.isInteger(value);
+const isTarget = (value: unknown): boolean => isText(value) && parseTarget(value) !== undefined;
+const isList = (value: unknown, fits: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(fits);
+
+const port: Rule = { fits: isPort, is: 'a port, 1 to 65535' };
+const userId: Rule = { fits: (value) => isNumber(value) && value >= 0, is: 'a user id', optional: true };
+const targets: Rule = { fits: (value) => isList(value, isTarget), is: 'a list of address:port' };
+const timeout: Rule = {
+  fits: (value) => isText(value) && parseDuration(value) !== undefined,
+  is: 'a duration such as 500ms, 10s or 2m',
+};
+
+/** What each word takes: the words and settings of `contract.ts`. */
+const words: Record<CheckName, Record<string, Rule>> = {
+  redirect: {
+    direction: {
+      fits: (value) => value === 'outbound' || value === 'inbound',
+      is: 'outbound or inbound',
+    },
+    listen: port,
+    connect: targets,
+    asUser: userId,
+    notAsUser: userId,
+    timeout,
+  },
+  captured: {
+    listeners: { fits: (value) => isList(value, isPort), is: 'a list of ports' },
+    connect: targets,
+    timeout,
+  },
+  interfaces: { timeout },
+  address: { timeout },
+  gateway: { timeout },
+  reach: { host: { fits: isText, is: 'a host name or address' }, port, timeout },
+};
+
+/**
+ * The checks that the injector asked for. What is not understood is refused, never left out: a proof that looks at
+ * less than was asked for would hold for the wrong reason.
+ *
+ * @throws UsageError
+ */
+export function readChecks(text: string | undefined): AskedCheck[] {
+  if (!text) throw new UsageError(`${env.checks} is not set: there is nothing to prove`);
+  const list = parseJson(text);
+  if (!Array.isArray(list) || list.length === 0)
+    throw new UsageError(`${env.checks} is not a list of checks with anything in it`);
+  return list.map((item, index) => readCheck(item, `${env.checks}[${index}]`));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${env.checks} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function readCheck(item: unknown, at: string): AskedCheck {
+  if (!isObject(item) || !isText(item.profile)) throw new UsageError(`${at} has no profile`);
+  const { profile, ...rest } = item;
+  const [word, ...others] = Object.keys(rest);
+  if (word === undefined || others.length > 0) throw new UsageError(`${at} has not exactly one check`);
+  if (!Object.hasOwn(words, word))
+    throw new UsageError(`${at}: unknown check ${word} (this program may be older than its injector)`);
+  const settings = rest[word];
+  if (!isObject(settings)) throw new UsageError(`${at}.${word} is not an object`);
+  checkSettings(settings, words[word as CheckName], `${at}.${word}`);
+  const known = item as ProfileCheck;
+  return {
+    profile,
+    word: word as CheckName,
+    check: known,
+    timeout: parseDuration(String(settings.timeout)) ?? 0,
+  };
+}
+
+function checkSettings(settings: Record<string, unknown>, rules: Record<string, Rule>, at: string): void {
+  for (const name of Object.keys(settings))
+    if (!Object.hasOwn(rules, name))
+      throw new UsageError(`${at}: unknown setting ${name} (this program may be older than its injector)`);
+  for (const [name, { fits, is, optional }] of Object.entries(rules)) {
+    const value = settings[name];
+    if (value === undefined ? !optional : !fits(value))
+      throw new UsageError(`${at}.${name} is not ${is}: ${JSON.stringify(value) ?? 'missing'}`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,78 @@
+import { readArguments, UsageError } from './command-line.ts';
+import { env } from './contract.ts';
+import { readDevices } from './devices.ts';
+import { exitCode } from './exit-codes.ts';
+import type { Result } from './finding.ts';
+import { terminationMessage } from './message.ts';
+import { leaveMessage, log } from './output.ts';
+import { plan, type Step } from './plan.ts';
+import { readPod } from './pod.ts';
+import { prove } from './prove.ts';
+import { readChecks } from './read-checks.ts';
+import { readSandbox } from './sandbox.ts';
+import { nameOf, sentenceOn, verdictSentence } from './sentences.ts';
+import { exitCodeFor, type Verdict, verdictOf } from './verdict.ts';
+
+/** What is known of the run so far: a signal may end it at any time. */
+interface Progress {
+  /** Where the kubelet reads the message, once the command line was read. */
+  terminationLog?: string;
+  open: Set<Step>;
+  results: Result[];
+}
+
+/** Proves what the environment asks for, and ends the process with the verdict. */
+export function run(): void {
+  const progress: Progress = { open: new Set(), results: [] };
+  // the pod is going away: without a handler the first process of a container would not even notice
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () =>
+      finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
+    );
+  }
+  const defect = (error: unknown): never =>
+    finish(progress, { verdict: 'unproved', code: exitCode.unproved }, `a defect of the validator: ${error}`);
+  process.on('uncaughtException', defect);
+  proveAll(progress).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) return defect(error);
+    return finish(progress, { verdict: 'wrong-usage', code: exitCode.wrongUsage }, error.message);
+  });
+}
+
+async function proveAll(progress: Progress): Promise<never> {
+  progress.terminationLog = readArguments(process.argv.slice(2)).terminationLog;
+  const asked = readChecks(process.env[env.checks]);
+  const pod = readPod(process.env, process.getuid?.() ?? 0, readDevices);
+  const steps = plan(asked, pod);
+  progress.open = new Set(steps);
+  progress.results = await prove(steps, pod, (result, step) => {
+    progress.open.delete(step);
+    progress.results.push(result);
+    log(sentenceOn(result));
+  });
+  return finish(progress, verdictOf(progress.results));
+}
+
+function stopped(signal: string, { open }: Progress): string {
+  const names = [...open].map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
+  const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
+  return `${signal} came before a verdict${still}; that is no fault of the network`;
+}
+
+/** Says how it ended, in the log and to the kubelet, and ends. */
+function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
+  // only `warn` lets a pod through: a word that is not known here is as good as none
+  const warn = process.env[env.mode] === 'warn';
+  const report = {
+    ...verdict,
+    warn,
+    sandbox: readSandbox(),
+    seconds: process.uptime(),
+    results,
+    ...(problem !== undefined && { problem }),
+  };
+  log(verdictSentence(report));
+  if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
+  // connections may still be under way, and nothing waits for them
+  process.exit(exitCodeFor(verdict, warn));
+}

@@ -1,0 +1,20 @@
+import { readLink, readText } from './read-text.ts';
+
+/** Which network namespace of which boot a verdict is about: proofs are owed per sandbox, not per pod. */
+export interface Sandbox {
+  /** Inode of the network namespace; numbers come again after a reboot. */
+  netns: string;
+  bootId: string;
+}
+
+export function readSandbox(): Sandbox {
+  return {
+    netns: netnsOf(readLink('/proc/self/ns/net')),
+    bootId: readText('/proc/sys/kernel/random/boot_id').trim(),
+  };
+}
+
+/** The number in `net:[4026532008]` (namespaces(7)), or the text as it is. */
+export function netnsOf(link: string): string {
+  return /^net:\[(\d+)\]$/.exec(link)?.[1] ?? link;
+}

@@ -1,0 +1,34 @@
+import type { Result } from './finding.ts';
+import { reasons } from './reasons.ts';
+import type { Report } from './report.ts';
+import { exitCodeFor } from './verdict.ts';
+
+/** One line of the log on how a check ended: what was expected, what was seen, and what to look at. */
+export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
+  const name = `${profile}: ${nameOf(check, family)}`;
+  if (finding.held) {
+    const note = finding.note === undefined ? '' : ` Note: ${finding.note}.`;
+    return `${name} held: expected ${expected}; saw ${finding.seen}.${note}`;
+  }
+  const { reason, seen } = finding;
+  return `${name} failed (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`;
+}
+
+/** The last line of the log. */
+export function verdictSentence(report: Report): string {
+  const { verdict, code, seconds, results, problem, warn } = report;
+  const after = `after ${seconds.toFixed(3)} s`;
+  const exit = exitCodeFor(report, warn);
+  const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
+  const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
+  const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
+  return `verdict: ${verdict} (${code}) ${after}${because}${instead}.`;
+}
+
+export function nameOf(check: string, family: string | undefined): string {
+  return family === undefined ? check : `${check} ${family}`;
+}
+
+function causeOf({ profile, check, family, finding }: Result): string[] {
+  return finding.held ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
+}
