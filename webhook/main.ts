@@ -1,31 +1,8 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { reviewCommand } from './commands/review.ts';
-import { serveCommand } from './commands/serve.ts';
-import { CniGateError } from './errors.ts';
-import { version } from './version.ts';
+/**
+ * The entry of `cni-gate`. The validator is a program of its own that has to start fast in every pod: nothing of
+ * the other verbs is loaded for it.
+ */
+import { validateCommand } from '../validator/contract.ts';
 
-/** Exit code of wrong usage or input that cannot be read; 1 is left to what was found in good input. */
-const wrongUsage = 2;
-
-const program = new Command('cni-gate')
-  .description("Keeps a pod off its work until the pod's network is real.")
-  .version(version)
-  .showHelpAfterError('(see --help)')
-  .addCommand(serveCommand())
-  .addCommand(reviewCommand());
-for (const command of [program, ...program.commands]) command.exitOverride();
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // commander has told what was wrong; asking for help is not wrong
-    process.exitCode = error.exitCode === 0 ? 0 : wrongUsage;
-  } else if (error instanceof CniGateError) {
-    console.error(`cni-gate: ${error.message} (${error.code})`);
-    process.exitCode = wrongUsage;
-  } else {
-    throw error;
-  }
-}
+await (process.argv[2] === validateCommand ? import('../validator/main.ts') : import('./cli.ts'));

@@ -58,10 +58,10 @@ export function startProof(
   const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
   const running = startContainer(sandbox, {
-    args: ['/app/validator/main.ts', ...(container.args ?? [])],
+    args: ['/app/validate.mjs', ...(container.args ?? [])],
     mounts: {
-      '/app/validator': join(checkout, 'validator'),
-      '/app/package.json': join(checkout, 'package.json'),
+      // the one file that an image holds: `npm run build:validator` makes it
+      '/app/validate.mjs': join(checkout, 'dist/validator/main.js'),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
     environment: {
