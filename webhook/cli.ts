@@ -5,13 +5,20 @@ import { serveCommand } from './commands/serve.ts';
 import { CniGateError } from './errors.ts';
 import { version } from './version.ts';
 
-/** Exit code of wrong usage or input that cannot be read; 1 is left to what was found in good input. */
+/** Wrong usage or input that cannot be read; 1 is left to what was found in good input. */
 const wrongUsage = 2;
+
+/** A defect in cni-gate itself: `EX_SOFTWARE` of sysexits.h, so that it never looks like a finding. */
+const defect = 70;
+
+// a reader such as `head` closes the pipe when it has enough: that is no error
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 const program = new Command('cni-gate')
   .description("Keeps a pod off its work until the pod's network is real.")
   .version(version)
-  .showHelpAfterError('(see --help)')
   .addCommand(
     new Command(validateCommand).description(
       'prove the network of the pod this runs in: what the init container does',
@@ -19,7 +26,16 @@ const program = new Command('cni-gate')
   )
   .addCommand(serveCommand())
   .addCommand(reviewCommand());
-for (const command of [program, ...program.commands]) command.exitOverride();
+for (const command of [program, ...program.commands]) {
+  command
+    .exitOverride()
+    .showHelpAfterError(`see cni-gate ${command === program ? '' : `${command.name()} `}--help`)
+    .configureOutput({
+      outputError: (text, write) => {
+        write(text.replace(/^error: (.*)$/m, 'cni-gate: $1 (CNI_GATE_USAGE)'));
+      },
+    });
+}
 
 try {
   await program.parseAsync();
@@ -31,6 +47,7 @@ try {
     console.error(`cni-gate: ${error.message} (${error.code})`);
     process.exitCode = wrongUsage;
   } else {
-    throw error;
+    console.error('cni-gate: a defect in cni-gate, please report it (CNI_GATE_INTERNAL)', error);
+    process.exitCode = defect;
   }
 }

@@ -1,8 +1,19 @@
 #!/usr/bin/env node
 /**
- * The entry of `cni-gate`. The validator is a program of its own that has to start fast in every pod: nothing of
- * the other verbs is loaded for it.
+ * The entry of `cni-gate`. It imports nothing at first: a Node that is too old would fail in words that help nobody,
+ * and the validator is a program of its own that has to start fast in every pod.
  */
-import { validateCommand } from '../validator/contract.ts';
 
-await (process.argv[2] === validateCommand ? import('../validator/main.ts') : import('./cli.ts'));
+/** What package.json asks for in `engines`. */
+const leastNode: [major: number, minor: number] = [22, 19];
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1])) {
+  console.error(
+    `cni-gate: needs Node ${leastNode.join('.')} or later, this is ${process.version} (CNI_GATE_USAGE)`,
+  );
+  process.exitCode = 2;
+} else {
+  const { validateCommand } = await import('../validator/contract.ts');
+  await (process.argv[2] === validateCommand ? import('../validator/main.ts') : import('./cli.ts'));
+}

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { version } from '../../webhook/version.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -34,21 +35,15 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
   writeFileSync(join(folder, 'package.json'), '{"private": true}');
   const installed = run(folder, 'npm', ['install', '--omit=dev', '--no-audit', '--no-fund', `./${file}`]);
   assert.equal(installed.status, 0, installed.stderr);
-  const told = run(folder, 'npx', ['--no', 'cni-gate', '--version']);
+  const cniGate = (...args: string[]) => run(folder, 'npx', ['--no', '--', 'cni-gate', ...args]);
+  const told = cniGate('--version');
   assert.equal(told.stdout.trim(), version, told.stderr);
   const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n';
   writeFileSync(join(folder, 'pod.yaml'), pod);
-  const review = run(folder, 'npx', [
-    '--no',
-    'cni-gate',
-    'review',
-    '-f',
-    'pod.yaml',
-    '--profile',
-    'cilium',
-    '-o',
-    'yaml',
-  ]);
+  const review = cniGate('review', '-f', 'pod.yaml', '--profile', 'cilium', '-o', 'yaml');
   assert.equal(review.status, 0, review.stderr);
-  assert.match(review.stdout, /name: cni-gate-validator/);
+  assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
+  const validate = cniGate('validate');
+  assert.equal(validate.status, 64);
+  assert.match(validate.stdout + validate.stderr, /CNI_GATE_CHECKS is not set/);
 });

@@ -144,3 +144,13 @@ test('documents that cannot be used are told with their lines, and the others ar
     line += 1;
   }
 });
+
+test('a forgotten --- makes two objects one: that is told, not reviewed', async (t) => {
+  const { report } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
+  assert.deepEqual(report.judged, []);
+  assert.equal(report.faults.length, 1);
+  assert.match(
+    report.faults[0]?.message ?? '',
+    /the key "apiVersion" is there twice: is a "---" missing before it\?/,
+  );
+});

@@ -30,7 +30,9 @@ test('json tells everything in one document', async (t) => {
     removed: 0,
     leftAlone: {},
     notOptedIn: 1,
+    namespaceNotGiven: 1,
     refused: 1,
+    warned: 0,
     warnings: 1,
     passedBy: { Service: 1 },
     namespaces: 1,
@@ -42,7 +44,7 @@ test('json tells everything in one document', async (t) => {
       ['good', 1, 'injected', 'promised', ['cilium']],
       ['warned', 11, 'injected', 'promised', ['cilium']],
       ['refused', 22, 'refused', 'CNI_GATE_PROFILE_UNKNOWN', []],
-      ['other', 33, 'skipped', 'not-opted-in', []],
+      ['other', 33, 'skipped', 'namespace-not-given', []],
     ],
   );
   const [good, warned, refused] = workloads;

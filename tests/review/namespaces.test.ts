@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exitCodeOf } from '../../webhook/review/summary.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('a Namespace gives the profile wherever it stands: behind its workloads, in another file, in a List', async (t) => {
@@ -26,7 +27,7 @@ test('workloads of namespaces without the label, or not in the input, are not op
   );
   assert.deepEqual(reviewed.told, [
     'skipped not-opted-in Pod bare/a',
-    'skipped not-opted-in Pod unknown/b',
+    'skipped namespace-not-given Pod unknown/b',
     'skipped not-opted-in Pod none/c',
   ]);
   assert.equal(reviewed.summary.notOptedIn, 3);
@@ -42,10 +43,21 @@ test('the hint is not given where something opted in', async (t) => {
   assert.doesNotMatch(reviewed.text(), /no namespace opted in/);
 });
 
+test('a Namespace that was forgotten, or -n, is told, and fails a strict pipeline', async (t) => {
+  const forgotten = await reviewText(t, pod('a', 'shop'));
+  assert.equal(forgotten.summary.namespaceNotGiven, 1);
+  assert.equal(exitCodeOf(forgotten.summary, true), 1);
+  assert.equal(exitCodeOf(forgotten.summary, false), 0);
+  const elsewhere = await reviewText(t, [namespaceOf('shop', 'cilium'), pod('a', 'default')].join('---\n'));
+  assert.match(elsewhere.text(), /no workload is in a namespace of the input: .* -n gives/);
+  const optedOut = await reviewText(t, [namespaceOf('shop', 'none'), pod('a', 'shop')].join('---\n'));
+  assert.equal(exitCodeOf(optedOut.summary, true), 0);
+});
+
 test('what an earlier injection left in a namespace that did not opt in stays: the API server does not call', async (t) => {
   const injected = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
   const reviewed = await reviewText(t, injected);
-  assert.deepEqual(reviewed.told, ['skipped not-opted-in Pod shop/a']);
+  assert.deepEqual(reviewed.told, ['skipped namespace-not-given Pod shop/a']);
   assert.equal(reviewed.yaml(), injected);
 });
 
@@ -63,7 +75,7 @@ test('objects that name no namespace are in the one of -n', async (t) => {
   assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).told, [
     'injected promised Pod tools/a',
   ]);
-  assert.deepEqual((await reviewText(t, text)).told, ['skipped not-opted-in Pod default/a']);
+  assert.deepEqual((await reviewText(t, text)).told, ['skipped namespace-not-given Pod default/a']);
 });
 
 test('a Namespace that cannot be read is told, and the rest is reviewed', async (t) => {

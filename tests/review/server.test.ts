@@ -184,6 +184,6 @@ test('nobody there, nobody to trust, and no certificate to trust', async (t) => 
   assert.match(run('--server', server.url, '--ca', join(folder, 'empty.crt')), /CNI_GATE_TLS_UNREADABLE/);
   await assert.rejects(
     asked(t, pod('a'), server.url, join(folder, 'other.crt')),
-    /its certificate is not trusted \(.*\): give its authority with --ca/,
+    /its certificate is not trusted \(.*\): give the authority it has now with --ca/,
   );
 });

@@ -47,7 +47,7 @@ test('what is left alone takes one line that says why', async (t) => {
 skipped Pod shop/b (f:12): runs on Windows
 skipped Pod mesh/c (f:23): no profile promises it anything
 skipped Pod shop/d (f:33): opted out by its label
-not opted in Pod else/e (f:44): its namespace did not opt in
+not opted in Pod else/e (f:44): its namespace is not in the input
 reviewed 5 workloads: 0 injected, 4 left alone (host-network 1, windows 1, nothing-promised 1, opted-out 1), 1 not opted in, 0 refused, 0 warnings; 0 other objects passed by
 `,
   );

@@ -178,7 +178,7 @@ test('a port that is taken is told with what to do', async (t) => {
   assert.ok(typeof address === 'object' && address !== null);
   await assert.rejects(startServer(t, { port: address.port }), {
     code: 'CNI_GATE_LISTEN',
-    message: `cannot listen on 127.0.0.1 port ${address.port}: another process has this port`,
+    message: `cannot listen on 127.0.0.1 port ${address.port} (--port): another process has this port`,
   });
 });
 

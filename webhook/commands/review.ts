@@ -38,7 +38,8 @@ Output:
   yaml   the input with the patches in it, comments and order kept; messages go to standard error
   junit  a test suite for each file, a test case for each workload
 
-Exit code: 0 nothing wrong; 1 a refusal, or with --strict a warning; 2 wrong usage or input that cannot be read.`;
+Exit code: 0 nothing wrong; 1 a refusal, or with --strict a warning or a namespace that is not in the input;
+2 wrong usage or input that cannot be read.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
@@ -68,7 +69,7 @@ export function reviewCommand(): Command {
         .choices(['text', 'json', 'yaml', 'junit'])
         .default('text'),
     )
-    .option('--strict', 'exit with 1 for warnings as well')
+    .option('--strict', 'exit with 1 for warnings, and for namespaces that are not in the input')
     .option('--color', 'colours even where the output is no terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
     .addHelpText('after', more)
@@ -83,7 +84,6 @@ async function run(flags: Flags): Promise<void> {
   const output = outputOf(report, summary, flags, progress);
   progress.clear();
   process.exitCode = exitCodeOf(summary, flags.strict === true);
-  quietWhenClosed(process.stdout);
   // messages first: whoever reads the output may stop in the middle of it
   process.stderr.write(messagesFor(report, summary, flags));
   process.stdout.write(output);
@@ -134,11 +134,4 @@ function messagesFor(report: Report, summary: Summary, flags: Flags): string {
     lines.push(`cni-gate: passed by: ${others.map(([kind, count]) => `${count} ${kind}`).join(', ')}`);
   }
   return lines.map((line) => `${clean(line)}\n`).join('');
-}
-
-/** A reader such as `head` closes the pipe when it has enough: that is no error. */
-function quietWhenClosed(stream: NodeJS.WriteStream): void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
 }

@@ -50,8 +50,16 @@ export function serveCommand(): Command {
     .option('--tls-names <name...>', 'names of a certificate made at start', defaultNames)
     .option('--tls-days <days>', 'validity of a certificate made at start', days, 90)
     .option('--tls-ca-out <file>', 'write the authority of a certificate made at start, for the caBundle')
-    .option('--drain-delay <duration>', 'how long to go on serving once told to stop', milliseconds, 5000)
-    .option('--drain-timeout <duration>', 'when to cut what is still open then', milliseconds, 25_000)
+    .addOption(
+      new Option('--drain-delay <duration>', 'how long to go on serving once told to stop')
+        .argParser(milliseconds)
+        .default(5000, '5s'),
+    )
+    .addOption(
+      new Option('--drain-timeout <duration>', 'when to cut what is still open then')
+        .argParser(milliseconds)
+        .default(25_000, '25s'),
+    )
     .addOption(
       new Option('--log-level <level>', 'least level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])

@@ -1,4 +1,5 @@
-import type { Report } from './model.ts';
+import type { Uncalled } from './ask/judge.ts';
+import type { Report, Verdict } from './model.ts';
 
 /** How many of what; the names are those of the JSON output. */
 export interface Summary {
@@ -12,8 +13,13 @@ export interface Summary {
   removed: number;
   /** Pods in namespaces that opted in which are left alone, by reason. */
   leftAlone: Record<string, number>;
+  /** Workloads for which the API server would not call, or nobody can tell. */
   notOptedIn: number;
+  /** Those of them whose namespace is not in the input. */
+  namespaceNotGiven: number;
   refused: number;
+  /** Pods that would be refused if `proof.mode` were `enforce`. */
+  warned: number;
   warnings: number;
   /** Objects that make no pods, by kind. */
   passedBy: Record<string, number>;
@@ -22,16 +28,21 @@ export interface Summary {
   errors: number;
 }
 
-/** The reason of workloads for which the API server does not call. */
-export const notOptedIn = 'not-opted-in';
+const uncalled: ReadonlySet<string> = new Set<Uncalled>(['not-opted-in', 'namespace-not-given']);
+
+/** Whether the API server would not have called for this workload, or nobody can tell. */
+export function isUncalled({ outcome, reason }: Verdict): boolean {
+  return outcome === 'skipped' && uncalled.has(reason);
+}
 
 export function summarize(report: Report): Summary {
   const verdicts = report.judged.map((one) => one.verdict);
   const count = (...outcomes: string[]): number =>
     verdicts.filter((verdict) => outcomes.includes(verdict.outcome)).length;
   const leftAlone = new Map<string, number>();
-  for (const { outcome, reason } of verdicts) {
-    if (outcome === 'skipped' && reason !== notOptedIn)
+  for (const verdict of verdicts) {
+    const { outcome, reason } = verdict;
+    if (outcome === 'skipped' && !isUncalled(verdict))
       leftAlone.set(reason, (leftAlone.get(reason) ?? 0) + 1);
   }
   return {
@@ -40,9 +51,11 @@ export function summarize(report: Report): Summary {
     current: count('current'),
     removed: count('removed'),
     leftAlone: Object.fromEntries(leftAlone),
-    notOptedIn: verdicts.filter(({ outcome, reason }) => outcome === 'skipped' && reason === notOptedIn)
+    notOptedIn: verdicts.filter(isUncalled).length,
+    namespaceNotGiven: verdicts.filter(({ reason }) => reason === ('namespace-not-given' satisfies Uncalled))
       .length,
     refused: count('refused'),
+    warned: count('warned'),
     warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
     passedBy: Object.fromEntries(report.passedBy),
     namespaces: report.namespaces,
@@ -50,8 +63,12 @@ export function summarize(report: Report): Summary {
   };
 }
 
-/** The exit code: 2 for what could not be read, 1 for a refusal and, if strict, for a warning. */
-export function exitCodeOf({ errors, refused, warnings }: Summary, strict: boolean): number {
+/**
+ * The exit code: 2 for what could not be read, 1 for a refusal and, if strict, for a warning or a workload whose
+ * namespace is not in the input: a pipeline that forgot the Namespace would otherwise check nothing and be green.
+ */
+export function exitCodeOf(summary: Summary, strict: boolean): number {
+  const { errors, refused, warnings, namespaceNotGiven } = summary;
   if (errors > 0) return 2;
-  return refused > 0 || (strict && warnings > 0) ? 1 : 0;
+  return refused > 0 || (strict && warnings + namespaceNotGiven > 0) ? 1 : 0;
 }

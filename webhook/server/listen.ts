@@ -19,19 +19,25 @@ const advice: Record<string, string> = {
  *
  * @param host undefined for every address of the machine, IPv6 and IPv4 (or IPv4 alone where there is no IPv6)
  * @param port 0 lets the system choose one
+ * @param flag of the command line that names the port, for the error
  * @returns the port
  * @throws CniGateError CNI_GATE_LISTEN
  */
-export async function listen(app: Listener, host: string | undefined, port: number): Promise<number> {
+export async function listen(
+  app: Listener,
+  host: string | undefined,
+  port: number,
+  flag: string,
+): Promise<number> {
   try {
     await app.listen({ host: host ?? '::', port });
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (host === undefined && (errno === 'EAFNOSUPPORT' || errno === 'EADDRNOTAVAIL'))
-      return listen(app, '0.0.0.0', port);
+      return listen(app, '0.0.0.0', port, flag);
     throw new CniGateError(
       'CNI_GATE_LISTEN',
-      `cannot listen on ${host ?? 'any address'} port ${port}: ${advice[errno] ?? messageOf(error)}`,
+      `cannot listen on ${host ?? 'any address'} port ${port} (${flag}): ${advice[errno] ?? messageOf(error)}`,
       { cause: error },
     );
   }

@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the kubelet and Prometheus ask, on a plain port of its own. */
@@ -19,6 +20,10 @@ export function buildOps(options: OpsOptions): FastifyInstance {
   app.get('/metrics', async (_request, reply) => {
     const { registry } = options.metrics;
     return reply.type(registry.contentType).send(await registry.metrics());
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const message = `no ${request.method} ${request.url} here; there are GET /livez, /readyz and /metrics`;
+    return reply.code(404).send({ code: 'CNI_GATE_NOT_FOUND' satisfies ErrorCode, message });
   });
   return app;
 }

@@ -103,8 +103,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await Promise.all([app.close(), ops.close()]);
   };
   try {
-    const opsPort = await listen(ops, options.host, options.opsPort);
-    const port = await listen(app, options.host, options.port);
+    const opsPort = await listen(ops, options.host, options.opsPort, '--ops-port');
+    const port = await listen(app, options.host, options.port, '--port');
     log.info({ port, opsPort, profiles: [...policies.value.profiles.keys()] }, 'serving admission reviews');
     return {
       port,

@@ -23,6 +23,11 @@ test('every error code can be met: something throws it', () => {
   );
 });
 
+test('the entry asks for the Node that package.json asks for', () => {
+  const [major, minor] = /leastNode.*= \[(\d+), (\d+)\]/.exec(text('webhook/main.ts'))?.slice(1) ?? [];
+  assert.equal(JSON.parse(text('package.json')).engines.node, `>=${major}.${minor}`);
+});
+
 test('every dependency earns its place in a line', () => {
   const { dependencies, devDependencies } = JSON.parse(text('package.json'));
   const told = [...text('docs/dependencies.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]);

@@ -18,7 +18,11 @@ export function inProcess(
   const namespaces = new KnownNamespaces(labels, profile);
   return {
     answer: async (body) => (await mutate(body, { policy, namespaces })).review,
-    // the webhook configuration selects namespaces by this label
-    calledFor: (namespace) => namespaces.facts(namespace)?.labels[profileLabel] !== undefined,
+    uncalled: (namespace) => {
+      const facts = namespaces.facts(namespace);
+      if (facts === undefined) return 'namespace-not-given';
+      // the webhook configuration selects namespaces by this label
+      return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
+    },
   };
 }

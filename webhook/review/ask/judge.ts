@@ -12,8 +12,8 @@ import { verdictOf } from './verdict.ts';
 export interface Admission {
   /** @throws CniGateError where the body is no review of a pod, or where nobody answers */
   answer(body: unknown): Promise<AdmissionReview>;
-  /** Whether the API server would call at all for a pod of this namespace. */
-  calledFor(namespace: string): boolean;
+  /** Why the API server would not call for a pod of this namespace, or undefined where it would. */
+  uncalled(namespace: string): Uncalled | undefined;
 }
 
 /** An AdmissionReview about something else than a pod. */
@@ -21,13 +21,16 @@ export interface OtherKind {
   otherKind: string;
 }
 
-const notCalled: Verdict = {
+/** The namespace has no label that opts in, or it is not in the input and nobody can tell. */
+export type Uncalled = 'not-opted-in' | 'namespace-not-given';
+
+const notCalled = (reason: Uncalled): Verdict => ({
   outcome: 'skipped',
-  reason: 'not-opted-in',
+  reason,
   profiles: [],
   warnings: [],
   operations: [],
-};
+});
 
 /**
  * What admission does with a workload, or why it cannot be asked.
@@ -38,10 +41,11 @@ export async function judge(workload: Workload, admission: Admission): Promise<J
   const { body, given, namespace } = workload;
   const { uid, kind } = fieldsOf(fieldsOf(body).request);
   try {
-    if (!given && !admission.calledFor(namespace)) {
+    const uncalled = given ? undefined : admission.uncalled(namespace);
+    if (uncalled !== undefined) {
       // what is no pod is told in any namespace: no cluster would take it
       decodePodRequest(body);
-      return { workload, verdict: notCalled };
+      return { workload, verdict: notCalled(uncalled) };
     }
     const verdict = verdictOf(await admission.answer(body), uid);
     const moved = relocate(verdict.operations, workload.podPath);

@@ -35,7 +35,7 @@ export function remote(options: RemoteOptions): Admission {
   return {
     answer: async (body) => parseAnswer(url, await post(url, agent, JSON.stringify(body), options.timeout)),
     // the server knows its namespaces
-    calledFor: () => true,
+    uncalled: () => undefined,
   };
 }
 
@@ -86,8 +86,12 @@ function explain(error: unknown): string | undefined {
   if (errno === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
   if (errno === 'ENOTFOUND') return 'the name has no address (ENOTFOUND)';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return `its certificate is for other names (${code}): call it by one of them, or start it with --tls-names`;
+  }
+  if (code === 'EPROTO') return 'it does not speak TLS there (EPROTO): is this its plain port?';
   return /CERT|SIGNATURE|ISSUER/.test(code)
-    ? `its certificate is not trusted (${code}): give its authority with --ca`
+    ? `its certificate is not trusted (${code}): give the authority it has now with --ca; without --tls-cert each start makes another`
     : undefined;
 }
 

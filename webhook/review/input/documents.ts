@@ -3,7 +3,7 @@ import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts
 import { cutValues, itemOffsets } from './json.ts';
 import { Lines } from './lines.ts';
 import { isBlank, type Piece, splitStream, withoutMarker } from './split.ts';
-import { offsetNear, parseYaml, plainValue } from './yaml.ts';
+import { offsetNear, parseYaml, plainValue, repeatedKey } from './yaml.ts';
 
 /** A document as it was read, while the places of what is in it are still at hand. */
 export interface ReadDocument extends Omit<SourceDocument, 'list'> {
@@ -97,6 +97,11 @@ function readYaml(file: string, piece: Piece, text: string): ReadDocument | Faul
       // the parser takes the end of the stack for an error of the document
       if (/call stack/.test(error.message)) return fail('the document is nested too deeply', error.pos[0]);
       return fail(`neither YAML nor JSON: ${messageOf(error).replaceAll('\n', ' ')}`, error.pos[0]);
+    }
+    const repeated = repeatedKey(document);
+    if (repeated !== undefined) {
+      const key = String(repeated.value);
+      return fail(`the key "${key}" is there twice: is a "---" missing before it?`, repeated.range[0]);
     }
     const value = plainValue(document);
     const lineOf = (path: Path): number => lines.at(offsetNear(document.contents, path)).line;

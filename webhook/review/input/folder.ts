@@ -8,7 +8,7 @@ const manifest = /\.(?:ya?ml|json)$/;
 
 /**
  * The manifests in a folder and the folders in it, sorted by name: `.yaml`, `.yml`, `.json`. Names that begin with
- * a dot are left out: in a mounted ConfigMap they hold every file a second time.
+ * a dot are left out, as in a mounted ConfigMap they hold every file a second time, and so is `node_modules`.
  */
 export function manifestsIn(folder: string): (string | Fault)[] {
   const found = walk(folder, new Set());
@@ -28,7 +28,7 @@ function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
   if (around.has(real)) return [unreadable(folder, `the folder contains itself: it is a link to ${real}`)];
   const inside = new Set([...around, real]);
   return entries
-    .filter((entry) => !entry.name.startsWith('.'))
+    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);

@@ -8,6 +8,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  type Scalar,
   stringify,
 } from 'yaml';
 import type { Path } from '../model.ts';
@@ -18,7 +19,7 @@ const options = {
   customTags: kubernetesScalars,
   merge: true,
   resolveKnownTags: false,
-  // the last of two equal keys wins, as where kubectl and helm read a manifest; looking for them is quadratic
+  // the last of two equal keys wins, as where helm reads a manifest; looking for them is quadratic
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: 'silent',
@@ -34,6 +35,21 @@ const mostAliases = 1000;
  */
 export function parseYaml(text: string, keepSourceTokens = false): Document.Parsed {
   return parseDocument(text, { ...options, keepSourceTokens });
+}
+
+/**
+ * The second of two equal keys of an object itself, such as `kind`: two manifests without `---` between them. Deeper
+ * ones are left to the API server, as charts that install well have them.
+ */
+export function repeatedKey({ contents }: Document.Parsed): Scalar.Parsed | undefined {
+  const seen = new Set<unknown>();
+  if (!isMap(contents)) return undefined;
+  for (const { key } of contents.items) {
+    if (!isScalar(key) || key.source === '<<') continue;
+    if (seen.has(key.value)) return key as Scalar.Parsed;
+    seen.add(key.value);
+  }
+  return undefined;
 }
 
 /**

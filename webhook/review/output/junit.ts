@@ -1,7 +1,7 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { nameOf } from '../ask/judge.ts';
 import { type Fault, type Judged, placeOf, type Report } from '../model.ts';
-import { notOptedIn } from '../summary.ts';
+import { isUncalled } from '../summary.ts';
 
 /** Attributes begin with `@`, text is `#text`. */
 type Element = Record<string, unknown>;
@@ -50,14 +50,13 @@ function testCase({ workload, verdict }: Judged, strict: boolean): Element {
       : strict && warnings.length > 0
         ? warnings.join('; ')
         : undefined;
-  const skipped = outcome === 'skipped' && reason === notOptedIn;
   return {
     '@name': xml(nameOf(workload)),
     '@classname': xml(workload.document.file),
     '@file': xml(workload.document.file),
     '@line': String(workload.line),
     ...(failure !== undefined && { failure: { '@message': xml(failure), '@type': reason } }),
-    ...(skipped && { skipped: { '@message': reason } }),
+    ...(isUncalled(verdict) && { skipped: { '@message': reason } }),
     'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...warnings].join('\n')),
   };
 }

@@ -3,7 +3,7 @@ import { profileLabel } from '../../names.ts';
 import { nameOf } from '../ask/judge.ts';
 import type { Judged, Report } from '../model.ts';
 import type { Progress } from '../progress.ts';
-import { notOptedIn, type Summary } from '../summary.ts';
+import { isUncalled, type Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
 import { clean } from './clean.ts';
 
@@ -27,6 +27,7 @@ const reasons: Record<string, string> = {
   windows: 'runs on Windows',
   'network-daemonset': 'brings a network itself',
   'not-opted-in': 'its namespace did not opt in',
+  'namespace-not-given': 'its namespace is not in the input',
   'opted-out': 'opted out by its label',
   'nothing-promised': 'no profile promises it anything',
 };
@@ -52,7 +53,7 @@ export function textOutput(report: Report, summary: Summary, paint: Paint, progr
 
 function header({ workload, verdict }: Judged, paint: Paint): string[] {
   const { outcome, reason, profiles, message, warnings } = verdict;
-  const what = outcome === 'skipped' && reason === notOptedIn ? 'not opted in' : outcome;
+  const what = isUncalled(verdict) ? 'not opted in' : outcome;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reasons[reason] || reason;
   const name = paint('bold', clean(nameOf(workload)));
@@ -89,19 +90,25 @@ function footer(summary: Summary, paint: Paint): string[] {
     ),
     ...some(summary.notOptedIn, 'not opted in'),
     paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
+    ...some(summary.warned, 'let through with a warning'),
     paint(warnings > 0 ? 'yellow' : 'dim', counted(warnings, 'warning')),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
   ].join(', ');
   const others = sum(summary.passedBy);
+  const kinds = Object.entries(summary.passedBy).map(([kind, count]) => `${kind} ${count}`);
+  const named = others === 0 ? '' : ` (${clean(kinds.join(', '))})`;
   const lines = [
-    `reviewed ${counted(reviewed, 'workload')}: ${told}; ${counted(others, 'other object')} passed by`,
+    `reviewed ${counted(reviewed, 'workload')}: ${told}; ${counted(others, 'other object')} passed by${named}`,
   ];
-  if (reviewed > 0 && summary.notOptedIn === reviewed) {
-    lines.push(
-      `no namespace opted in: add Namespaces with the label ${profileLabel} to the input, or give --profile`,
-    );
-  }
+  if (reviewed > 0 && summary.notOptedIn === reviewed) lines.push(hint(summary));
   return lines;
+}
+
+/** What to do where no workload's namespace opted in. */
+function hint({ reviewed, namespaces, namespaceNotGiven }: Summary): string {
+  return namespaces > 0 && namespaceNotGiven === reviewed
+    ? 'no workload is in a namespace of the input: objects that name none are in the one that -n gives'
+    : `no namespace opted in: add Namespaces with the label ${profileLabel} to the input, or give --profile`;
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
