@@ -65,6 +65,12 @@ test('nothing of a pod but its name reaches the log at info, and labels of pods 
   assert.doesNotMatch(metrics, /invented/);
 });
 
+test("pods of cni-gate's own namespace are left alone", async (t) => {
+  const server = await startServer(t, { ownNamespace: 'shop' });
+  const answer = await server.post('/mutate', JSON.stringify(recorded('pod-ad-hoc')));
+  assert.equal(JSON.parse(answer.body).response.auditAnnotations.reason, 'exempt-namespace');
+});
+
 test('an answer comes before the API server stops waiting, however slow the source of namespaces is', async (t) => {
   const server = await startServer(t, { namespaces: { facts: () => new Promise(() => {}) } });
   const answer = await server.post('/mutate?timeout=1s', JSON.stringify(recorded('pod-ad-hoc')));

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createAuthority } from '../../../certs/authority.ts';
+import { buildApp } from '../../../webhook/server/app.ts';
+import { Metrics } from '../../../webhook/server/metrics.ts';
+import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
+
+const hour = 3_600_000;
+const silent = { onReload: () => {}, onError: () => {} };
+
+test('a certificate made at start is issued anew at two thirds of its life, by the same authority', async (t) => {
+  const renewed = Promise.withResolvers<CertificatePair>();
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
+  const source = await selfMadeCertificate(['localhost'], 1, { ...silent, onReload: renewed.resolve });
+  t.after(() => source.close());
+  const first = source.current;
+  t.mock.timers.tick(15 * hour);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(source.current, first, 'not before two thirds');
+  t.mock.timers.tick(2 * hour);
+  const second = await renewed.promise;
+  assert.equal(source.current, second);
+  assert.ok(second.notAfter.getTime() - first.notAfter.getTime() > 15 * hour);
+  const authority = new X509Certificate(source.authority ?? '');
+  assert.ok(new X509Certificate(second.certificate).verify(authority.publicKey));
+});
+
+test('a certificate in files that names nobody is refused: the API server would not take it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { certificate, key } = await createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
+  const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  writeFileSync(certificateFile, certificate);
+  writeFileSync(keyFile, key);
+  assert.throws(() => fileCertificate(certificateFile, keyFile, silent), {
+    code: 'CNI_GATE_TLS_PAIR',
+    message: /tls\.crt has no subjectAltName/,
+  });
+});
+
+test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
+  const source = await selfMadeCertificate(['localhost'], 1, silent);
+  const { pino } = await import('pino');
+  const app = buildApp({
+    certificate: source.current,
+    context: () => assert.fail('not called'),
+    metrics: new Metrics(),
+    log: pino({ level: 'silent' }),
+  });
+  t.after(async () => {
+    source.close();
+    await app.close();
+  });
+  assert.equal(app.server.requestTimeout, 30_000);
+});
