@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
 import { fileCertificate } from '../../webhook/server/tls.ts';
@@ -167,6 +169,27 @@ test('a call that is under way when the port closes is answered; one that never 
   await sleep(100);
   await stuck.drain();
   await never;
+});
+
+test('a call on a connection that was opened before the server closes is answered, not turned away', async (t) => {
+  const server = await startServer(t);
+  const ca = server.certificate.authority;
+  const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca });
+  await once(socket, 'secureConnect');
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    answer += chunk;
+  });
+  const text = body();
+  // the head is under way when the server begins to close, the body comes later
+  socket.write(`POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`);
+  await sleep(100);
+  const drained = server.drain();
+  await sleep(100);
+  socket.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  await once(socket, 'close');
+  await drained;
+  assert.match(answer, /^HTTP\/1\.1 200 /);
 });
 
 test('a port that is taken is told with what to do', async (t) => {
