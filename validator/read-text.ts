@@ -9,6 +9,18 @@ export function readText(path: string): string {
   }
 }
 
+/**
+ * The text of a table of the kernel that a pod's network namespace always has. A check must not take one that it
+ * could not read for an empty one: no route and no neighbour both mean that there is nothing to prove.
+ */
+export function readTable(path: string): string {
+  try {
+    return fs().readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
 /** Where a symbolic link leads, or an empty text. */
 export function readLink(path: string): string {
   try {

@@ -1,6 +1,6 @@
 import { type Finding, failed, held } from '../finding.ts';
 import { findNeighbour } from '../proc/arp.ts';
-import { readText } from '../read-text.ts';
+import { readTable } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
 import { noGateway } from './no-gateway.ts';
@@ -14,7 +14,7 @@ const round = 1000;
  */
 export async function askByIPv4(gateway: string, device: string, end: number): Promise<Finding> {
   const seen = (): ReturnType<typeof findNeighbour> =>
-    findNeighbour(readText('/proc/net/arp'), gateway, device);
+    findNeighbour(readTable('/proc/net/arp'), gateway, device);
   if (seen()?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
   const datagrams = datagramsTo(gateway, 'udp4', 1);
   const last = Math.min(end, now() + round);
