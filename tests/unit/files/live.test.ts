@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LiveFiles } from '../../../webhook/files/live.ts';
+
+test('a file that was only touched is no reload, and a wrong text is told once', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'number');
+  writeFileSync(path, '1');
+  const told: string[] = [];
+  const file = new LiveFiles({
+    paths: [path],
+    parse: ([text = '']) => {
+      if (Number.isNaN(Number(text))) throw new Error(`no number: ${text}`);
+      return Number(text);
+    },
+    unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
+    onReload: (value) => told.push(`reloaded ${value}`),
+    onError: (error) => told.push(String(error)),
+    interval: 20,
+  });
+  t.after(() => file.close());
+  const change = async (text: string): Promise<void> => {
+    writeFileSync(path, text);
+    await sleep(150);
+  };
+  utimesSync(path, new Date(1e12), new Date(1e12));
+  await sleep(150);
+  assert.deepEqual(told, []);
+  await change('x');
+  utimesSync(path, new Date(2e12), new Date(2e12));
+  await sleep(150);
+  assert.deepEqual(told, ['Error: no number: x']);
+  assert.equal(file.value, 1);
+  await change('2');
+  assert.deepEqual(told, ['Error: no number: x', 'reloaded 2']);
+  assert.equal(file.value, 2);
+});
