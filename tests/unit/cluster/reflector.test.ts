@@ -97,7 +97,6 @@ test('a list that is slow but goes on is waited for', async (t) => {
     },
     { timing: { answer: 120 } },
   );
-  await run.reflector.whenSynced();
   const [end] = await run.ended(1);
   assert.equal(end?.reason, 'listed');
 });
