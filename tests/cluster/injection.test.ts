@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/names.ts';
 import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
 import { startServer } from './harness/server.ts';
@@ -15,7 +16,7 @@ const webhook = 'pods.cni-gate.io';
 interface Pod {
   metadata: { name: string; annotations?: Record<string, string> };
   spec: { initContainers?: { name: string }[]; nodeName?: string };
-  status: { phase: string };
+  status: { phase: string; podIP: string };
 }
 
 const cluster = await Cluster.start();
@@ -33,9 +34,17 @@ await cluster.kubectl(['apply', '-f', '-'], {
     namespace('meshed', { [profileLabel]: 'cilium' }),
     namespace('plain'),
     ...serviceAt(own.namespace, own.name, [server]),
-    registration(readFileSync(authorityFile)),
+    registration({
+      name: webhook,
+      service: own,
+      authority: readFileSync(authorityFile),
+      label: profileLabel,
+    }),
   ],
 });
+
+// the API server reads webhook configurations by a watch: it knows a new one after a moment
+await eventually(async () => assert.equal(await dryRunNames(), `${validatorContainer} migrate`));
 
 test("a Deployment's pod in a namespace that opted in is stored with our init container first", async () => {
   await cluster.kubectl(['apply', '-f', '-'], { input: [deployment('meshed')] });
@@ -47,11 +56,7 @@ test("a Deployment's pod in a namespace that opted in is stored with our init co
 });
 
 test('a dry run shows the same', async () => {
-  const shown = await cluster.kubectl(['apply', '--dry-run=server', '-o', 'json', '-f', '-'], {
-    input: [pod('meshed')],
-  });
-  const stored: { items: Pod[] } = JSON.parse(shown);
-  assert.equal((stored.items?.[0] ?? JSON.parse(shown)).spec.initContainers[0].name, validatorContainer);
+  assert.equal(await dryRunNames(), `${validatorContainer} migrate`);
 });
 
 test('a namespace that did not opt in sees no call at all', async () => {
@@ -65,6 +70,55 @@ test('a namespace that did not opt in sees no call at all', async () => {
   );
   assert.equal(await calls(), before);
 });
+
+test("a process stands for a Deployment's pod: the Service finds it at the pod's address", async () => {
+  const name = 'stand-in';
+  const selector = { app: 'web' };
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      deployment(own.namespace),
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: own.namespace, name },
+        spec: { selector, ports: [{ port: 443, targetPort: 8443 }] },
+      },
+    ],
+  });
+  const { status } = await running(own.namespace);
+  const caFile = join(cluster.folder, `${name}.pem`);
+  const standIn = await startServer({
+    host: status.podIP,
+    args: [
+      ...['--port', '8443', '--profile', 'cilium', '--tls-ca-out', caFile],
+      ...['--tls-names', `${name}.${own.namespace}.svc`],
+    ],
+  });
+  after(() => standIn.end());
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      namespace('stood-in-for', { 'example.com/by': name }),
+      registration({
+        name: `${name}.cni-gate.io`,
+        service: { namespace: own.namespace, name },
+        authority: readFileSync(caFile),
+        label: 'example.com/by',
+      }),
+    ],
+  });
+  await eventually(async () => {
+    await cluster.kubectl(['apply', '--dry-run=server', '-f', '-'], { input: [pod('stood-in-for')] });
+    assert.ok(standIn.lines.some((line) => line.namespace === 'stood-in-for'));
+  });
+});
+
+/** The init containers that a pod would be stored with. */
+function dryRunNames(): Promise<string> {
+  const names = 'jsonpath={.spec.initContainers[*].name}';
+  return cluster.kubectl(['apply', '--dry-run=server', '-o', names, '-f', '-'], {
+    input: JSON.stringify(pod('meshed')),
+  });
+}
 
 /** How often the API server called the webhook, however that ended. */
 function calls(): Promise<number> {
@@ -104,20 +158,27 @@ function deployment(where: string): object {
   };
 }
 
-function registration(authority: Buffer): object {
+/** Registers a webhook for pods of the namespaces that carry a label. */
+function registration(webhook: {
+  name: string;
+  service: { namespace: string; name: string };
+  authority: Buffer;
+  label: string;
+}): object {
+  const { name, service, authority, label } = webhook;
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: { name: 'cni-gate' },
+    metadata: { name },
     webhooks: [
       {
-        name: webhook,
+        name,
         clientConfig: {
-          service: { ...own, path: '/mutate', port: 443 },
+          service: { ...service, path: '/mutate', port: 443 },
           caBundle: authority.toString('base64'),
         },
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
+        namespaceSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] },
         failurePolicy: 'Fail',
         sideEffects: 'None',
         admissionReviewVersions: ['v1'],
