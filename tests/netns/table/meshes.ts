@@ -28,6 +28,7 @@ const notOfMeshes = {
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
   'gateway does not answer': noGateway,
+  'gateway does not answer, others do': noGateway,
 };
 
 export const linkerdCells: Cells = {

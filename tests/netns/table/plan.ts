@@ -31,6 +31,7 @@ export const situations = [
   'network-status of the sandbox before',
   'network-status absent',
   'gateway does not answer',
+  'gateway does not answer, others do',
   'every packet dropped by policy',
 ] as const;
 export type Situation = (typeof situations)[number];
