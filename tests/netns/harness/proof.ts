@@ -27,6 +27,10 @@ export interface ProofOptions {
   mode?: ProofMode;
   /** The webhook's configuration, in place of the built-in profiles alone. */
   configuration?: Configuration;
+  /** Options of Node. */
+  flags?: string[];
+  /** A file that runs in place of the bundle. */
+  program?: string;
 }
 
 export interface RunningProof extends Omit<RunningContainer, 'ended'> {
@@ -60,10 +64,10 @@ export function startProof(
   const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
   const running = startContainer(sandbox, {
-    args: ['/app/validate.mjs', ...(container.args ?? [])],
+    args: [...(options.flags ?? []), '/app/validate.mjs', ...(container.args ?? [])],
     mounts: {
       // the one file that an image holds: `npm run build:validator` makes it
-      '/app/validate.mjs': join(checkout, 'dist/validator/main.js'),
+      '/app/validate.mjs': options.program ?? join(checkout, 'dist/validator/main.js'),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
     environment: {
