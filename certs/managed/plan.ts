@@ -2,7 +2,7 @@ import { renewalDue } from '../renewal.ts';
 import type { Fault } from './fault.ts';
 import { inForce, periodFault, type ReadAuthority, type ReadLeaf } from './parts.ts';
 import { type Reading, type ReadState, wholeState } from './reading.ts';
-import { matchesTrust, type TrustSight, trustsAnybody } from './trust.ts';
+import { matchesTrust, type TrustSight, trustedAnywhere, trustsAnybody } from './trust.ts';
 
 /** What a replica knows when it decides what to do next. */
 export interface Sight {
@@ -15,8 +15,8 @@ export interface Sight {
   now: Date;
   /** Milliseconds for which this replica has seen `next` trusted everywhere, by a clock that only runs forward. */
   trustedFor: number | undefined;
-  /** Milliseconds for which this replica has seen no Secret that can be used. */
-  lostFor: number;
+  /** Milliseconds for which this replica has waited, because its last plans said so. */
+  waitedFor: number;
   /** Milliseconds that an authority is trusted everywhere before anything it signed is served. */
   overlap: number;
   /** What the serving certificate must be for. */
@@ -64,9 +64,17 @@ export function planStep(sight: Sight): Plan {
   if (state) {
     const younger = remembered(sight, state);
     if (younger) return { step: { do: 'restore', state: younger }, faults: [rolledBack(state, younger)] };
+    if (!sight.kept && isStrange(state, sight) && sight.waitedFor < patience) {
+      return { step: { do: 'wait' }, faults: [] };
+    }
     return { step: whatIsDue(state, sight), faults: [] };
   }
   return { step: mend(sight, reading ?? { faults }, faults), faults };
+}
+
+/** Whether somebody is trusted, and it is not this state's authority: another replica may know whose it is. */
+function isStrange({ authority }: ReadState, { trust, now }: Sight): boolean {
+  return trustsAnybody(trust, now) && !trustedAnywhere(trust, authority.facts.fingerprint);
 }
 
 /** What to do about a state that nothing is wrong with. */
@@ -84,7 +92,7 @@ function whatIsDue(state: ReadState, { now, trustedFor, overlap }: Sight): Step 
 
 /** The way back from a Secret that cannot be used as it is. */
 function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
-  const { kept, trust, now, names, lostFor } = sight;
+  const { kept, trust, now, names, waitedFor } = sight;
   const sound = kept && faultsInTime(kept, now, names).length === 0 ? kept : undefined;
   const { authority, next, previous, leaf } = reading;
   const nextSigns = next && inForce(next.facts, now) ? next : undefined;
@@ -100,8 +108,9 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
   }
   const trusted = trustsAnybody(trust, now);
   if (sound && (matchesTrust(sound, trust) || !trusted)) return { do: 'restore', state: sound };
+  const known = nextSigns && trustedAnywhere(trust, nextSigns.facts.fingerprint);
+  if (trusted && !known && waitedFor < patience) return { do: 'wait' };
   if (authority && nextSigns) return { do: 'promote', state: { authority, next: nextSigns, previous } };
-  if (trusted && lostFor < patience) return { do: 'wait' };
   return sound ? { do: 'restore', state: sound } : { do: 'create' };
 }
 

@@ -53,16 +53,20 @@ export function trustedEverywhere({ configurations, complete }: TrustSight, fing
   return complete && bundlesOf(configurations).every((bundle) => fingerprintsIn(bundle).has(fingerprint));
 }
 
+/** Whether any webhook of ours trusts an authority. */
+export function trustedAnywhere({ configurations }: TrustSight, fingerprint: string): boolean {
+  return bundlesOf(configurations).some((bundle) => fingerprintsIn(bundle).has(fingerprint));
+}
+
 /**
  * Whether a state is the one that the caBundles were made from: nothing in them is unknown to it, and its authority
  * is in one of them at least. Then it is younger than whatever else claims to be the state.
  */
-export function matchesTrust(state: ReadState, { configurations }: TrustSight): boolean {
+export function matchesTrust(state: ReadState, trust: TrustSight): boolean {
   const known = trustedBy(state);
-  const seen = bundlesOf(configurations).map(fingerprintsIn);
+  const seen = bundlesOf(trust.configurations).map(fingerprintsIn);
   return (
-    seen.some((each) => each.has(state.authority.facts.fingerprint)) &&
-    seen.every((each) => each.isSubsetOf(known))
+    trustedAnywhere(trust, state.authority.facts.fingerprint) && seen.every((each) => each.isSubsetOf(known))
   );
 }
 
