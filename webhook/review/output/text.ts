@@ -63,8 +63,9 @@ function header({ workload, verdict }: Judged, paint: Paint): string[] {
   ];
 }
 
-function diff({ workload }: Judged, lines: string[] | undefined, paint: Paint): string[] {
-  if (lines === undefined) return [];
+/** None for what is left alone: that it was looked at is written on it, and is no news to its author. */
+function diff({ workload, verdict }: Judged, lines: string[] | undefined, paint: Paint): string[] {
+  if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   return [
     paint('bold', `--- ${file}`),
