@@ -19,6 +19,8 @@ import {
 export interface KeeperEvents {
   /** A step was written into the Secret; `faults` is what it mended. */
   wrote(step: Plan['step']['do'], faults: Fault[]): void;
+  /** Nothing is done for now, because another replica may know better. */
+  waiting(faults: Fault[]): void;
   /** A caBundle was put right. */
   mended(configuration: string, reason: FaultReason): void;
   /** What is in force now: read or written. */
@@ -81,7 +83,10 @@ export class Keeper {
       if (isForeign(error)) await this.#spread(trust);
       throw error;
     }
-    if (plan.step.do === 'wait') return false;
+    if (plan.step.do === 'wait') {
+      events.waiting(plan.faults);
+      return false;
+    }
     const patched = await this.#spread(trust);
     if (this.#kept !== undefined) events.state(this.#kept.state);
     return written || patched;

@@ -17,8 +17,8 @@ export interface SeenSecret {
 export interface SeenConfiguration extends ConfigurationSight {
   /** Its resourceVersion. */
   resourceVersion: string;
-  /** Which of its webhooks call our Service, in the order of `bundles`. */
-  webhooks: { index: number; name: string }[];
+  /** Which of its webhooks call our Service, by their place in it, in the order of `bundles`. */
+  webhooks: number[];
 }
 
 /** All webhook configurations that were asked for. */

@@ -95,6 +95,7 @@ export class Replica {
       steady: () => this.#world.steady,
       events: {
         wrote: (_step, faults) => this.mended.push(...faults.map(({ part, reason }) => `${part} ${reason}`)),
+        waiting: () => {},
         mended: (name, reason) => this.mended.push(`${name} ${reason}`),
         state: (state) => {
           if (life === this.#life) this.serving = state;

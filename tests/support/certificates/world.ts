@@ -66,7 +66,7 @@ export class World {
       trust: async (seen, bundle) => {
         await turn();
         const own = this.configurations.get(seen.name);
-        if (own?.uid !== seen.webhooks[0]?.name || String(own?.version) !== seen.resourceVersion) {
+        if (String(own?.version) !== seen.resourceVersion) {
           throw new ChangedSince();
         }
         this.setBundle(seen.name, bundle);
@@ -81,7 +81,7 @@ export class World {
         version: `${uid}/${version}`,
         resourceVersion: String(version),
         bundles: [bundle],
-        webhooks: [{ index: 0, name: uid }],
+        webhooks: [0],
       }),
     );
     return { configurations, complete: true, absent: new Map(), failed: new Map() };
