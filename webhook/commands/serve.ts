@@ -22,8 +22,8 @@ interface Flags extends CertificateFlags {
 
 /** `cni-gate serve`: the admission server. */
 export function serveCommand(): Command {
-  const command = new Command('serve').description('run the admission server');
-  command
+  const command = new Command('serve')
+    .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
     .addOption(
       new Option(
