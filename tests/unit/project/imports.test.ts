@@ -47,6 +47,12 @@ const refused: [folder: string, source: string][] = [
   ['webhook/config/', '../admission/decide.ts'],
   ['webhook/server/', '@kubernetes/client-node'],
   ['webhook/review/', '../server/app.ts'],
+  ['webhook/server/', '../certificates/source.ts'],
+  ['webhook/admission/', '../certificates/keeper.ts'],
+  ['webhook/review/', '../certificates/show.ts'],
+  ['webhook/config/', '../certificates/show.ts'],
+  ['webhook/certificates/', '../commands/managed.ts'],
+  ['webhook/certificates/', 'fastify'],
   ['certs/', '../webhook/names.ts'],
   ['validator/', '../webhook/names.ts'],
   ['validator/', 'yaml'],
@@ -56,7 +62,10 @@ const refused: [folder: string, source: string][] = [
 const allowed: [folder: string, source: string][] = [
   ['webhook/cluster/', '@kubernetes/client-node'],
   ['webhook/server/', '../admission/mutate.ts'],
+  ['webhook/certificates/', '../cluster/client.ts'],
+  ['webhook/certificates/', '../../certs/managed/plan.ts'],
   ['certs/', '../webhook/errors.ts'],
+  ['certs/managed/', '../../webhook/errors.ts'],
   ['webhook/admission/', '../../validator/contract.ts'],
 ];
 
