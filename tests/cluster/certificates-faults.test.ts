@@ -6,6 +6,7 @@ import type { ReadState } from '../../certs/managed/reading.ts';
 import { type SecretData, secretData } from '../../certs/managed/secret.ts';
 import { fingerprintsIn } from '../../certs/managed/trust.ts';
 import { namesOf } from '../../webhook/commands/managed.ts';
+import { cniGate } from '../support/command.ts';
 import {
   configuration,
   configurationPath,
@@ -290,7 +291,14 @@ test('a replica that is told to stop while it still waits ends at once and well'
 
 test('rights that are missing are named', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
-  const late = installation.replica('10.254.1.3', [], await cluster.serviceAccount(namespace, 'nobody'));
+  const nobody = await cluster.serviceAccount(namespace, 'nobody');
+  const { status, stderr } = cniGate(['certs', 'show', '--kubeconfig', nobody.kubeconfig]);
+  assert.equal(status, 2);
+  assert.match(
+    stderr,
+    /RBAC lacks verb "list" on resource "mutatingwebhookconfigurations".*CNI_GATE_CLUSTER_FORBIDDEN/,
+  );
+  const late = installation.replica('10.254.1.3', [], nobody);
   await late.logged(/RBAC lacks verb "get" on resource "secrets"/);
   await late.logged(/RBAC lacks verb "get" on resource "mutatingwebhookconfigurations"/);
   assert.match((await late.ops('/readyz')).body, /RBAC lacks verb "get" on resource "secrets"/);

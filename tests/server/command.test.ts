@@ -84,7 +84,6 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
     ],
     [['--profile', 'a', '--webhook-configurations', 'mutating/x'], /needs --tls-secret/],
     [['--profile', 'a', '--webhook-configurations', 'x'], /expected mutating\/NAME or validating\/NAME/],
-    [/--kubeconfig is for a cluster, and nothing here comes from one/],
     [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
     [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
     [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],
