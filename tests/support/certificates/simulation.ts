@@ -100,7 +100,10 @@ export class Simulation {
     for (let passed = 0; passed < ms; passed += piece) {
       this.world.steady += piece;
       for (const replica of this.replicas) {
-        if (!replica.frozen && this.world.steady - replica.lookedAt >= longestLook) await replica.finish();
+        if (replica.frozen || this.world.steady - replica.lookedAt < longestLook) continue;
+        await replica.finish();
+        // before anybody learns of it
+        this.check();
       }
       for (const server of this.#servers) {
         if (this.world.steady - server.at >= longestLag / 2) this.#learn(server);
