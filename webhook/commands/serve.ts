@@ -5,6 +5,7 @@ import { days, milliseconds, port } from './options.ts';
 
 interface Flags {
   config?: string;
+  image?: string;
   clusterState?: string;
   profile?: string;
   ownNamespace?: string;
@@ -35,6 +36,11 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
+    .addOption(
+      new Option('--image <image>', "validator's image where the configuration names none").env(
+        'CNI_GATE_IMAGE',
+      ),
+    )
     .option('--cluster-state <file>', 'Kubernetes objects whose Namespaces give the opt-in labels, reloaded')
     .option('--profile <profile>', 'profile of every namespace, in place of its label')
     .addOption(
