@@ -12,7 +12,7 @@ COPY webhook ./webhook
 RUN npm run build
 # what Node never reads is half of it
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+    && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' \) -delete
 
 FROM node:24.21.0-bookworm-slim AS node
 
