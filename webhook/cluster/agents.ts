@@ -24,7 +24,7 @@ export class Agents {
     return this.#agent;
   }
 
-  /** Closes what is idle: after one connection went silent the others may lead into the same hole. */
+  /** Closes the connections that nobody uses now. */
   dropIdle(): void {
     for (const sockets of Object.values(this.#agent?.freeSockets ?? {})) {
       for (const socket of sockets ?? []) socket.destroy();

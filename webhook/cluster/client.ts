@@ -60,17 +60,36 @@ export class ApiClient {
   }
 
   /**
-   * The lines of a watch, until the server ends it.
+   * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
+   * `return()` as a loop does, for the connection to be given back.
    *
-   * @param options the query must not hold `watch`; `timeout` is for the head of the answer only: how long
-   * silence may last within is for the caller to say, by the signal
-   * @throws ClusterError and others as {@link request}, at the start and at each line
+   * @param options `watch` is added to the query; `timeout` is for the head of the answer only: how long silence may
+   * last after it is for the caller to say, by the signal
+   * @throws ClusterError and others as {@link request}, here and at each line
    */
-  async *watch(path: string, options: RequestOptions = {}): AsyncGenerator<string, void, undefined> {
+  async watch(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, undefined>> {
     const operation = operationOf('GET', path, true);
     const { query, signal } = options;
     const opened = { ...options, query: { ...query, watch: true } };
     const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
+    return this.#lines(operation, response, signal);
+  }
+
+  /** Closes the connections that are idle: one went silent, and the others may lead into the same hole. */
+  dropIdle(): void {
+    this.#agents.dropIdle();
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  async *#lines(
+    operation: Operation,
+    response: IncomingMessage,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<string, void, undefined> {
     const lines = linesOf(response);
     try {
       for (;;) {
@@ -81,11 +100,6 @@ export class ApiClient {
     } finally {
       response.destroy();
     }
-  }
-
-  /** Closes every connection. */
-  close(): void {
-    this.#agents.close();
   }
 
   /** The answer of the API server, once it is known to be a success. */
@@ -142,7 +156,7 @@ export class ApiClient {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof CniGateError) throw error;
-      if (error instanceof Silence) this.#agents.dropIdle();
+      if (error instanceof Silence) this.dropIdle();
       throw unreachable(operation, this.#server, error);
     }
   }

@@ -35,6 +35,11 @@ export interface ProofContainer {
 
 export interface ProfileProof {
   checks: Check[];
+  /**
+   * Where a pod shows which families its proxy listens on: a variable of a container, with addresses and ports
+   * separated by commas. The redirect is proved for those only. Absent: for all that the pod has.
+   */
+  families?: { container: string; env: string };
   /** In place of checks. */
   container?: ProofContainer;
 }

@@ -193,7 +193,7 @@ test('a watch gives lines as they come, however they are cut', async (t) => {
     setImmediate(() => response.write('"ä"}\n{"b":1}\n{'));
     setImmediate(() => setImmediate(() => response.end('}\n')));
   });
-  const lines = await Readable.from(api.client.watch('/api/v1/namespaces')).toArray();
+  const lines = await Readable.from(await api.client.watch('/api/v1/namespaces')).toArray();
   assert.deepEqual(lines, ['{"a":"ä"}', '{"b":1}', '{}']);
 });
 
@@ -203,12 +203,12 @@ test('a watch that is cut within a line, refused or aborted ends with an error',
     else if (index === 1) json(response, 410, status(410, 'Expired', 'too old'));
     else response.writeHead(200).write('{}\n');
   });
-  const watch = (signal?: AbortSignal) =>
-    Readable.from(api.client.watch('/api/v1/namespaces', { signal })).toArray();
+  const watch = async (signal?: AbortSignal) =>
+    Readable.from(await api.client.watch('/api/v1/namespaces', { signal })).toArray();
   await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ended within a line/));
   await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_GONE', /^cannot watch namespaces: too old/));
   const abort = new AbortController();
-  const lines = api.client.watch('/api/v1/namespaces', { signal: abort.signal });
+  const lines = await api.client.watch('/api/v1/namespaces', { signal: abort.signal });
   assert.equal((await lines.next()).value, '{}');
   const next = lines.next();
   abort.abort(new Error('enough'));
