@@ -21,6 +21,8 @@ export interface FakeApiServer {
   url: string;
   client: ApiClient;
   asked: Asked[];
+  /** Answers that are not at their end. */
+  open: Set<ServerResponse>;
   /** Resolves with the request of that index once it came. */
   nth(index: number): Promise<Asked>;
 }
@@ -53,6 +55,7 @@ export async function startFakeApi(
   access?: (url: string) => Access,
 ): Promise<FakeApiServer> {
   const asked: Asked[] = [];
+  const open = new Set<ServerResponse>();
   const waiting = new Map<number, (asked: Asked) => void>();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake');
@@ -65,6 +68,8 @@ export async function startFakeApi(
       index: asked.length,
     };
     asked.push(one);
+    open.add(response);
+    response.on('close', () => open.delete(response));
     waiting.get(one.index)?.(one);
     answer(one, response);
   });
@@ -86,6 +91,7 @@ export async function startFakeApi(
     url,
     client,
     asked,
+    open,
     nth: (index) => {
       const known = asked[index];
       if (known !== undefined) return Promise.resolve(known);
