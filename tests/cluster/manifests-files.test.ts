@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { profileLabel, validatorContainer } from '../../webhook/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { install } from './installed/installation.ts';
-import { namespace, pod } from './installed/overlay.ts';
+import { testThatItWorks } from './installed/working.ts';
 
-interface Pod {
-  spec: { initContainers?: { name: string }[] };
-}
-
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ audit: 'Metadata' });
 after(() => cluster.stop());
 
 /** What somebody has to bring: the Secret, and the authority in the webhook's configuration. */
@@ -32,9 +27,16 @@ async function bringCertificate(): Promise<void> {
 const { replicas } = await install(cluster, 'files', bringCertificate);
 after(() => Promise.all(replicas.map((replica) => replica.end())));
 
-test('the overlay files serves with a certificate that somebody else brings', async () => {
-  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace('shop', { [profileLabel]: 'cilium' })] });
-  await cluster.api.until('/api/v1/namespaces/shop/serviceaccounts', () => true);
-  const stored = await cluster.api.post<Pod>('/api/v1/namespaces/shop/pods', pod('web'));
-  assert.equal(stored.spec.initContainers?.[0]?.name, validatorContainer);
+testThatItWorks(cluster);
+
+test('it has no right to Secrets or to webhook configurations, and asks for none', () => {
+  const own = cluster
+    .audited<{
+      user: { username: string };
+      objectRef?: { resource: string };
+      responseStatus: { code: number };
+    }>()
+    .filter(({ user }) => user.username === 'system:serviceaccount:cni-gate:cni-gate');
+  assert.deepEqual([...new Set(own.map(({ objectRef }) => objectRef?.resource))], ['namespaces']);
+  assert.deepEqual([...new Set(own.map(({ responseStatus }) => responseStatus.code))], [200]);
 });
