@@ -5,6 +5,10 @@
 # usage: enter.sh COMMAND [ARGUMENT ...]
 set -euo pipefail
 
+# where logs are kept after a failure, also when that is below /run
+exec {outside}<"$(dirname "$CNI_GATE_LOGS")"
+logs=/proc/self/fd/$outside/$(basename "$CNI_GATE_LOGS")
+
 # gone with the mount namespace, however this ends
 mount -t tmpfs -o mode=0755 tmpfs /run
 mkdir -m 1777 /run/cni-gate
@@ -20,7 +24,9 @@ code=0
 "$@" || code=$?
 if ((code != 0)); then
   for log in "$TMPDIR"/cluster-*/log; do
-    if [ -d "$log" ]; then cp -r "$log" "$CNI_GATE_LOGS/$(basename "$(dirname "$log")")"; fi
+    [ -d "$log" ] || continue # the pattern itself, where there is none
+    mkdir -p "$logs"
+    cp -r "$log" "$logs/$(basename "$(dirname "$log")")"
   done
 fi
 exit "$code"

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ function checkMachine(): void {
 }
 
 function runInside(folders: string[]): void {
-  const logs = mkdtempSync(join(tmpdir(), 'cni-gate-logs-'));
+  const logs = join(tmpdir(), `cni-gate-logs-${Date.now()}-${process.pid}`);
   // a runner that is killed takes unshare with it, which takes the first process inside with it
   const unshare = ['-c', 'CNI_GATE_UNSHARE=$$ exec unshare "$@"', 'unshare', ...namespaces];
   const child = spawn(...mortal('sh', [...unshare, 'bash', enter, ...command]), {
@@ -63,11 +63,12 @@ function runInside(folders: string[]): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       stoppedBy = signal;
-      child.kill('SIGKILL');
+      end(child);
     });
   }
   child.on('close', (code, signal) => {
-    if (!removeEmpty(logs)) console.error(`Logs of the components: ${logs}`);
+    // enter.sh puts them there after a failure
+    if (existsSync(logs)) console.error(`Logs of the components: ${logs}`);
     if (stoppedBy !== undefined) {
       process.removeAllListeners(stoppedBy);
       process.kill(process.pid, stoppedBy);
@@ -77,12 +78,9 @@ function runInside(folders: string[]): void {
   });
 }
 
-/** Logs are kept after a failure only: see enter.sh. */
-function removeEmpty(folder: string): boolean {
-  try {
-    rmdirSync(folder);
-    return true;
-  } catch {
-    return false;
-  }
+/** Kills the first process inside rather than unshare, which then ends when all the others are gone. */
+function end(unshare: ChildProcess): void {
+  const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
+  if (children === '') unshare.kill('SIGKILL');
+  else process.kill(Number(children), 'SIGKILL');
 }

@@ -105,9 +105,9 @@ export class ManagedCertificates {
     try {
       return (await this.#keeper.look()) ? 'again' : 'done';
     } catch (error) {
-      // anything else is a defect, and takes the process down with its stack
-      if (!(error instanceof CniGateError)) throw error;
-      this.#report.failed('secret', error);
+      // a defect is told like everything else: to go on with what is there is better than not to serve
+      const known = error instanceof CniGateError;
+      this.#report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));
       return 'failed';
     }
   }

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../../webhook/errors.ts';
 import { mortal } from '../../support/mortal.ts';
 import { run } from '../../support/run.ts';
 import { cacheFolder } from './cache.ts';
-import type { Program } from './programs.ts';
+import { type Program, programs } from './programs.ts';
 
 const builder = fileURLToPath(new URL('./build.ts', import.meta.url));
 /** `flock` ends with this where another process holds the lock. */
@@ -35,10 +36,9 @@ export async function ensurePrograms(wanted: readonly Program[]): Promise<string
 async function built(): Promise<string> {
   const folder = await cacheFolder().catch((error) => {
     throw new Error(
-      'NOT RUN: there are no Kubernetes programs, and no Go to build them with. Install Go 1.26 or later (or an ' +
-        'older one from 1.21 on that may fetch it: GOTOOLCHAIN=auto), or set KUBEBUILDER_ASSETS to a folder that ' +
-        'has etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and kwok.',
-      { cause: error },
+      'NOT RUN: there are no Kubernetes programs, and no Go to build them with. Install Go 1.26 or later (an older ' +
+        'one, from 1.21 on, fetches it with GOTOOLCHAIN=auto), or set KUBEBUILDER_ASSETS to a folder that has ' +
+        `${programs.join(', ')} (kubelet for tests of a node only).\nIt said: ${messageOf(error)}`,
     );
   });
   if (existsSync(folder)) return folder;

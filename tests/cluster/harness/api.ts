@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../webhook/errors.ts';
 import type { Access } from './access.ts';
 
 /** A refusal of the API server, with the Status object that it sent. */
@@ -91,7 +91,8 @@ export class Api {
    */
   async until<T>(path: string, found: (object: T, type: string) => unknown, seconds = 60): Promise<T> {
     const timeout = AbortSignal.timeout(seconds * 1000);
-    let last: unknown = 'nothing';
+    let last: unknown;
+    let failure = '';
     while (!timeout.aborted) {
       try {
         for await (const { type, object } of this.watch<T>(path, timeout)) {
@@ -101,15 +102,15 @@ export class Api {
         }
       } catch (error) {
         if (error instanceof ApiError && error.status < 500) throw error;
-        last = error;
+        if (timeout.aborted) break;
+        failure = `\nThe last failure was ${messageOf(error)}`;
         // nobody tells when an API server that is down comes back
         await sleep(100);
       }
     }
-    const seen = last instanceof Error ? last.message : JSON.stringify(last, null, 2);
-    throw new Error(
-      `${path}: not what was waited for within ${seconds} s: ${found}\nThe last seen was ${seen}`,
-    );
+    const seen =
+      last === undefined ? 'Nothing was there.' : `The last seen was ${JSON.stringify(last, null, 2)}`;
+    throw new Error(`${path}: not what was waited for within ${seconds} s: ${found}\n${seen}${failure}`);
   }
 
   /** The events of one watch, which begins with what is there, until it ends. */
@@ -117,7 +118,7 @@ export class Api {
     const url = `${path}${path.includes('?') ? '&' : '?'}watch=true`;
     const answer = await this.#answer('GET', url, {}, signal);
     try {
-      for await (const line of createInterface(answer)) yield JSON.parse(line);
+      for await (const line of linesOf(answer)) yield JSON.parse(line);
     } finally {
       answer.destroy();
     }
@@ -152,6 +153,16 @@ function answered(sent: ClientRequest, body: string | undefined): Promise<Incomi
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   sent.on('response', resolve).on('error', reject).end(body);
   return promise;
+}
+
+/** Whole lines as they come. `readline` would not hand on the error of a connection that breaks. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of answer.setEncoding('utf8')) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
 }
 
 async function readAll(answer: IncomingMessage): Promise<string> {

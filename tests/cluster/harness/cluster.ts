@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKey } from '../../../certs/keys.ts';
@@ -74,6 +74,8 @@ export class Cluster {
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.components[name].kill();
+    // temporary files of a run are in memory; logs stay until its end
+    rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
   /** Runs kubectl as the administrator. */
