@@ -61,4 +61,6 @@ const optedOut = { ...pod, metadata: { name: 'alone', labels: { 'cni-gate.io/pro
 const left = await ask('POST', `${pods}?dryRun=All`, optedOut);
 console.log('A pod that opts out by its label is left alone.');
 console.log(`  shop/alone: init containers: ${initContainers(left)}`);
-console.log('Look around: kubectl --server https://localhost:6443 --insecure-skip-tls-verify --token for-trying-out-admin');
+console.log(
+  'Look around: kubectl --server https://localhost:6443 --insecure-skip-tls-verify --token for-trying-out-admin',
+);

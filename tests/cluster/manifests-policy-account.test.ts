@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { V1MutatingWebhook } from '@kubernetes/client-node';
 import { certificatesLabel, certificatesLabelValue } from '../../webhook/names.ts';
 import { Api } from './harness/api.ts';
 import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
 import { apply, byPolicy, namespace, pod } from './installed/overlay.ts';
 
 /*
@@ -15,6 +15,9 @@ import { apply, byPolicy, namespace, pod } from './installed/overlay.ts';
 const policy = 'service-account.cni-gate.io';
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 const secrets = (where: string): string => `/api/v1/namespaces/${where}/secrets`;
+
+const refused = (attempt: Promise<unknown>): Promise<void> =>
+  assert.rejects(attempt, (error: unknown) => byPolicy(error, policy));
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
@@ -27,7 +30,8 @@ const api = new Api(await cluster.serviceAccount('cni-gate', 'cni-gate'));
 after(() => api.close());
 const { certificate, key } = await cluster.authority.serving(['cni-gate.cni-gate.svc']);
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-await inForce();
+// a policy and a role count a moment after they are stored; nobody tells
+await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
 
 interface Webhook {
   name: string;
@@ -48,9 +52,6 @@ async function change(to: (registration: Registration, webhook: Webhook) => void
   to(registration, webhook);
   return api.put(`${webhooks}/cni-gate`, registration);
 }
-
-const refused = (attempt: Promise<unknown>): Promise<void> =>
-  assert.rejects(attempt, (error: unknown) => byPolicy(error, policy));
 
 const secret = (name: string, metadata: object = {}): object => ({
   apiVersion: 'v1',
@@ -227,14 +228,3 @@ test('the API server finds no fault in the expressions of both policies', async 
     assert.equal(status?.typeChecking?.expressionWarnings, undefined);
   }
 });
-
-/** A policy and a role count a moment after they are stored; nobody tells. */
-async function inForce(): Promise<void> {
-  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(50)) {
-    const attempt = await api
-      .post('/api/v1/namespaces?dryRun=All', namespace('probe'))
-      .catch((error: unknown) => error);
-    if (byPolicy(attempt, policy)) return;
-  }
-  throw new Error('the policy over the service account is not in force after 30 s');
-}

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { profileLabel } from '../../../webhook/names.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { eventually } from '../harness/eventually.ts';
 
 export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 
@@ -50,9 +51,7 @@ export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(where, { [profileLabel]: 'cilium' })] });
   // made by a controller; pods are refused before that
   await cluster.api.until(`/api/v1/namespaces/${where}/serviceaccounts`, () => true);
-  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(50)) {
-    const refused = await tryPod(cluster, where, pod('probe')).catch((error: unknown) => error);
-    if (byPolicy(refused)) return;
-  }
-  throw new Error('the policy over pods is not in force after 30 s');
+  await eventually(() =>
+    assert.rejects(tryPod(cluster, where, pod('probe')), (error: unknown) => byPolicy(error)),
+  );
 }
