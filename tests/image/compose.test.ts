@@ -36,16 +36,12 @@ test('every image has a fixed tag, but the one that is built here', () => {
   );
 });
 
-test('the check finds a wrong word and a dependency on nobody', (t) => {
+test('the check finds a word that the specification does not have', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const [right, wrong] of [
-    ['    read_only: true', '    readonly: true'],
-    ['      register: {', '      registrar: {'],
-  ] as const) {
-    assert.ok(text.includes(right));
-    const file = join(folder, 'docker-compose.yml');
-    writeFileSync(file, text.replace(right, wrong));
-    assert.notEqual(load(file).status, 0, wrong);
-  }
+  const file = join(folder, 'docker-compose.yml');
+  writeFileSync(file, text.replace('read_only:', 'readonly:'));
+  const { status, stderr } = load(file);
+  assert.notEqual(status, 0);
+  assert.match(stderr, /readonly/);
 });
