@@ -6,11 +6,11 @@ import { profileLabel, validatorContainer } from '../../webhook/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { metric } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
+import { registration, webhookName } from './harness/registration.ts';
 import { startServer } from './harness/server.ts';
 import { serviceAt } from './harness/service.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
-const webhook = 'pods.cni-gate.io';
 
 interface Pod {
   metadata: { name: string; annotations?: Record<string, string> };
@@ -33,7 +33,7 @@ await cluster.kubectl(['apply', '-f', '-'], {
     namespace('meshed', { [profileLabel]: 'cilium' }),
     namespace('plain'),
     ...serviceAt(own.namespace, own.name, [server]),
-    registration(readFileSync(authorityFile)),
+    registration(own, readFileSync(authorityFile)),
   ],
 });
 
@@ -68,7 +68,7 @@ test('a namespace that did not opt in sees no call at all', async () => {
 
 /** How often the API server called the webhook, however that ended. */
 function calls(): Promise<number> {
-  return metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: webhook });
+  return metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: webhookName });
 }
 
 /** The Deployment's pod, once kwok runs it. */
@@ -101,28 +101,5 @@ function deployment(where: string): object {
     kind: 'Deployment',
     metadata: { namespace: where, name: 'web' },
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: template() } },
-  };
-}
-
-function registration(authority: Buffer): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: 'cni-gate' },
-    webhooks: [
-      {
-        name: webhook,
-        clientConfig: {
-          service: { ...own, path: '/mutate', port: 443 },
-          caBundle: authority.toString('base64'),
-        },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        reinvocationPolicy: 'IfNeeded',
-      },
-    ],
   };
 }

@@ -46,6 +46,8 @@ const refused: [folder: string, source: string][] = [
   ['webhook/repair/plan/', '../../server/app.ts'],
   ['webhook/config/', '../admission/decide.ts'],
   ['webhook/server/', '@kubernetes/client-node'],
+  ['webhook/cluster/', '../server/app.ts'],
+  ['webhook/cluster/reflector/', '../../../tests/support/reviews.ts'],
   ['webhook/review/', '../server/app.ts'],
   ['certs/', '../webhook/names.ts'],
   ['validator/', '../webhook/names.ts'],
@@ -55,6 +57,7 @@ const refused: [folder: string, source: string][] = [
 
 const allowed: [folder: string, source: string][] = [
   ['webhook/cluster/', '@kubernetes/client-node'],
+  ['webhook/cluster/namespaces/', '../../admission/namespaces.ts'],
   ['webhook/server/', '../admission/mutate.ts'],
   ['certs/', '../webhook/errors.ts'],
   ['webhook/admission/', '../../validator/contract.ts'],
