@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/names.ts';
 import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
 import { registration, webhookName } from './harness/registration.ts';
@@ -15,7 +16,7 @@ const own = { namespace: 'cni-gate', name: 'cni-gate' };
 interface Pod {
   metadata: { name: string; annotations?: Record<string, string> };
   spec: { initContainers?: { name: string }[]; nodeName?: string };
-  status: { phase: string };
+  status: { phase: string; podIP: string };
 }
 
 const cluster = await Cluster.start();
@@ -37,6 +38,9 @@ await cluster.kubectl(['apply', '-f', '-'], {
   ],
 });
 
+// the API server reads webhook configurations by a watch: it knows a new one after a moment
+await eventually(async () => assert.equal(await dryRunNames(), `${validatorContainer} migrate`));
+
 test("a Deployment's pod in a namespace that opted in is stored with our init container first", async () => {
   await cluster.kubectl(['apply', '-f', '-'], { input: [deployment('meshed')] });
   const pod = await running('meshed');
@@ -47,11 +51,7 @@ test("a Deployment's pod in a namespace that opted in is stored with our init co
 });
 
 test('a dry run shows the same', async () => {
-  const shown = await cluster.kubectl(['apply', '--dry-run=server', '-o', 'json', '-f', '-'], {
-    input: [pod('meshed')],
-  });
-  const stored: { items: Pod[] } = JSON.parse(shown);
-  assert.equal((stored.items?.[0] ?? JSON.parse(shown)).spec.initContainers[0].name, validatorContainer);
+  assert.equal(await dryRunNames(), `${validatorContainer} migrate`);
 });
 
 test('a namespace that did not opt in sees no call at all', async () => {
@@ -65,6 +65,53 @@ test('a namespace that did not opt in sees no call at all', async () => {
   );
   assert.equal(await calls(), before);
 });
+
+test("a process stands for a Deployment's pod: the Service finds it at the pod's address", async () => {
+  const name = 'stand-in';
+  const selector = { app: 'web' };
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      deployment(own.namespace),
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: own.namespace, name },
+        spec: { selector, ports: [{ port: 443, targetPort: 8443 }] },
+      },
+    ],
+  });
+  const { status } = await running(own.namespace);
+  const caFile = join(cluster.folder, `${name}.pem`);
+  const standIn = await startServer({
+    host: status.podIP,
+    args: [
+      ...['--port', '8443', '--profile', 'cilium', '--tls-ca-out', caFile],
+      ...['--tls-names', `${name}.${own.namespace}.svc`],
+    ],
+  });
+  after(() => standIn.end());
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      namespace('stood-in-for', { 'example.com/by': name }),
+      registration({ namespace: own.namespace, name }, readFileSync(caFile), {
+        name: `${name}.cni-gate.io`,
+        label: 'example.com/by',
+      }),
+    ],
+  });
+  await eventually(async () => {
+    await cluster.kubectl(['apply', '--dry-run=server', '-f', '-'], { input: [pod('stood-in-for')] });
+    assert.ok(standIn.lines.some((line) => line.namespace === 'stood-in-for'));
+  });
+});
+
+/** The init containers that a pod would be stored with. */
+function dryRunNames(): Promise<string> {
+  const names = 'jsonpath={.spec.initContainers[*].name}';
+  return cluster.kubectl(['apply', '--dry-run=server', '-o', names, '-f', '-'], {
+    input: JSON.stringify(pod('meshed')),
+  });
+}
 
 /** How often the API server called the webhook, however that ended. */
 function calls(): Promise<number> {

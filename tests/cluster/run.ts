@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../webhook/errors.ts';
 import { mortal } from '../support/mortal.ts';
@@ -59,28 +60,39 @@ function runInside(folders: string[]): void {
       CNI_GATE_LOGS: logs,
     },
   });
-  let stoppedBy: NodeJS.Signals | undefined;
+  let stopped: { signal: NodeJS.Signals; gone: Promise<void> } | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      stoppedBy = signal;
-      end(child);
+      stopped ??= { signal, gone: end(child) };
     });
   }
-  child.on('close', (code, signal) => {
+  child.on('close', async (code, signal) => {
     // enter.sh puts them there after a failure
     if (existsSync(logs)) console.error(`Logs of the components: ${logs}`);
-    if (stoppedBy !== undefined) {
-      process.removeAllListeners(stoppedBy);
-      process.kill(process.pid, stoppedBy);
-    }
-    if (signal !== null) console.error(`The run was ended by ${signal}.`);
     process.exitCode = code ?? 1;
+    if (stopped === undefined) {
+      if (signal !== null) console.error(`The run was ended by ${signal}.`);
+      return;
+    }
+    await stopped.gone;
+    process.removeAllListeners(stopped.signal);
+    process.kill(process.pid, stopped.signal);
   });
 }
 
-/** Kills the first process inside rather than unshare, which then ends when all the others are gone. */
-function end(unshare: ChildProcess): void {
+/** Ends a run at once, and waits until nothing of it is there any more. */
+async function end(unshare: ChildProcess): Promise<void> {
   const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
-  if (children === '') unshare.kill('SIGKILL');
-  else process.kill(Number(children), 'SIGKILL');
+  unshare.kill('SIGKILL');
+  // the kernel lets the first process go when all the others in its namespace are gone; nobody tells a process that
+  // is not its parent
+  while (children !== '' && isAlive(children)) await sleep(10);
+}
+
+function isAlive(id: string): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${id}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
