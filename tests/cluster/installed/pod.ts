@@ -12,7 +12,13 @@ import { fieldOf, type Volume, writeVolume } from './volumes.ts';
 /** What is read of a stored pod. */
 export interface StoredPod {
   metadata: { name: string; namespace: string; uid: string };
-  spec: { serviceAccountName: string; nodeName?: string; volumes: Volume[]; containers: StoredContainer[] };
+  spec: {
+    serviceAccountName: string;
+    nodeName?: string;
+    hostNetwork?: boolean;
+    volumes: Volume[];
+    containers: StoredContainer[];
+  };
   status: { phase: string; podIP?: string };
 }
 
