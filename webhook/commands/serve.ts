@@ -7,6 +7,7 @@ import { days, milliseconds, port } from './options.ts';
 
 interface Flags extends CertificateFlags {
   config?: string;
+  image?: string;
   clusterState?: string;
   profile?: string;
   kubeconfig?: string;
@@ -25,6 +26,11 @@ export function serveCommand(): Command {
   const command = new Command('serve')
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
+    .addOption(
+      new Option('--image <image>', "validator's image where the configuration names none").env(
+        'CNI_GATE_IMAGE',
+      ),
+    )
     .addOption(
       new Option(
         '--kubeconfig <file>',

@@ -21,6 +21,8 @@ export interface ServeOptions {
   log: FastifyBaseLogger;
   /** Configuration file; the built-in defaults where there is none. */
   config?: string | undefined;
+  /** What is injected where the configuration names no image; this release's where it is not given either. */
+  image?: string | undefined;
   /** File of Kubernetes objects whose Namespaces give the labels. */
   clusterState?: string | undefined;
   /** Another source of namespaces, in place of the file and the flag; it gets the server's metrics and log. */
@@ -67,8 +69,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const told = reloadsToldTo(metrics, log, options.interval);
   const policies: { value: Policy; close?: () => void } =
     options.config === undefined
-      ? { value: readPolicy(undefined) }
-      : livePolicy(options.config, told('configuration'));
+      ? { value: readPolicy(undefined, options.image) }
+      : livePolicy(options.config, options.image, told('configuration'));
   // a profile that does not exist is told at the start, not by refusing every pod
   if (options.profile !== undefined) policies.value.join(options.profile);
 

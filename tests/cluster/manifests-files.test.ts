@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Cluster } from './harness/cluster.ts';
+import { bringCertificate } from './installed/certificate.ts';
+import { install } from './installed/installation.ts';
+import { testThatItWorks } from './installed/working.ts';
+
+const cluster = await Cluster.start({ audit: 'Metadata' });
+after(() => cluster.stop());
+
+const { replicas } = await install(cluster, 'files', () => bringCertificate(cluster));
+after(() => Promise.all(replicas.map((replica) => replica.end())));
+
+testThatItWorks(cluster);
+
+test('it has no right to Secrets or to webhook configurations, and asks for none', () => {
+  const own = cluster
+    .audited<{
+      user: { username: string };
+      objectRef?: { resource: string };
+      responseStatus: { code: number };
+    }>()
+    .filter(({ user }) => user.username === 'system:serviceaccount:cni-gate:cni-gate');
+  assert.deepEqual([...new Set(own.map(({ objectRef }) => objectRef?.resource))], ['namespaces']);
+  assert.deepEqual([...new Set(own.map(({ responseStatus }) => responseStatus.code))], [200]);
+});
