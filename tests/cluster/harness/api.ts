@@ -42,7 +42,7 @@ export class Api {
   readonly #agent: Agent;
 
   /** @param sockets how many requests go side by side: HTTP/1.1 has one at a time on a connection */
-  constructor({ server, credentials }: Access, sockets = 50) {
+  constructor({ server, credentials }: Pick<Access, 'server' | 'credentials'>, sockets = 50) {
     this.#url = server.url;
     this.#headers = 'token' in credentials ? { authorization: `Bearer ${credentials.token}` } : {};
     const pair = 'token' in credentials ? {} : { cert: credentials.certificate, key: credentials.key };
