@@ -7,11 +7,11 @@ import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
+import { registration, webhookName } from './harness/registration.ts';
 import { startServer } from './harness/server.ts';
 import { serviceAt } from './harness/service.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
-const webhook = 'pods.cni-gate.io';
 
 interface Pod {
   metadata: { name: string; annotations?: Record<string, string> };
@@ -34,12 +34,7 @@ await cluster.kubectl(['apply', '-f', '-'], {
     namespace('meshed', { [profileLabel]: 'cilium' }),
     namespace('plain'),
     ...serviceAt(own.namespace, own.name, [server]),
-    registration({
-      name: webhook,
-      service: own,
-      authority: readFileSync(authorityFile),
-      label: profileLabel,
-    }),
+    registration(own, readFileSync(authorityFile)),
   ],
 });
 
@@ -98,10 +93,8 @@ test("a process stands for a Deployment's pod: the Service finds it at the pod's
   await cluster.kubectl(['apply', '-f', '-'], {
     input: [
       namespace('stood-in-for', { 'example.com/by': name }),
-      registration({
+      registration({ namespace: own.namespace, name }, readFileSync(caFile), {
         name: `${name}.cni-gate.io`,
-        service: { namespace: own.namespace, name },
-        authority: readFileSync(caFile),
         label: 'example.com/by',
       }),
     ],
@@ -122,7 +115,7 @@ function dryRunNames(): Promise<string> {
 
 /** How often the API server called the webhook, however that ended. */
 function calls(): Promise<number> {
-  return metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: webhook });
+  return metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: webhookName });
 }
 
 /** The Deployment's pod, once kwok runs it. */
@@ -155,35 +148,5 @@ function deployment(where: string): object {
     kind: 'Deployment',
     metadata: { namespace: where, name: 'web' },
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: template() } },
-  };
-}
-
-/** Registers a webhook for pods of the namespaces that carry a label. */
-function registration(webhook: {
-  name: string;
-  service: { namespace: string; name: string };
-  authority: Buffer;
-  label: string;
-}): object {
-  const { name, service, authority, label } = webhook;
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: [
-      {
-        name,
-        clientConfig: {
-          service: { ...service, path: '/mutate', port: 443 },
-          caBundle: authority.toString('base64'),
-        },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        reinvocationPolicy: 'IfNeeded',
-      },
-    ],
   };
 }

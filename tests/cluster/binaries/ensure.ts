@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../webhook/errors.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -22,8 +22,9 @@ const heldByAnother = 75;
  * @throws Error that says what to do, where a program neither is there nor can be built
  */
 export async function ensurePrograms(wanted: readonly Program[]): Promise<string[]> {
-  const assets = process.env.KUBEBUILDER_ASSETS;
-  if (!assets) return [await built()];
+  const { KUBEBUILDER_ASSETS } = process.env;
+  if (!KUBEBUILDER_ASSETS) return [await built()];
+  const assets = resolve(KUBEBUILDER_ASSETS);
   const missing = wanted.filter((program) => !existsSync(join(assets, program)));
   if (missing.length === 0) return [assets];
   console.error(`KUBEBUILDER_ASSETS=${assets} has no ${missing.join(', ')}: taken from the build instead.`);

@@ -1,8 +1,9 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/errors.ts';
 import type { Access } from './access.ts';
+import { answered, linesOf, readAll } from './http.ts';
 
 /** A refusal of the API server, with the Status object that it sent. */
 export class ApiError extends Error {
@@ -147,28 +148,6 @@ export class Api {
     if (status >= 400) throw new ApiError(`${method} ${path}`, status, await readAll(answer));
     return answer;
   }
-}
-
-function answered(sent: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  sent.on('response', resolve).on('error', reject).end(body);
-  return promise;
-}
-
-/** Whole lines as they come. `readline` would not hand on the error of a connection that breaks. */
-async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
-  for await (const text of answer.setEncoding('utf8')) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-}
-
-async function readAll(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }
 
 function parse(text: string): unknown {

@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKey } from '../../../certs/keys.ts';
 import { type Access, accessWith, type Server } from './access.ts';
 import { Api } from './api.ts';
+import { auditLog } from './api-server.ts';
 import { Component } from './component.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
+import { type Layout, layOut } from './layout.ts';
 import { type ClusterOptions, type ComponentName, componentNames } from './options.ts';
 import { ClusterAuthority } from './pki.ts';
-import { auditLog, kubernetesService, type Layout, planComponents } from './plans.ts';
-import { freePorts } from './ports.ts';
+import { planComponents } from './plans.ts';
 
 /**
  * A real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok for nodes that are
@@ -112,52 +112,4 @@ export class Cluster {
     this.#users += 1;
     return accessWith(this.server, join(this.folder, `user-${this.#users}.kubeconfig`), credentials);
   }
-}
-
-/** Chooses ports, and makes keys, certificates and kubeconfigs. */
-async function layOut(folder: string, authority: ClusterAuthority, options: ClusterOptions): Promise<Layout> {
-  const [tokens, serving, kubelet, admin, controllers, scheduler, chosen] = await Promise.all([
-    generateKey(),
-    authority.serving(['localhost', '127.0.0.1', kubernetesService, 'kubernetes.default.svc']),
-    authority.client('kube-apiserver-kubelet-client', ['system:masters']),
-    authority.client('admin', ['system:masters']),
-    authority.client('system:kube-controller-manager'),
-    authority.client('system:kube-scheduler'),
-    freePorts(5),
-  ]);
-  const [etcd = 0, etcdPeers = 0, apiServer = 0, controllerManager = 0, schedulerPort = 0] = chosen;
-  const server = { url: `https://127.0.0.1:${apiServer}`, authority: authority.pair.certificate };
-  const save = (name: string, text: string): string => {
-    const path = join(folder, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    return path;
-  };
-  const accessOf = (name: string, pair: Access['credentials']): Access =>
-    accessWith(server, join(folder, `${name}.kubeconfig`), pair);
-  return {
-    folder,
-    options,
-    ports: {
-      etcd,
-      etcdPeers,
-      'kube-apiserver': apiServer,
-      'kube-controller-manager': controllerManager,
-      'kube-scheduler': schedulerPort,
-    },
-    files: {
-      authority: save('authority.crt', authority.pair.certificate),
-      authorityKey: save('authority.key', authority.pair.key),
-      server: save('server.crt', serving.certificate),
-      serverKey: save('server.key', serving.key),
-      tokens: save('tokens.pub', tokens.publicKey),
-      tokensKey: save('tokens.key', tokens.privateKey),
-      kubelet: save('kubelet-client.crt', kubelet.certificate),
-      kubeletKey: save('kubelet-client.key', kubelet.key),
-    },
-    access: {
-      admin: accessOf('admin', admin),
-      controllers: accessOf('controllers', controllers),
-      scheduler: accessOf('scheduler', scheduler),
-    },
-  };
 }

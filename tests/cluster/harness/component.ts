@@ -15,6 +15,9 @@ export interface ComponentPlan {
   ready: () => Promise<boolean>;
 }
 
+/** The part of a plan that differs from program to program. */
+export type Start = Pick<ComponentPlan, 'args' | 'ready'>;
+
 /** How long a component may take to be ready, in milliseconds: far more than it does on a busy machine. */
 const patience = 60_000;
 

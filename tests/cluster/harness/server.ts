@@ -32,12 +32,7 @@ export interface GateServer {
  *
  * @throws Error with what it wrote where it ends before that
  */
-export async function startServer({
-  args,
-  host,
-  names,
-  environment = {},
-}: ServerOptions): Promise<GateServer> {
+export async function startServer({ args, host, environment = {} }: ServerOptions): Promise<GateServer> {
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', '--drain-delay', '0s', ...args];
   const child = spawn(...mortal(process.execPath, [main, ...flags]), {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Api } from './api.ts';
+import type { Start } from './component.ts';
+import { type Layout, serviceRange } from './layout.ts';
+
+/** How kube-apiserver is started. */
+export function apiServer(layout: Layout): Start {
+  const { ports, files, access } = layout;
+  const api = new Api(access.admin);
+  return {
+    args: [
+      '--bind-address=127.0.0.1',
+      '--advertise-address=127.0.0.1',
+      `--secure-port=${ports['kube-apiserver']}`,
+      // would put 127.0.0.1 into an EndpointSlice, which is not allowed
+      '--endpoint-reconciler-type=none',
+      `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+      `--service-cluster-ip-range=${serviceRange}`,
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction',
+      '--allow-privileged=true',
+      '--profiling=false',
+      // ends watches when it is stopped; without it they hold it up for a minute
+      '--shutdown-watch-termination-grace-period=2s',
+      // webhooks' Services: straight to the addresses in their EndpointSlices
+      '--enable-aggregator-routing=true',
+      `--client-ca-file=${files.authority}`,
+      ...[`--tls-cert-file=${files.server}`, `--tls-private-key-file=${files.serverKey}`],
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${files.tokens}`,
+      `--service-account-signing-key-file=${files.tokensKey}`,
+      `--kubelet-certificate-authority=${files.authority}`,
+      ...[`--kubelet-client-certificate=${files.kubelet}`, `--kubelet-client-key=${files.kubeletKey}`],
+      ...auditFlags(layout),
+    ],
+    ready: async () => (await api.text('/readyz')) === 'ok',
+  };
+}
+
+/** The file that audited requests are added to, one JSON object a line. */
+export const auditLog = (folder: string): string => join(folder, 'audit.jsonl');
+
+function auditFlags({ folder, options }: Layout): string[] {
+  if (options.audit === undefined) return [];
+  const policy = join(folder, 'audit-policy.json');
+  const rules = [{ level: options.audit, omitStages: ['RequestReceived'] }];
+  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
+  return [
+    `--audit-policy-file=${policy}`,
+    `--audit-log-path=${auditLog(folder)}`,
+    '--audit-log-mode=blocking-strict',
+  ];
+}

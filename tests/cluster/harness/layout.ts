@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateKey } from '../../../certs/keys.ts';
+import { type Access, accessWith } from './access.ts';
+import type { ClusterOptions, ComponentName } from './options.ts';
+import type { ClusterAuthority } from './pki.ts';
+import { freePorts } from './ports.ts';
+
+/** Services' own addresses. Nothing answers there: without kube-proxy the API server goes to endpoints. */
+export const serviceRange = '10.96.0.0/16';
+/** The `kubernetes` Service: first of the range. */
+export const kubernetesService = '10.96.0.1';
+
+/** Everything that the components have to know of each other. */
+export interface Layout {
+  folder: string;
+  ports: Record<Exclude<ComponentName, 'kwok'> | 'etcdPeers', number>;
+  /** Files, PEM. */
+  files: Record<
+    'authority' | 'authorityKey' | 'server' | 'serverKey' | 'tokens' | 'tokensKey' | 'kubelet' | 'kubeletKey',
+    string
+  >;
+  access: Record<'admin' | 'controllers' | 'scheduler', Access>;
+  options: ClusterOptions;
+}
+
+/** Chooses ports, and makes keys, certificates and kubeconfigs. */
+export async function layOut(
+  folder: string,
+  authority: ClusterAuthority,
+  options: ClusterOptions,
+): Promise<Layout> {
+  const [tokens, serving, kubelet, admin, controllers, scheduler, chosen] = await Promise.all([
+    generateKey(),
+    authority.serving(['localhost', '127.0.0.1', kubernetesService, 'kubernetes.default.svc']),
+    authority.client('kube-apiserver-kubelet-client', ['system:masters']),
+    authority.client('admin', ['system:masters']),
+    authority.client('system:kube-controller-manager'),
+    authority.client('system:kube-scheduler'),
+    freePorts(5),
+  ]);
+  const [etcd = 0, etcdPeers = 0, apiServer = 0, controllerManager = 0, schedulerPort = 0] = chosen;
+  const server = { url: `https://127.0.0.1:${apiServer}`, authority: authority.pair.certificate };
+  const save = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const accessOf = (name: string, pair: Access['credentials']): Access =>
+    accessWith(server, join(folder, `${name}.kubeconfig`), pair);
+  return {
+    folder,
+    options,
+    ports: {
+      etcd,
+      etcdPeers,
+      'kube-apiserver': apiServer,
+      'kube-controller-manager': controllerManager,
+      'kube-scheduler': schedulerPort,
+    },
+    files: {
+      authority: save('authority.crt', authority.pair.certificate),
+      authorityKey: save('authority.key', authority.pair.key),
+      server: save('server.crt', serving.certificate),
+      serverKey: save('server.key', serving.key),
+      tokens: save('tokens.pub', tokens.publicKey),
+      tokensKey: save('tokens.key', tokens.privateKey),
+      kubelet: save('kubelet-client.crt', kubelet.certificate),
+      kubeletKey: save('kubelet-client.key', kubelet.key),
+    },
+    access: {
+      admin: accessOf('admin', admin),
+      controllers: accessOf('controllers', controllers),
+      scheduler: accessOf('scheduler', scheduler),
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { profileLabel } from '../../../webhook/names.ts';
+
+/** The webhook's name in {@link registration}. */
+export const webhookName = 'pods.cni-gate.io';
+
+/**
+ * A MutatingWebhookConfiguration for `/mutate` behind a Service, for pods of namespaces that opted in. The API
+ * server calls it a moment after it was applied: make sure of it, with `eventually`, before something rests on it.
+ *
+ * @param authority of the server's certificate, PEM
+ * @param other another name of the webhook and its configuration, and another label that opts in
+ */
+export function registration(
+  service: { namespace: string; name: string },
+  authority: Buffer,
+  { name = webhookName, label = profileLabel }: { name?: string; label?: string } = {},
+): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name,
+        clientConfig: {
+          service: { ...service, path: '/mutate', port: 443 },
+          caBundle: authority.toString('base64'),
+        },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        namespaceSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] },
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: 'IfNeeded',
+      },
+    ],
+  };
+}
