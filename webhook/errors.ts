@@ -24,11 +24,25 @@ export const errorCodes = {
   CNI_GATE_TLS_UNREADABLE: 'A certificate or key file is missing, may not be read, or is not PEM.',
   CNI_GATE_TLS_PAIR:
     'The certificate and the key do not belong together, or the certificate is not in force.',
+  CNI_GATE_TLS_SECRET: 'The Secret of the managed certificates is missing, damaged, or may not be used.',
+  CNI_GATE_TLS_SECRET_FOREIGN: 'The Secret of the managed certificates belongs to somebody else.',
+  CNI_GATE_CA_BUNDLE: 'A webhook configuration does not trust the managed certificates, or is not there.',
+  CNI_GATE_CLIENT_CERTIFICATE: 'An admission call came without the client certificate that is asked for.',
+  CNI_GATE_CLIENT_NAME: 'An admission call came with the client certificate of somebody else.',
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
   CNI_GATE_INPUT_SYNTAX:
     'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
+  CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
+  CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',
+  CNI_GATE_CLUSTER_UNAUTHORIZED: 'The API server does not accept the credentials.',
+  CNI_GATE_CLUSTER_FORBIDDEN: 'The API server knows who asks and does not allow it.',
+  CNI_GATE_CLUSTER_NOT_FOUND: 'The cluster has no such object or resource.',
+  CNI_GATE_CLUSTER_CONFLICT: 'An object was changed or made by somebody else at the same time.',
+  CNI_GATE_CLUSTER_GONE: 'What was asked about is too far in the past.',
+  CNI_GATE_CLUSTER_BUSY: 'The API server answered that it cannot answer now.',
+  CNI_GATE_CLUSTER_REFUSED: 'The API server found fault with a request.',
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;
 

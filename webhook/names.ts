@@ -12,6 +12,10 @@ export const statusAnnotation = 'cni-gate.io/status';
 /** Keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
+/** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */
+export const certificatesLabel = 'cni-gate.io/certificates';
+export const certificatesLabelValue = 'managed';
+
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */

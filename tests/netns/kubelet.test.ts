@@ -72,6 +72,30 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     );
   });
 
+  const listeners: [address: string, code: number][] = [
+    ['0.0.0.0:4143', 0],
+    ['[::]:4143', 95],
+  ];
+  for (const [address, expected] of listeners) {
+    test(`linkerd with rules for IPv4 only, on a dual-stack pod whose proxy listens on ${address}`, async () => {
+      const env = { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: address };
+      await using sandbox = await Sandbox.make();
+      await writeRules(sandbox, linkerd(), { families: 'ipv4' });
+      const { code, message, log } = await startProof(sandbox, { ...specimens.linkerd, env }).ended;
+      assert.equal(code, expected, log);
+      const families = message.checks.map(({ family, held }) => [family, held]);
+      assert.deepEqual(
+        families,
+        expected === 0
+          ? [['IPv4', true]]
+          : [
+              ['IPv4', true],
+              ['IPv6', false],
+            ],
+      );
+    });
+  }
+
   test('in warn mode all is told and the pod starts', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const { code, message, log } = await startProof(sandbox, specimens.istio, { mode: 'warn' }).ended;

@@ -2,7 +2,7 @@ import { env, validateCommand } from '../../validator/contract.ts';
 import type { ProofSettings } from '../config/types.ts';
 import { foreign, networkStatusPath, podInfoMountPath, podInfoVolume, validatorContainer } from '../names.ts';
 import type { Demand } from './demand.ts';
-import type { Container, EnvVar, Pod, Volume } from './pod.ts';
+import { allContainers, type Container, type EnvVar, type Pod, type Volume } from './pod.ts';
 import { resourcesFor } from './resources.ts';
 import { userFor } from './user.ts';
 
@@ -24,9 +24,8 @@ export function validatorFor(pod: Pod, demand: Demand, proof: ProofSettings): Co
   const resources = resourcesFor(pod);
   return {
     name: validatorContainer,
-    image: proof.image,
+    ...programOf(pod, demand, proof),
     imagePullPolicy: proof.imagePullPolicy,
-    args: [validateCommand],
     env: environment(demand, proof),
     ...(resources && { resources }),
     securityContext: {
@@ -38,15 +37,26 @@ export function validatorFor(pod: Pod, demand: Demand, proof: ProofSettings): Co
       seccompProfile: { type: 'RuntimeDefault' },
     },
     terminationMessagePath: '/dev/termination-log',
-    terminationMessagePolicy: 'File',
+    // what a network's own validator has to say is in its log
+    terminationMessagePolicy: demand.container === undefined ? 'File' : 'FallbackToLogsOnError',
     ...(asksForInterfaces(demand) && {
       volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
     }),
   };
 }
 
+/** What the container runs: ours, or the network's own, which may take its image from the pod. */
+function programOf(pod: Pod, { container }: Demand, proof: ProofSettings): Partial<Container> {
+  if (container === undefined) return { image: proof.image, args: [validateCommand] };
+  const { imageOf, command, args } = container;
+  const image = container.image ?? allContainers(pod).find(({ name }) => name === imageOf)?.image;
+  return { ...(image && { image }), ...(command && { command }), ...(args && { args }) };
+}
+
 function environment(demand: Demand, proof: ProofSettings): EnvVar[] {
-  const result: EnvVar[] = [{ name: env.checks, value: demand.checksJson }];
+  // an empty list for a network's own validator: the variable marks the container as ours
+  const result: EnvVar[] = [{ name: env.checks, value: demand.checksJson || '[]' }];
+  if (demand.container !== undefined) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
   // an init container sees status.podIPs as environment variable, never as a volume file
   if (demand.words.some((word) => word !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));

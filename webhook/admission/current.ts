@@ -1,10 +1,11 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { env } from '../../validator/contract.ts';
-import { statusAnnotation, validatorContainer } from '../names.ts';
+import { validatorContainer } from '../names.ts';
 import type { Demand } from './demand.ts';
 import { type Container, own, type Pod, type Resources, type SecurityContext } from './pod.ts';
 import { quantity } from './quantity.ts';
 import { hasPodResources } from './resources.ts';
+import { readStatus, saysProfiles } from './status.ts';
 import { mayRunAs } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
@@ -16,7 +17,7 @@ const loaderVariables = new Set(['LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS'
 export function isOurContainer(container: Container, pod: Pod): boolean {
   return (
     container.name === validatorContainer &&
-    (own(pod.metadata.annotations, statusAnnotation) !== undefined ||
+    (saysProfiles(readStatus(pod)) ||
       (container.env ?? []).some((variable) => ownVariables.has(variable.name)))
   );
 }

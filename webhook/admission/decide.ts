@@ -5,9 +5,10 @@ import { optOutValue, profileLabel } from '../names.ts';
 import { type Choice, chooseProfile } from './choice.ts';
 import { demandOn } from './demand.ts';
 import { type Exemption, exemption, isUntouchable } from './exempt.ts';
-import { inject, injectedAt, type PodChange, uninject } from './inject.ts';
+import { inject, type PodChange } from './inject.ts';
 import type { Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
+import { acquit, carriesInjection, injectedAt, uninject } from './withdraw.ts';
 
 /**
  * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning; `current` means
@@ -59,7 +60,10 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   try {
     const join = policy.join(choice.profile);
     const demand = demandOn(pod, join, namespace.labels);
-    if (demand === undefined) return { ...leave(pod, 'nothing-promised', join.name), warnings };
+    if (demand === undefined) {
+      const left = leaving(pod, 'nothing-promised', acquit(pod, choice));
+      return { ...left, profile: join.name, warnings };
+    }
     const change = inject(pod, demand, choice, request.namespace, policy.proof);
     return {
       outcome: injectedAt(pod) < 0 && change.operations.length > 0 ? 'injected' : nameOf(change),
@@ -92,16 +96,13 @@ function chooseAllowed(
 }
 
 /** Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. */
-function leave(pod: Pod, reason: Exemption, profile?: string): Decision {
-  const operations = isUntouchable(reason) ? [] : uninject(pod).operations;
-  return {
-    outcome: operations.length > 0 ? 'removed' : 'skipped',
-    reason,
-    ...(profile !== undefined && { profile }),
-    profiles: [],
-    operations,
-    warnings: [],
-  };
+function leave(pod: Pod, reason: Exemption): Decision {
+  return leaving(pod, reason, isUntouchable(reason) ? [] : uninject(pod));
+}
+
+function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision {
+  const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
+  return { outcome, reason, profiles: [], operations, warnings: [] };
 }
 
 /** A refusal, or with `proof.mode: warn` a warning in its place. */

@@ -1,16 +1,19 @@
 import type { Check, ProfileCheck } from '../../validator/contract.ts';
 import { settingsOf, wordOf } from '../config/checks.ts';
 import type { Join } from '../config/policy.ts';
-import type { Profile } from '../config/types.ts';
+import type { Profile, ProofContainer } from '../config/types.ts';
+import { type Families, familiesIn, narrow } from './families.ts';
 import type { Pod } from './pod.ts';
 import { applies } from './when.ts';
 
 /** What the profiles that promise something to a pod ask of it, all together. */
 export interface Demand {
   profiles: Profile[];
-  /** The checks as one JSON text for the init container; empty where nothing is to be proved. */
+  /** The checks as one JSON text for the init container; empty where it makes none. */
   checksJson: string;
-  /** The words, each once, in the order of the profiles. */
+  /** A network's own validator, which makes the proof in place of ours. */
+  container: ProofContainer | undefined;
+  /** The words, each once, in the order of the profiles; `container` stands for a network's own validator. */
   words: string[];
   /** The user id that a check must run as. */
   asUser: number | undefined;
@@ -27,8 +30,9 @@ export function demandOn(pod: Pod, join: Join, namespaceLabels: Record<string, s
   if (holding.length === 0) return undefined;
   const demands = cache.get(join) ?? new Map<string, Demand>();
   cache.set(join, demands);
-  const key = holding.map((profile) => profile.name).join('.');
-  const demand = demands.get(key) ?? makeDemand(holding);
+  const families = holding.map((profile) => familiesIn(pod, profile));
+  const key = holding.map(({ name }, at) => name + keyOf(families[at])).join('.');
+  const demand = demands.get(key) ?? makeDemand(holding, families);
   demands.set(key, demand);
   return demand;
 }
@@ -52,17 +56,23 @@ function holdingProfiles(pod: Pod, join: Join, namespaceLabels: Record<string, s
   }
 }
 
-function makeDemand(profiles: Profile[]): Demand {
+const keyOf = (families: Families | undefined): string =>
+  families === undefined ? '' : `:${families.ipv4 ? 4 : ''}${families.ipv6 ? 6 : ''}`;
+
+function makeDemand(profiles: Profile[], families: (Families | undefined)[]): Demand {
+  const told = profiles.flatMap(({ name, proof }, at) =>
+    narrow(proof.checks, families[at]).map((check): ProfileCheck => ({ profile: name, ...check })),
+  );
   const checks: Check[] = profiles.flatMap((profile) => profile.proof.checks);
   const redirects = settingsOf(checks, 'redirect');
-  const told = profiles.flatMap((profile) =>
-    profile.proof.checks.map((check): ProfileCheck => ({ profile: profile.name, ...check })),
-  );
+  const container = profiles.find(({ proof }) => proof.container !== undefined)?.proof.container;
+  const users = container === undefined ? redirects : [...redirects, container];
   return {
     profiles,
     checksJson: told.length === 0 ? '' : JSON.stringify(told),
-    words: [...new Set(checks.map(wordOf))],
-    asUser: redirects.find((redirect) => redirect.asUser !== undefined)?.asUser,
-    notAsUsers: redirects.flatMap((redirect) => redirect.notAsUser ?? []),
+    container,
+    words: [...new Set<string>([...checks.map(wordOf), ...(container ? ['container'] : [])])],
+    asUser: users.find((user) => user.asUser !== undefined)?.asUser,
+    notAsUsers: users.flatMap((user) => user.notAsUser ?? []),
   };
 }

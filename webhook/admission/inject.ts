@@ -2,11 +2,10 @@ import type { Operation } from 'fast-json-patch';
 import type { ProofSettings } from '../config/types.ts';
 import { CniGateError } from '../errors.ts';
 import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../names.ts';
-import { version } from '../version.ts';
 import { annotationChanges } from './annotations.ts';
-import { type Choice, isOurs } from './choice.ts';
+import type { Choice } from './choice.ts';
 import { validatorFor, volumeFor } from './container.ts';
-import { isCurrent, isOurContainer } from './current.ts';
+import { isCurrent } from './current.ts';
 import type { Demand } from './demand.ts';
 import {
   appendOperations,
@@ -15,22 +14,13 @@ import {
   removeOperations,
   volumeOperations,
 } from './patch.ts';
-import { allContainers, type Container, own, type Pod } from './pod.ts';
-import type { Status } from './status.ts';
+import { allContainers, type Container, type Pod } from './pod.ts';
+import { statusText } from './status.ts';
+import { carriesInjection, dropVolume, injectedAt } from './withdraw.ts';
 
 export interface PodChange {
   operations: Operation[];
   warnings: string[];
-}
-
-/** Where our init container stands in the pod, or -1. */
-export function injectedAt(pod: Pod): number {
-  return (pod.spec.initContainers ?? []).findIndex((container) => isOurContainer(container, pod));
-}
-
-/** Whether an earlier call, of this version or another, left anything in the pod. */
-function carriesInjection(pod: Pod): boolean {
-  return injectedAt(pod) >= 0 || own(pod.metadata.annotations, statusAnnotation) !== undefined;
 }
 
 /**
@@ -49,18 +39,27 @@ export function inject(
   const at = injectedAt(pod);
   refuseTakenNames(pod, at);
   const annotations = annotationChanges(pod, demand, namespace);
-  annotations.set.set(statusAnnotation, statusText(demand, choice));
-  const volume = demand.checksJson === '' ? undefined : volumeFor(demand);
+  const proved = canProve(demand, proof);
+  annotations.set.set(statusAnnotation, statusText(choice, demand.profiles, proved ? demand.words : []));
+  const volume = proved ? volumeFor(demand) : undefined;
   const operations = [
-    ...(demand.checksJson === ''
-      ? removeOperations('initContainers', spec.initContainers, at)
-      : proveOperations(pod, at, validatorFor(pod, demand, proof), demand, proof)),
+    ...(proved
+      ? proveOperations(pod, at, validatorFor(pod, demand, proof), demand, proof)
+      : removeOperations('initContainers', spec.initContainers, at)),
     ...(volume === undefined ? dropVolume(pod) : volumeOperations(spec.volumes, volume)),
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, choice.profile]])),
     ...mapOperations(['metadata', 'annotations'], metadata.annotations, annotations.set),
   ];
-  return { operations, warnings: annotations.warnings };
+  const warnings = proved || demand.container === undefined ? [] : [cannotWarn];
+  return { operations, warnings: [...warnings, ...annotations.warnings] };
 }
+
+/** A network's own validator fails its pod: it has no word for "tell, and let the pod start". */
+function canProve(demand: Demand, proof: ProofSettings): boolean {
+  return demand.container === undefined ? demand.checksJson !== '' : proof.mode === 'enforce';
+}
+
+const cannotWarn = 'not proved: proof.mode is warn, and proof.container of the profile can only refuse';
 
 function proveOperations(
   pod: Pod,
@@ -79,43 +78,6 @@ function proveOperations(
     ...headOperations(initContainers, at, current, wanted),
     ...appendOperations('imagePullSecrets', imagePullSecrets, secrets),
   ];
-}
-
-/** What takes an earlier injection out of a pod that nothing is promised to any more. */
-export function uninject(pod: Pod): PodChange {
-  const { metadata, spec } = pod;
-  if (!carriesInjection(pod)) return { operations: [], warnings: [] };
-  const at = injectedAt(pod);
-  const label = own(metadata.labels, profileLabel);
-  const labelChange = label !== undefined && isOurs(pod, label) ? [profileLabel] : [];
-  return {
-    operations: [
-      ...removeOperations('initContainers', spec.initContainers, at),
-      ...dropVolume(pod),
-      ...mapOperations(['metadata', 'labels'], metadata.labels, removal(labelChange)),
-      ...mapOperations(['metadata', 'annotations'], metadata.annotations, removal([statusAnnotation])),
-    ],
-    warnings: [],
-  };
-}
-
-const removal = (keys: string[]): Map<string, undefined> => new Map(keys.map((key) => [key, undefined]));
-
-function dropVolume(pod: Pod): Operation[] {
-  if (!carriesInjection(pod)) return [];
-  const at = (pod.spec.volumes ?? []).findIndex((volume) => volume.name === podInfoVolume);
-  return removeOperations('volumes', pod.spec.volumes, at);
-}
-
-function statusText(demand: Demand, choice: Choice): string {
-  const status: Status = {
-    version,
-    profile: choice.profile,
-    chosenBy: choice.chosenBy,
-    profiles: demand.profiles.map((profile) => profile.name),
-    checks: demand.words,
-  };
-  return JSON.stringify(status);
 }
 
 /** Names are unique in a pod: a second one of ours would be refused by the API server in words that help nobody. */

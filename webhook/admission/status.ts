@@ -1,4 +1,5 @@
 import { statusAnnotation } from '../names.ts';
+import { version } from '../version.ts';
 import { own, type Pod } from './pod.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
@@ -27,4 +28,24 @@ export function readStatus(pod: Pod): Partial<Status> | undefined {
   } catch {
     return {};
   }
+}
+
+/** Whether a status tells of an injection. One that cannot be read may: somebody wrote it over. */
+export function saysProfiles(status: Partial<Status> | undefined): boolean {
+  return status !== undefined && !(Array.isArray(status.profiles) && status.profiles.length === 0);
+}
+
+/**
+ * The text of a pod's status annotation.
+ *
+ * @param profiles those that promise something to the pod
+ * @param checks what its init container proves
+ */
+export function statusText(
+  { profile, chosenBy }: { profile: string; chosenBy: ChosenBy },
+  profiles: { name: string }[] = [],
+  checks: string[] = [],
+): string {
+  const status: Status = { version, profile, chosenBy, profiles: profiles.map(({ name }) => name), checks };
+  return JSON.stringify(status);
 }

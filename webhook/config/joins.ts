@@ -46,7 +46,24 @@ export function conflicts(profiles: Profile[]): string[] {
       `check "reach" of profile "${reaching[0].name}" would be answered by the proxy that profile "${capturing[0].name}" redirects to`,
     );
   }
-  return [...texts, ...annotationConflicts(profiles), ...contradictions(profiles)];
+  return [
+    ...texts,
+    ...containerConflicts(profiles),
+    ...annotationConflicts(profiles),
+    ...contradictions(profiles),
+  ];
+}
+
+/** One init container proves a pod: a network's own validator makes none of our checks. */
+function containerConflicts(profiles: Profile[]): string[] {
+  const proving = profiles.filter(({ proof }) => proof.container !== undefined || proof.checks.length > 0);
+  const own = proving.find(({ proof }) => proof.container !== undefined);
+  const other = proving.find((profile) => profile !== own);
+  return own === undefined || other === undefined
+    ? []
+    : [
+        `proof.container of profile "${own.name}" takes the place of ours, which profile "${other.name}" needs for its proof`,
+      ];
 }
 
 /** Annotations that two profiles want with different values. Lists of Multus networks are merged instead. */

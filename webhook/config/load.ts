@@ -12,11 +12,12 @@ export const defaultImage = `ghcr.io/cni-gate/cni-gate:${version}`;
 /**
  * The configuration that a file's text stands for, with defaults and built-in profiles filled in.
  *
+ * @param image what is injected where the text names no image
  * @throws CniGateError as {@link parseChecked}
  */
-export function parseConfiguration(text: string, file: string): Configuration {
+export function parseConfiguration(text: string, file: string, image = defaultImage): Configuration {
   const value = parseChecked(text, file, validateConfiguration, configurationFaults);
-  value.proof.image ??= defaultImage;
+  value.proof.image ??= image;
   const own = new Set(value.profiles.map((profile) => profile.name));
   value.profiles = [...builtInProfiles().filter((profile) => !own.has(profile.name)), ...value.profiles];
   return value;
@@ -37,6 +38,7 @@ function configurationFaults(configuration: Configuration): Fault[] {
 }
 
 /** What is in force without a configuration file. */
-export function defaultConfiguration(): Configuration {
-  return parseConfiguration('{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}', 'built-in defaults');
+export function defaultConfiguration(image?: string): Configuration {
+  const text = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
+  return parseConfiguration(text, 'built-in defaults', image);
 }

@@ -25,6 +25,7 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
     ...whenFaults(profile, [...path, 'when']),
     ...annotationFaults(profile, [...path, 'annotations']),
     ...targetFaults(profile, [...path, 'proof', 'checks']),
+    ...containerFaults(profile, [...path, 'proof', 'container']),
     ...conflicts([profile]).map((text) => ({ path, text })),
   ];
 }
@@ -58,6 +59,29 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[]): 
 function ownerOf(key: string): string | undefined {
   if (key.startsWith(ownPrefix)) return 'cni-gate writes it itself';
   return Object.hasOwn(ownedByOthers, key) ? ownedByOthers[key] : undefined;
+}
+
+/** `imageOf` needs a container that is there in every pod to which the profile promises anything. */
+function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
+  const { checks, container } = proof;
+  if (container === undefined) return [];
+  const { image, imageOf } = container;
+  const faults: Fault[] = [];
+  if (checks.length > 0) {
+    faults.push({
+      path,
+      text: 'takes the place of ours, which proof.checks needs: give one of the two',
+      onKey: true,
+    });
+  }
+  if ((image === undefined) === (imageOf === undefined)) {
+    faults.push({ path, text: 'needs one of image and imageOf' });
+  }
+  if (imageOf !== undefined && [when].flat().some((condition) => condition.container !== imageOf)) {
+    const text = `"${imageOf}" must be asked for by each condition of when (container: ${imageOf}): the image is taken from it`;
+    faults.push({ path: [...path, 'imageOf'], text });
+  }
+  return faults;
 }
 
 function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {

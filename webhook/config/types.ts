@@ -19,6 +19,31 @@ export interface DaemonSetRef {
   name: string;
 }
 
+/** A validator of the network's own, run in place of ours: exit code 0 is a proof, any other is none. */
+export interface ProofContainer {
+  /** Its image, or the name of the pod's container whose image it takes: one of the two. */
+  image?: string;
+  imageOf?: string;
+  /** Absent: the image's entrypoint. */
+  command?: string[];
+  args?: string[];
+  /** The user id that it must run as. */
+  asUser?: number;
+  /** A user id that it must not run as. */
+  notAsUser?: number;
+}
+
+export interface ProfileProof {
+  checks: Check[];
+  /**
+   * Where a pod shows which families its proxy listens on: a variable of a container, with addresses and ports
+   * separated by commas. The redirect is proved for those only. Absent: for all that the pod has.
+   */
+  families?: { container: string; env: string };
+  /** In place of checks. */
+  container?: ProofContainer;
+}
+
 /** A network: what it promises, to which pods, who brings it to the node, and how it is proved. */
 export interface Profile {
   name: string;
@@ -26,7 +51,7 @@ export interface Profile {
   when: Condition | Condition[];
   daemonSets: DaemonSetRef[];
   annotations: Record<string, string>;
-  proof: { checks: Check[] };
+  proof: ProfileProof;
 }
 
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';

@@ -7,13 +7,17 @@ import type { ProofMode } from '../../../webhook/config/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
 import { type PodSpecimen, podNamespace, podOf } from './pods.ts';
 
-/** The pod as the webhook leaves it with the built-in profiles, and the container that it put there. */
+/**
+ * The pod as the webhook leaves it, and the container that it put there.
+ *
+ * @param configuration with the built-in profiles where it is not given
+ */
 export function injected(
   specimen: PodSpecimen,
   mode: ProofMode = 'enforce',
+  configuration = defaultConfiguration(),
 ): { pod: Pod; container: Container } {
   const pod = podOf(specimen);
-  const configuration = defaultConfiguration();
   configuration.proof.mode = mode;
   const namespace = { labels: { ...specimen.namespaceLabels, [profileLabel]: specimen.profile } };
   const { decision } = admit(

@@ -9,6 +9,8 @@ export interface PodSpecimen {
   annotations?: Record<string, string>;
   /** Containers besides the application's. */
   sidecars?: string[];
+  /** Environment of those. */
+  env?: Record<string, string>;
   runAsUser?: number;
 }
 
@@ -16,10 +18,12 @@ export const podNamespace = 'shop';
 
 export function podOf(specimen: PodSpecimen): Pod {
   const container = (name: string): Container => ({ name, image: `registry.example/${name}:1` });
+  const env = Object.entries(specimen.env ?? {}).map(([name, value]) => ({ name, value }));
+  const sidecar = (name: string): Container => ({ ...container(name), env });
   return {
     metadata: { name: 'web-0', namespace: podNamespace, annotations: { ...specimen.annotations } },
     spec: {
-      containers: ['web', ...(specimen.sidecars ?? [])].map(container),
+      containers: [container('web'), ...(specimen.sidecars ?? []).map(sidecar)],
       ...(specimen.runAsUser !== undefined && { securityContext: { runAsUser: specimen.runAsUser } }),
     },
   };

@@ -79,7 +79,7 @@ export function startProof(
 }
 
 /** Whom the kubelet runs it as: a user without a group has the group 0. */
-function identityOf(
+export function identityOf(
   pod: Pod,
   container: Container,
   forced: number | undefined,

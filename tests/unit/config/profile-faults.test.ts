@@ -112,4 +112,33 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       invalid(`${at}.when[0].annotations["cni-gate.io/status"]: ${text}`),
     );
   });
+
+  test("a network's own validator beside checks, without an image, with two, or of a container that may be absent", () => {
+    const profile = (proof: string, when = ''): string =>
+      refusal(`profiles:\n  - name: a\n    proof: {${proof}}\n    ${when}\n`);
+    const at = 'cni-gate.yaml:5: profiles[0].proof.container';
+    assert.equal(
+      profile('checks: [{address: {}}], container: {image: a}'),
+      invalid(`${at}: takes the place of ours, which proof.checks needs: give one of the two`),
+    );
+    assert.equal(profile('container: {args: [a]}'), invalid(`${at}: needs one of image and imageOf`));
+    assert.equal(
+      profile('container: {image: a, imageOf: proxy}', 'when: {container: proxy}'),
+      invalid(`${at}: needs one of image and imageOf`),
+    );
+    const asked = `${at}.imageOf: "proxy" must be asked for by each condition of when (container: proxy): the image is taken from it`;
+    assert.equal(profile('container: {imageOf: proxy}'), invalid(asked));
+    assert.equal(
+      profile('container: {imageOf: proxy}', 'when: [{container: proxy}, {labels: {a: b}}]'),
+      invalid(asked),
+    );
+    assert.equal(
+      profile('container: {image: "", asUser: 0, env: []}'),
+      invalid(
+        `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser`,
+        `${at}.image: must NOT have fewer than 1 characters, is "" (Its image; or imageOf.)`,
+        `${at}.asUser: must be >= 1, is 0 (never 0, which is root)`,
+      ),
+    );
+  });
 });

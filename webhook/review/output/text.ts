@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
+import { clean } from '../../clean.ts';
 import { profileLabel } from '../../names.ts';
 import { nameOf } from '../ask/judge.ts';
 import type { Judged, Report } from '../model.ts';
 import type { Progress } from '../progress.ts';
 import { isUncalled, type Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
-import { clean } from './clean.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -63,8 +63,9 @@ function header({ workload, verdict }: Judged, paint: Paint): string[] {
   ];
 }
 
-function diff({ workload }: Judged, lines: string[] | undefined, paint: Paint): string[] {
-  if (lines === undefined) return [];
+/** None for what is left alone: that it was looked at is written on it, and is no news to its author. */
+function diff({ workload, verdict }: Judged, lines: string[] | undefined, paint: Paint): string[] {
+  if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   return [
     paint('bold', `--- ${file}`),

@@ -1,0 +1,66 @@
+import { ask, eventually, type Thing } from './api.mts';
+
+/* What cni-gate does, told by a cluster: docker compose up, and read what this says. */
+
+const pods = '/api/v1/namespaces/shop/pods';
+
+const namespace = (name: string, labels: Record<string, string>): object => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+
+const template = { containers: [{ name: 'web', image: 'example/web' }] };
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: template },
+  },
+};
+
+const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'alone' }, spec: template };
+
+const initContainers = ({ spec }: Thing): string =>
+  (spec.initContainers ?? []).map(({ name }) => name).join(', ') || 'none';
+
+/** Makes something once; a second `docker compose up` finds it there. */
+async function make(path: string, object: object): Promise<void> {
+  await ask('POST', path, object).catch((error: Error) => {
+    if (!error.message.includes(' 409 ')) throw error;
+  });
+}
+
+async function deployTo(where: string): Promise<Thing> {
+  await eventually(async () => {
+    await make(`/apis/apps/v1/namespaces/${where}/deployments`, deployment);
+    return true;
+  });
+  return eventually(async () => {
+    const { items } = await ask('GET', `/api/v1/namespaces/${where}/pods?labelSelector=app%3Dweb`);
+    return items?.find(({ status }) => status.phase === 'Running');
+  });
+}
+
+await make('/api/v1/namespaces', namespace('plain', {}));
+await make('/api/v1/namespaces', namespace('shop', { 'cni-gate.io/profile': 'cilium' }));
+console.log('Namespace shop opted in: cni-gate.io/profile: cilium. Namespace plain did not.');
+
+console.log('A Deployment "web" is made in both.');
+console.log(`  plain/web: init containers of its pod: ${initContainers(await deployTo('plain'))}`);
+console.log(`  shop/web:  init containers of its pod: ${initContainers(await deployTo('shop'))}`);
+
+const tried = await eventually(() => ask('POST', `${pods}?dryRun=All`, pod));
+console.log('A dry run shows what would be stored, without storing it.');
+console.log(`  shop/alone: init containers: ${initContainers(tried)}`);
+
+const optedOut = { ...pod, metadata: { name: 'alone', labels: { 'cni-gate.io/profile': 'none' } } };
+const left = await ask('POST', `${pods}?dryRun=All`, optedOut);
+console.log('A pod that opts out by its label is left alone.');
+console.log(`  shop/alone: init containers: ${initContainers(left)}`);
+console.log(
+  'Look around: kubectl --server https://localhost:6443 --insecure-skip-tls-verify --token for-trying-out-admin',
+);

@@ -1,0 +1,67 @@
+import type { Cluster } from '../harness/cluster.ts';
+import { addNode } from '../harness/nodes.ts';
+import { apply, type Overlay } from './overlay.ts';
+import { type RunningPod, type StoredPod, startPod } from './pod.ts';
+
+/** cni-gate in a cluster, from an overlay as it is. */
+export interface Installation {
+  replicas: RunningPod[];
+}
+
+const selector = 'labelSelector=app.kubernetes.io%2Fname%3Dcni-gate';
+
+interface EndpointSlice {
+  endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
+}
+
+/**
+ * Applies an overlay to a cluster of two nodes, and runs the Deployment's pods.
+ *
+ * @param before what is made between the overlay and the pods: for certificates that somebody else brings
+ */
+export async function install(
+  cluster: Cluster,
+  overlay: Overlay,
+  before: () => Promise<void> = async () => {},
+): Promise<Installation> {
+  await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
+  await apply(cluster, overlay);
+  await before();
+  const pods = await runningPods(cluster, 2);
+  const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
+  await endpoints(cluster, 2);
+  await trusted(cluster);
+  return { replicas };
+}
+
+/** The Deployment's pods, once that many have an address. */
+export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {
+  const seen = new Map<string, StoredPod>();
+  await cluster.api.until<StoredPod>(`/api/v1/namespaces/cni-gate/pods?${selector}`, (pod, type) => {
+    if (type !== 'DELETED' && pod.status.phase === 'Running' && pod.status.podIP)
+      seen.set(pod.metadata.uid, pod);
+    else seen.delete(pod.metadata.uid);
+    return seen.size === count;
+  });
+  return [...seen.values()];
+}
+
+/** Waits until the Service has that many addresses. */
+async function endpoints(cluster: Cluster, count: number): Promise<void> {
+  await cluster.api.until<EndpointSlice>(
+    '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',
+    ({ endpoints: list }) => (list ?? []).filter(({ conditions }) => conditions.ready).length === count,
+  );
+}
+
+interface Registration {
+  webhooks: { clientConfig: { caBundle?: string } }[];
+}
+
+/** Waits until the API server has an authority to know us by. */
+async function trusted(cluster: Cluster): Promise<void> {
+  await cluster.api.until<Registration>(
+    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations?fieldSelector=metadata.name%3Dcni-gate',
+    ({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle),
+  );
+}

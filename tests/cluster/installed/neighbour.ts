@@ -1,0 +1,107 @@
+import { createServer, type Server } from 'node:https';
+import { json } from 'node:stream/consumers';
+import type { Cluster } from '../harness/cluster.ts';
+
+/** What is read of the pod in a review. */
+export interface ReviewedPod {
+  metadata: { annotations?: Record<string, string> };
+  spec: { initContainers?: { name: string }[]; containers: { name: string }[] };
+}
+
+type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
+
+/** Another mutating webhook, of somebody else. */
+export interface Neighbour {
+  close(): Promise<void>;
+}
+
+/**
+ * Starts and registers a mutating webhook for pods.
+ *
+ * @param name of its configuration, by which the API server orders the calls
+ * @param change what it does to a pod; nothing where it is as it wants it
+ */
+export async function startNeighbour(
+  cluster: Cluster,
+  name: string,
+  address: string,
+  change: (pod: ReviewedPod) => Patch,
+): Promise<Neighbour> {
+  const server = createServer(
+    await tls(cluster, address),
+    (request, response) =>
+      void json(request).then((body) => {
+        const { request: asked } = body as { request: { uid: string; object: ReviewedPod } };
+        const patch = change(asked.object);
+        const answer = { uid: asked.uid, allowed: true, ...(patch.length > 0 && encoded(patch)) };
+        response.setHeader('content-type', 'application/json');
+        response.end(
+          JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }),
+        );
+      }),
+  );
+  await listening(server, address);
+  const port = (server.address() as { port: number }).port;
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [registration(cluster, name, `https://${address}:${port}/`)],
+  });
+  return {
+    close: async () => {
+      await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const encoded = (patch: Patch): object => ({
+  patchType: 'JSONPatch',
+  patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+});
+
+async function tls(cluster: Cluster, address: string): Promise<{ cert: string; key: string }> {
+  const { certificate, key } = await cluster.authority.serving([address]);
+  return { cert: certificate, key };
+}
+
+function listening(server: Server, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.on('error', reject).listen(0, address, resolve);
+  });
+}
+
+function registration(cluster: Cluster, name: string, url: string): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.com`,
+        clientConfig: { url, caBundle: Buffer.from(cluster.authority.pair.certificate).toString('base64') },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        namespaceSelector: { matchLabels: { neighbours: 'yes' } },
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: 'IfNeeded',
+      },
+    ],
+  };
+}
+
+/** Puts an init container of its own before all others. */
+export const firstInit = ({ spec }: ReviewedPod): Patch => {
+  const { initContainers } = spec;
+  if (initContainers?.some(({ name }) => name === 'neighbour-init')) return [];
+  const value = { name: 'neighbour-init', image: 'example/init' };
+  return initContainers
+    ? [{ op: 'add', path: '/spec/initContainers/0', value }]
+    : [{ op: 'add', path: '/spec/initContainers', value: [value] }];
+};
+
+/** Adds linkerd's proxy, as its injector does where CNI is enabled. */
+export const meshProxy = ({ spec }: ReviewedPod): Patch =>
+  spec.containers.some(({ name }) => name === 'linkerd-proxy')
+    ? []
+    : [{ op: 'add', path: '/spec/containers/0', value: { name: 'linkerd-proxy', image: 'example/proxy' } }];

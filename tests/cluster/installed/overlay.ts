@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { profileLabel } from '../../../webhook/names.ts';
+import { ApiError } from '../harness/api.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import { eventually } from '../harness/eventually.ts';
+
+export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
+
+/** Where an overlay lies, as `kubectl apply -k` takes it. */
+export const overlayPath = (overlay: Overlay): string =>
+  fileURLToPath(new URL(`../../../manifests/overlays/${overlay}`, import.meta.url));
+
+/** Applies an overlay as it is. */
+export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {
+  await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay)]);
+}
+
+export const policyName = 'pods.cni-gate.io';
+
+/** Whether an error is a refusal by a policy of ours. */
+export const byPolicy = (error: unknown, name = policyName): error is ApiError =>
+  error instanceof ApiError && error.message.includes(`ValidatingAdmissionPolicy '${name}'`);
+
+/** A namespace with these labels. */
+export const namespace = (name: string, labels: Record<string, string> = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+
+/** A pod of one container, with more in its metadata and spec where that is given. */
+export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { containers: [{ name: 'web', image: 'example/web' }], ...spec },
+});
+
+/** Asks the API server to make a pod, without making it. */
+export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>
+  cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
+
+/**
+ * Takes our webhook away and waits until the policy over pods is in force. Nobody tells: a policy counts a moment
+ * after it is stored, so the API server is asked until it refuses.
+ */
+export async function policyAlone(cluster: Cluster): Promise<void> {
+  await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
+  const where = 'policy-alone';
+  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(where, { [profileLabel]: 'cilium' })] });
+  // made by a controller; pods are refused before that
+  await cluster.api.until(`/api/v1/namespaces/${where}/serviceaccounts`, () => true);
+  await eventually(() =>
+    assert.rejects(tryPod(cluster, where, pod('probe')), (error: unknown) => byPolicy(error)),
+  );
+}

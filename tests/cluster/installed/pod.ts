@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { contained, signal } from '../../support/container/container.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import { fieldOf, type Volume, writeVolume } from './volumes.ts';
+
+/** What is read of a stored pod. */
+export interface StoredPod {
+  metadata: { name: string; namespace: string; uid: string };
+  spec: { serviceAccountName: string; nodeName?: string; volumes: Volume[]; containers: StoredContainer[] };
+  status: { phase: string; podIP?: string };
+}
+
+interface StoredContainer {
+  name: string;
+  args: string[];
+  env?: { name: string; value?: string; valueFrom?: { fieldRef?: { fieldPath: string } } }[];
+  volumeMounts: { name: string; mountPath: string }[];
+}
+
+/** A stored pod of our Deployment, run as a process at the pod's address. */
+export interface RunningPod {
+  pod: StoredPod;
+  child: ChildProcess;
+  /** Every line that it logged, parsed. */
+  lines: Record<string, unknown>[];
+  /** Asks its port for probes and metrics. */
+  ops(path: string): Promise<Response>;
+  /** Writes its volumes anew, as the kubelet does some time after an object changed. */
+  refresh(): Promise<void>;
+  /** Sends a signal and waits for the end; the exit code. */
+  end(name?: NodeJS.Signals): Promise<number | null>;
+}
+
+const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+/** The image's user, but any other number will do. */
+const uid = 65_532;
+const opsPort = 8080;
+
+/**
+ * Runs the container of a stored pod as the kubelet would: its arguments, environment and volumes, a root that cannot
+ * be written, a user who is not root. In place of the image it has the sources of the checkout, and one flag more:
+ * all pods share one network here, so that each listens on its own address.
+ *
+ * @throws Error with what it wrote where it ends before it serves
+ */
+export async function startPod(cluster: Cluster, pod: StoredPod): Promise<RunningPod> {
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error('a pod without containers');
+  const host = fieldOf(pod, 'status.podIP');
+  const scratch = mkdtempSync(join(tmpdir(), 'pod-'));
+  const root = join(scratch, 'root');
+  mkdirSync(root, { mode: 0o755 });
+  const folder = (name: string): string => join(scratch, 'volumes', name);
+  const refresh = async (): Promise<void> => {
+    for (const volume of pod.spec.volumes) await writeVolume(cluster, pod, volume, folder(volume.name));
+  };
+  await refresh();
+  const mounts: [string, string][] = [
+    ...['/usr', '/lib', '/lib64'].map((path): [string, string] => [path, path]),
+    [checkout, '/app'],
+    [process.execPath, '/node'],
+    ...container.volumeMounts.map(({ name, mountPath }): [string, string] => [folder(name), mountPath]),
+  ];
+  const command = ['/node', '/app/webhook/main.ts', ...container.args, '--host', host];
+  const child = spawn(...contained({ root, uid, mounts }, command), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...environment(cluster, pod, container) },
+  });
+  const lines: Record<string, unknown>[] = [];
+  await serving(child, lines);
+  return {
+    pod,
+    child,
+    lines,
+    ops: (path) => fetch(`http://${host}:${opsPort}${path}`),
+    refresh,
+    end: async (name = 'SIGTERM') => {
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        signal(child, name);
+        await ended;
+      }
+      return child.exitCode;
+    },
+  };
+}
+
+/** What the kubelet sets, with the API server where it is here in place of its Service's address. */
+function environment(
+  cluster: Cluster,
+  pod: StoredPod,
+  { env = [] }: StoredContainer,
+): Record<string, string> {
+  const { hostname, port } = new URL(cluster.server.url);
+  return {
+    // runtimes set it, for a user without a home too
+    HOME: '/',
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    ...Object.fromEntries(
+      env.map(({ name, value = '', valueFrom }) => [
+        name,
+        valueFrom?.fieldRef ? fieldOf(pod, valueFrom.fieldRef.fieldPath) : value,
+      ]),
+    ),
+  };
+}
+
+function serving(child: ChildProcess, lines: Record<string, unknown>[]): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  if (child.stdout) {
+    createInterface(child.stdout).on('line', (text) => {
+      const line = JSON.parse(text);
+      lines.push(line);
+      if (line.msg === 'serving admission reviews') resolve();
+    });
+  }
+  child.on('error', reject);
+  child.on('close', (code) => {
+    reject(new Error(`the pod's process ended with ${code}:\n${errors}\n${JSON.stringify(lines, null, 2)}`));
+  });
+  return promise;
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import { metric } from '../harness/metrics.ts';
+import { namespace, pod } from './overlay.ts';
+
+/** What is read of a user's pod. */
+export interface UserPod {
+  metadata: { name: string; annotations?: Record<string, string>; labels?: Record<string, string> };
+  spec: {
+    initContainers?: { name: string; image: string; env?: { name: string; value?: string }[] }[];
+    containers: { name: string }[];
+  };
+  status: { phase: string; qosClass?: string };
+}
+
+const webhookCalls = 'apiserver_admission_webhook_request_total';
+
+/** How often the API server called our webhook, however that ended. */
+export const calls = (cluster: Cluster): Promise<number> =>
+  metric(cluster.api, webhookCalls, { name: 'pods.cni-gate.io' });
+
+/** Makes a namespace in which pods can be made. */
+export async function makeNamespace(
+  cluster: Cluster,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<void> {
+  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(name, labels)] });
+  await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
+}
+
+export const deployment = (name: string, spec: object = {}): object => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: {
+        initContainers: [{ name: 'migrate', image: 'example/web' }],
+        containers: [{ name: 'web', image: 'example/web' }],
+        ...spec,
+      },
+    },
+  },
+});
+
+/** The pod of a Deployment once it runs. */
+export const runningPod = (cluster: Cluster, where: string, app: string): Promise<UserPod> =>
+  cluster.api.until<UserPod>(
+    `/api/v1/namespaces/${where}/pods?labelSelector=app%3D${app}`,
+    ({ status }) => status.phase === 'Running',
+  );
+
+export const initNames = ({ spec }: UserPod): string[] => (spec.initContainers ?? []).map(({ name }) => name);
+
+/** Tests of what every overlay has to do in a cluster in which it was installed. */
+export function testThatItWorks(cluster: Cluster): void {
+  test("a Deployment's pod in a namespace that opted in is stored with our init container first", async () => {
+    await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+    await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
+    const stored = await runningPod(cluster, 'shop', 'web');
+    assert.deepEqual(initNames(stored), [validatorContainer, 'migrate']);
+    const { containers } = await ownTemplate(cluster);
+    assert.equal(stored.spec.initContainers?.[0]?.image, containers[0]?.image);
+  });
+
+  test('a dry run shows the same', async () => {
+    const shown = await cluster.kubectl(
+      ['-n', 'shop', 'apply', '--dry-run=server', '-o', 'json', '-f', '-'],
+      {
+        input: JSON.stringify(pod('alone', { initContainers: [{ name: 'migrate', image: 'example/web' }] })),
+      },
+    );
+    assert.deepEqual(initNames(JSON.parse(shown)), [validatorContainer, 'migrate']);
+  });
+
+  test('a namespace that did not opt in sees no call at all', async () => {
+    const before = await calls(cluster);
+    assert.ok(before > 0, 'the API server counts no calls where there were some');
+    await makeNamespace(cluster, 'plain');
+    await makeNamespace(cluster, 'declined', { [profileLabel]: 'none' });
+    for (const where of ['plain', 'declined']) {
+      await cluster.kubectl(['-n', where, 'apply', '-f', '-'], { input: [deployment('web')] });
+      assert.deepEqual(initNames(await runningPod(cluster, where, 'web')), ['migrate']);
+    }
+    assert.equal(await calls(cluster), before);
+  });
+}
+
+/** The pod template of our own Deployment. */
+async function ownTemplate(cluster: Cluster): Promise<{ containers: { image: string }[] }> {
+  const found = await cluster.api.get<{ spec: { template: { spec: { containers: { image: string }[] } } } }>(
+    '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate',
+  );
+  return found.spec.template.spec;
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { optOutValue, profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { install } from './installed/installation.ts';
+import { pod, tryPod } from './installed/overlay.ts';
+import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
+
+/* The commands are those of the guides, word by word. */
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+
+/** Lines of kubectl in a section of a guide. */
+function commands(guide: string, section: RegExp): string[] {
+  const text = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8');
+  const [, part = ''] = text.split(section);
+  return [...(part.split(/^\*\*|^#/m)[0] ?? '').matchAll(/^kubectl (.*)$/gm)].map(([, line = '']) => line);
+}
+
+async function carryOut(lines: string[]): Promise<void> {
+  assert.ok(lines.length > 0, 'no command in the guide');
+  for (const line of lines) {
+    await cluster.kubectl(
+      line.split(' ').map((word) => (word.startsWith('manifests/') ? checkout + word : word)),
+    );
+  }
+}
+
+const inits = async (name: string, metadata: object = {}): Promise<string[]> =>
+  initNames(await tryPod<UserPod>(cluster, 'shop', pod(name, {}, metadata)));
+
+test('one command takes away what stands in the way of pods', async () => {
+  await carryOut(commands('break-glass', /^\*\*All of the cluster\*\*/m));
+  await eventually(async () => assert.deepEqual(await inits('free'), []));
+});
+
+test('it comes back by the overlay alone, and is trusted again', async () => {
+  await carryOut(commands('break-glass', /^\*\*Back again\*\*/m));
+  await eventually(async () => assert.deepEqual(await inits('proved'), [validatorContainer]));
+});
+
+test('with no replica running a pod goes free by its label', async () => {
+  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+  await assert.rejects(inits('held'), /failed calling webhook/);
+  assert.deepEqual(await inits('free', { labels: { [profileLabel]: optOutValue } }), []);
+});
+
+test('with no replica running a namespace goes free by its label', async () => {
+  await carryOut(commands('break-glass', /^\*\*One namespace\*\*/m));
+  await eventually(async () => assert.deepEqual(await inits('free'), []));
+});
+
+test('to leave for good holds up no pod, and leaves nothing', async () => {
+  await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
+  await eventually(() => assert.rejects(inits('held'), /failed calling webhook/));
+  const [first = '', ...rest] = commands('install', /^## Leave for good/m);
+  await carryOut([first]);
+  await eventually(async () => assert.deepEqual(await inits('free'), []));
+  await carryOut(rest);
+  await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
+  assert.deepEqual(initNames(await runningPod(cluster, 'shop', 'web')), ['migrate']);
+  assert.equal(await left(), '');
+});
+
+/** Every object of ours that is not in a namespace, and the namespace. */
+function left(): Promise<string> {
+  const kinds = [
+    ...['namespaces', 'clusterroles', 'clusterrolebindings', 'mutatingwebhookconfigurations'],
+    ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+  ].join(',');
+  return cluster.kubectl(['get', kinds, '-l', 'app.kubernetes.io/part-of=cni-gate', '-o', 'name']);
+}

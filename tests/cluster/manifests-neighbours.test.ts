@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { env } from '../../validator/contract.ts';
+import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { answerTo } from '../support/answers.ts';
+import { policyOf } from '../support/configurations.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { install } from './installed/installation.ts';
+import { firstInit, meshProxy, type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
+import { byPolicy, pod, tryPod } from './installed/overlay.ts';
+import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
+
+/* Webhooks are called in the order of their configurations' names: `a…` before ours, `z…` behind it. */
+
+const address = '10.254.2.1';
+const profile = 'cilium.linkerd';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+await makeNamespace(cluster, 'shared', { [profileLabel]: profile, neighbours: 'yes' });
+await makeNamespace(cluster, 'meshed', { [profileLabel]: 'linkerd', neighbours: 'yes' });
+
+/** Makes a pod beside neighbours, by the names of their configurations. */
+async function besides(
+  neighbours: Record<string, (pod: ReviewedPod) => ReturnType<typeof firstInit>>,
+  where: string,
+) {
+  const running = await Promise.all(
+    Object.entries(neighbours).map(([name, change]) => startNeighbour(cluster, name, address, change)),
+  );
+  try {
+    const added = Object.values(neighbours).includes(meshProxy) ? 'linkerd-proxy' : 'web';
+    // the API server takes up a registration a moment after it is stored
+    await eventually(async () => {
+      const { spec } = await tryPod<UserPod>(cluster, where, pod('probe'));
+      assert.ok(spec.containers.some(({ name }) => name === added));
+      if (Object.values(neighbours).includes(firstInit))
+        assert.ok(initNamesOf(spec).includes('neighbour-init'));
+    });
+    return await tryPod<UserPod>(cluster, where, pod('web'));
+  } finally {
+    for (const neighbour of running) await neighbour.close();
+  }
+}
+
+const initNamesOf = (spec: UserPod['spec']): string[] => (spec.initContainers ?? []).map(({ name }) => name);
+
+/** The words of the checks, as the init container gets them. */
+function checksOf({ spec }: UserPod): string[] {
+  const text = spec.initContainers?.[0]?.env?.find(({ name }) => name === env.checks)?.value ?? '[]';
+  const checks: Record<string, unknown>[] = JSON.parse(text);
+  return checks.flatMap((check) => Object.keys(check).filter((key) => key !== 'profile'));
+}
+
+/** What cni-gate would still change of a pod as it is stored. */
+async function changesLeft(stored: UserPod, label: string): Promise<unknown[]> {
+  const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: label };
+  const context = { policy: policyOf(), namespaces: new KnownNamespaces(new Map([['shop', labels]])) };
+  const { patch } = await answerTo(stored as unknown as Pod, context);
+  return patch;
+}
+
+const names: [string, string][] = [
+  ['a-init', 'z-mesh'],
+  ['z-init', 'a-mesh'],
+  ['a-init', 'a-mesh'],
+  ['z-init', 'z-mesh'],
+  ['z-mesh-init', 'z-mesh'],
+];
+
+for (const [init, mesh] of names) {
+  test(`beside ${init} and ${mesh} ours is first, with the checks of both profiles`, async () => {
+    const stored = await besides({ [init]: firstInit, [mesh]: meshProxy }, 'shared');
+    assert.deepEqual(initNames(stored), [validatorContainer, 'neighbour-init']);
+    assert.deepEqual(checksOf(stored), ['address', 'gateway', 'redirect']);
+    assert.deepEqual(await changesLeft(stored, profile), []);
+  });
+}
+
+for (const mesh of ['a-mesh', 'z-mesh']) {
+  test(`where nothing was promised before ${mesh} came, the proof comes with it`, async () => {
+    const stored = await besides({ [mesh]: meshProxy }, 'meshed');
+    assert.deepEqual(initNames(stored), [validatorContainer]);
+    assert.deepEqual(checksOf(stored), ['redirect']);
+    assert.deepEqual(await changesLeft(stored, 'linkerd'), []);
+  });
+}
+
+test('a neighbour that insists on the first place is told by the policy', async () => {
+  const insist = ({ spec }: ReviewedPod): ReturnType<typeof firstInit> => {
+    const { initContainers: list } = spec;
+    if (list === undefined || list[0]?.name === 'neighbour-init') return [];
+    const rest = list.filter(({ name }) => name !== 'neighbour-init');
+    const value = [{ name: 'neighbour-init', image: 'example/init' }, ...rest];
+    return [{ op: 'replace', path: '/spec/initContainers', value }];
+  };
+  const neighbour = await startNeighbour(cluster, 'z-insists', address, insist);
+  try {
+    await eventually(() =>
+      assert.rejects(
+        tryPod(cluster, 'shared', pod('web')),
+        (error: unknown) => byPolicy(error) && /first init container is "neighbour-init"/.test(error.message),
+      ),
+    );
+  } finally {
+    await neighbour.close();
+  }
+});

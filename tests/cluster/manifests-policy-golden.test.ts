@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { after, test } from 'node:test';
+import type { Pod } from '../../webhook/admission/pod.ts';
+import { profileLabel } from '../../webhook/names.ts';
+import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
+import { answerTo, patched } from '../support/answers.ts';
+import { ApiError } from './harness/api.ts';
+import { Cluster } from './harness/cluster.ts';
+import { apply, byPolicy, namespace, policyAlone, tryPod } from './installed/overlay.ts';
+
+/*
+ * The policy has to agree with cni-gate about every golden case: what it lets through passes, and what it would have
+ * patched is refused as it came.
+ */
+
+const folder = new URL('../golden/cases/', import.meta.url);
+const cases = readdirSync(folder)
+  .sort()
+  .map((file) => ({ name: basename(file, '.yaml'), golden: readCase(new URL(file, folder)).golden }));
+
+/** DaemonSets of profiles of one's own: the policy's parameter has to name them. */
+const listed = new Set(cases.flatMap(({ golden }) => [...contextOf(golden).policy.daemonSets]));
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+await apply(cluster, 'strict');
+await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-policy', {
+  data: { daemonSets: [...listed].join(' ') },
+});
+await policyAlone(cluster);
+
+const spaces = new Map<string, string>();
+/** Cases whose pods the API server refuses by itself, before it asks a policy. */
+const noPods: string[] = [];
+
+for (const { name, golden } of cases) {
+  test(name, async () => {
+    const { pod, request } = beginningOf(golden);
+    const { decision, patch } = await answerTo(pod, contextOf(golden), request);
+    const { outcome, reason } = decision;
+    // that nobody may opt out is for the component no-opt-out
+    if (
+      !contextOf(golden).policy.proof.allowOptOut ||
+      reason === 'operation' ||
+      outcome === 'refused' ||
+      outcome === 'warned'
+    )
+      return;
+    const where = await spaceFor(golden);
+    const [asItCame, asItLeft] = [await verdict(where, pod), await verdict(where, patched(pod, patch))];
+    if (asItCame === 'no pod') {
+      noPods.push(name);
+      return;
+    }
+    const expected = isOfAnotherImage(golden)
+      ? /has the image .* not one of ghcr.io\/cni-gate\/cni-gate/
+      : /^stored$/;
+    assert.match(asItLeft, expected);
+    const leftAlone = outcome === 'skipped' && reason !== 'nothing-promised';
+    if (leftAlone || isListed(where, pod)) assert.equal(asItCame, 'stored');
+    else if (outcome === 'injected' || outcome === 'skipped') assert.match(asItCame, /^policy/);
+  });
+}
+
+test('all cases but these are pods for the API server', () => {
+  assert.deepEqual(noPods, ['ephemeral-in-an-exported-pod', 'keys-with-tilde-and-slash', 'no-containers']);
+});
+
+function isOfAnotherImage(golden: GoldenCase): boolean {
+  return !contextOf(golden).policy.proof.image.startsWith('ghcr.io/cni-gate/cni-gate');
+}
+
+function isListed(where: string, { metadata }: Pod): boolean {
+  return (metadata.ownerReferences ?? []).some(
+    ({ controller, kind, name }) =>
+      controller === true && kind === 'DaemonSet' && listed.has(`${where}/${name}`),
+  );
+}
+
+/** A namespace for a case: its own where that is free, since some names matter. */
+async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: GoldenCase): Promise<string> {
+  const all = { ...labels, ...(profile !== undefined && { [profileLabel]: profile }) };
+  const key = JSON.stringify([name, all]);
+  const known = spaces.get(key);
+  if (known !== undefined) return known;
+  const free = [...spaces.values()].includes(name) ? `${name}-${spaces.size}` : name;
+  spaces.set(key, free);
+  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(free, all)] });
+  await cluster.api.until(`/api/v1/namespaces/${free}/serviceaccounts`, () => true);
+  return free;
+}
+
+/** What the API server says to the making of a pod: `stored`, the policy's words, or `no pod`. */
+async function verdict(where: string, { metadata, spec }: Pod): Promise<string> {
+  const { namespace: _, ...own } = metadata;
+  // neither is there, nor does it matter here
+  const { serviceAccountName, serviceAccount, ...rest } = spec as Pod['spec'] & Record<string, unknown>;
+  try {
+    await tryPod(cluster, where, { apiVersion: 'v1', kind: 'Pod', metadata: own, spec: rest });
+    return 'stored';
+  } catch (error) {
+    if (byPolicy(error)) return `policy: ${error.message}`;
+    if (error instanceof ApiError) return 'no pod';
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { install } from './installed/installation.ts';
+import { byPolicy, overlayPath, pod, tryPod } from './installed/overlay.ts';
+import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+
+testThatItWorks(cluster);
+
+test('the manifests hold to the letter, and to Pod Security restricted', async () => {
+  await cluster.kubectl([
+    ...['apply', '--dry-run=server', '--validate=strict', '--warnings-as-errors'],
+    ...['-k', overlayPath('strict')],
+  ]);
+  const { metadata } = await cluster.api.get<{ metadata: { labels: Record<string, string> } }>(
+    '/api/v1/namespaces/cni-gate',
+  );
+  assert.equal(metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
+});
+
+test('an injected pod holds to Pod Security restricted where it did before', async () => {
+  const restricted = {
+    securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'web',
+        image: 'example/web',
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  };
+  await makeNamespace(cluster, 'vault', {
+    [profileLabel]: 'cilium.linkerd',
+    'pod-security.kubernetes.io/enforce': 'restricted',
+  });
+  const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/vault/pods', pod('web', restricted));
+  assert.deepEqual(initNames(stored), [validatorContainer]);
+});
+
+const resources: Record<string, object | undefined> = {
+  Guaranteed: { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '100m', memory: '100Mi' } },
+  Burstable: { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '200m', memory: '200Mi' } },
+};
+
+test('a ResourceQuota that asks for requests and limits admits injected pods, in their QoS class', async () => {
+  await makeNamespace(cluster, 'budget', { [profileLabel]: 'cilium' });
+  await cluster.kubectl(['-n', 'budget', 'apply', '-f', '-'], {
+    input: [
+      {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'all' },
+        spec: {
+          hard: { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '4', 'limits.memory': '4Gi' },
+        },
+      },
+    ],
+  });
+  await cluster.api.until<{ status?: { hard?: object } }>(
+    '/api/v1/namespaces/budget/resourcequotas',
+    ({ status }) => status?.hard,
+  );
+  for (const [qosClass, given] of Object.entries(resources)) {
+    const containers = [{ name: 'web', image: 'example/web', resources: given }];
+    const stored = await cluster.api.post<UserPod>(
+      '/api/v1/namespaces/budget/pods',
+      pod(qosClass.toLowerCase(), { containers }),
+    );
+    assert.equal(stored.status.qosClass, qosClass);
+    assert.deepEqual(initNames(stored), [validatorContainer]);
+  }
+});
+
+test('a quota for pods of no class admits an injected one, which has none either', async () => {
+  await makeNamespace(cluster, 'spare', { [profileLabel]: 'cilium' });
+  await cluster.kubectl(['-n', 'spare', 'apply', '-f', '-'], {
+    input: [
+      {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'best-effort' },
+        spec: { hard: { pods: '1' }, scopes: ['BestEffort'] },
+      },
+    ],
+  });
+  await cluster.api.until<{ status?: { hard?: object } }>(
+    '/api/v1/namespaces/spare/resourcequotas',
+    ({ status }) => status?.hard,
+  );
+  const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/spare/pods', pod('web'));
+  assert.equal(stored.status.qosClass, 'BestEffort');
+  // it was counted as such
+  await assert.rejects(cluster.api.post('/api/v1/namespaces/spare/pods', pod('more')), /exceeded quota/);
+});
+
+test('with cni-gate away no pod is made in a namespace that opted in', async () => {
+  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+  await assert.rejects(tryPod(cluster, 'shop', pod('late')), /failed calling webhook "pods.cni-gate.io"/);
+  await tryPod(cluster, 'plain', pod('late'));
+});
+
+test('with its registration gone the policy refuses the pod', async () => {
+  await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
+  // the API server goes on calling for a moment
+  await eventually(() =>
+    assert.rejects(tryPod(cluster, 'shop', pod('late')), (error: unknown) => byPolicy(error)),
+  );
+  await tryPod(cluster, 'plain', pod('late'));
+});

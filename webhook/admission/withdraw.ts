@@ -1,0 +1,55 @@
+import type { Operation } from 'fast-json-patch';
+import { podInfoVolume, profileLabel, statusAnnotation } from '../names.ts';
+import { type Choice, isOurs } from './choice.ts';
+import { isOurContainer } from './current.ts';
+import { mapOperations, removeOperations } from './patch.ts';
+import { own, type Pod } from './pod.ts';
+import { readStatus, saysProfiles, statusText } from './status.ts';
+
+/** Where our init container stands in the pod, or -1. */
+export function injectedAt(pod: Pod): number {
+  return (pod.spec.initContainers ?? []).findIndex((container) => isOurContainer(container, pod));
+}
+
+/** Whether an earlier call, of this version or another, left anything in the pod but the word that it looked. */
+export function carriesInjection(pod: Pod): boolean {
+  return injectedAt(pod) >= 0 || saysProfiles(readStatus(pod));
+}
+
+/** What takes an earlier injection out of a pod that must have none. */
+export function uninject(pod: Pod): Operation[] {
+  return [...withdraw(pod), ...statusOperations(pod, undefined)];
+}
+
+/**
+ * What tells on a pod that it was looked at and that nothing is promised to it; an earlier injection goes. Without
+ * that word nobody who sees the pod later could tell it from one that never came by here.
+ */
+export function acquit(pod: Pod, choice: Choice): Operation[] {
+  return [...withdraw(pod), ...statusOperations(pod, statusText(choice))];
+}
+
+/** Container, volume and label of an earlier injection. */
+function withdraw(pod: Pod): Operation[] {
+  const { metadata, spec } = pod;
+  if (!carriesInjection(pod)) return [];
+  const label = own(metadata.labels, profileLabel);
+  const ours = label !== undefined && isOurs(pod, label);
+  return [
+    ...removeOperations('initContainers', spec.initContainers, injectedAt(pod)),
+    ...dropVolume(pod),
+    ...(ours
+      ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
+      : []),
+  ];
+}
+
+const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
+  mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
+
+/** Takes the volume of an earlier injection out; one of that name that somebody else put there stays. */
+export function dropVolume(pod: Pod): Operation[] {
+  if (!carriesInjection(pod)) return [];
+  const at = (pod.spec.volumes ?? []).findIndex((volume) => volume.name === podInfoVolume);
+  return removeOperations('volumes', pod.spec.volumes, at);
+}
