@@ -3,7 +3,7 @@
 # of it is there. The kubelet and the control plane are built from Go modules: see tests/cluster/README.md.
 set -euo pipefail
 
-commands=(containerd ctr runc ip iptables-nft-restore mount nsenter setpriv tar unshare)
+commands=(containerd ctr runc ip iptables-nft iptables-nft-restore mount nsenter setpriv tar unshare)
 missing=()
 for command in "${commands[@]}"; do
   command -v "$command" >/dev/null || missing+=("$command")

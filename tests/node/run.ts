@@ -5,10 +5,10 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../webhook/errors.ts';
 import { ensurePrograms, find } from '../cluster/binaries/ensure.ts';
+import { imageRoot } from '../image/root.ts';
 import { mortal } from '../support/mortal.ts';
 import { groupOf, makeGroup, removeGroup, removeLeftGroups } from './cgroups.ts';
 import { pluginFolder } from './harness/network.ts';
-import { imageRoot } from './images/root.ts';
 import { leftovers } from './leftovers.ts';
 import { type Setup, setupVariable } from './setup.ts';
 
@@ -44,7 +44,17 @@ try {
 
 /** @throws Error that says what is missing; the runner of the control plane looks for the rest */
 function checkMachine(): void {
-  const commands = ['containerd', 'ctr', 'runc', 'ip', 'iptables-nft-restore', 'mount', 'nsenter', 'tar'];
+  const commands = [
+    'containerd',
+    'ctr',
+    'runc',
+    'ip',
+    'iptables-nft',
+    'iptables-nft-restore',
+    'mount',
+    'nsenter',
+    'tar',
+  ];
   const folders = (process.env.PATH ?? '').split(delimiter);
   const missing = commands.filter((name) => !folders.some((folder) => isProgram(join(folder, name))));
   if (!isProgram(join(pluginFolder, 'bridge'))) missing.push(`${pluginFolder}/bridge`);

@@ -59,7 +59,7 @@ interface Registration {
 }
 
 /** Waits until the API server has an authority to know us by. */
-async function trusted(cluster: Cluster): Promise<void> {
+export async function trusted(cluster: Cluster): Promise<void> {
   await cluster.api.until<Registration>(
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations?fieldSelector=metadata.name%3Dcni-gate',
     ({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,7 +79,7 @@ export class RealNode {
     mkdirSync(kept);
     await run('mount', ['--bind', logs, kept]);
     await writeImages(join(node.disk, 'images'), images);
-    await makeNetwork();
+    await makeNetwork(cluster);
     await node.boot();
     return node;
   }
@@ -114,12 +114,15 @@ export class RealNode {
     // a primary network has no memory of plugins that were chained behind it
     this.write(join('etc/cni/net.d', chainFile), JSON.stringify(primaryChain));
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const log = join(this.disk, 'var/log/boot.log');
+    const output = openSync(log, 'a');
     const child = spawn(...mortal('unshare', [...namespaces, boot, this.disk, ...this.#kubelet]), {
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', output, output],
     });
+    closeSync(output);
     this.#process = child;
     const failed = once(child, 'exit').then(() => {
-      throw new Error(`${this.name} went off by itself; its logs are in ${this.disk}/var/log`);
+      throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
     });
     await Promise.race([failed, this.#ready()]);
     failed.catch(() => {});

@@ -7,12 +7,11 @@ import type { Image } from '../images/layout.ts';
 interface ContainerStatus {
   name: string;
   containerID?: string;
+  restartCount: number;
   state: ContainerState;
-  lastState: ContainerState;
 }
 
 interface ContainerState {
-  waiting?: { reason: string };
   running?: object;
   terminated?: { containerID: string; exitCode: number; message?: string };
 }
@@ -119,18 +118,16 @@ export interface Proof {
   exitCode: number;
   /** The termination message. */
   message: string;
-  /** Whether the kubelet waits before it starts the container again. */
-  backingOff: boolean;
+  /** How often the container was started again, a reboot of the node included. */
+  restarts: number;
 }
 
-/** The latest run of the validator that has ended. */
+/** The latest run of the validator, where it has ended. */
 export function proofOf({ status }: Pod): Proof | undefined {
   const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
-  const ended = own?.state.terminated ?? own?.lastState.terminated;
-  if (ended === undefined) return undefined;
-  const { containerID, exitCode, message = '' } = ended;
-  const backingOff = own?.state.waiting?.reason === 'CrashLoopBackOff';
-  return { id: withoutScheme(containerID), exitCode, message, backingOff };
+  if (own?.state.terminated === undefined) return undefined;
+  const { containerID, exitCode, message = '' } = own.state.terminated;
+  return { id: withoutScheme(containerID), exitCode, message, restarts: own.restartCount };
 }
 
 /** `containerd://ID`: containerd itself says ID. */

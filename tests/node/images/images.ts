@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defaultImage } from '../../../webhook/config/load.ts';
+import { readStages } from '../../image/dockerfile.ts';
 import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';
 import type { Image } from './layout.ts';
@@ -12,8 +13,12 @@ const node = '/usr/local/bin/node';
 export const gateImage = (): Image => ({
   name: defaultImage,
   layers: [inRun().imageRoot],
-  config: { User: '65532:65532', Entrypoint: [node, '/app/dist/webhook/main.js'], WorkingDir: '/app' },
+  config: { User: setting('USER')[0], Entrypoint: setting('ENTRYPOINT'), Cmd: setting('CMD') },
 });
+
+function setting(keyword: string): string[] {
+  return readStages().at(-1)?.settings.get(keyword) ?? [];
+}
 
 /** Pods' sandboxes need a program that waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
