@@ -124,8 +124,9 @@ export class RealNode {
     const failed = once(child, 'exit').then(() => {
       throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
     });
-    await Promise.race([failed, this.#ready()]);
+    // a power cut ends it too, later
     failed.catch(() => {});
+    await Promise.race([failed, this.#ready()]);
   }
 
   /** Takes its power away: everything on it ends at once. */
