@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Process 1 of a node: mounts what is the node's own, starts containerd and the kubelet, and ends with either of them.
+# Process 1 of a node: mounts what is the node's own, starts containerd and the kubelet, and ends with containerd.
 # It is a shell because process 1 has to collect processes whose parents are gone: shims leave some.
 #
 # Runs as root in mount and PID namespaces of its own. What the machine has in /etc, /opt and /var is seen, and what
@@ -55,9 +55,11 @@ if [ -d "$disk/images" ]; then
 fi
 # all that containerd does from here on, each pod's first container included
 ctr --namespace k8s.io events >"/var/log/events-$(<"$disk/boot_id")" &
-"$@" >>/var/log/kubelet.log 2>&1 &
 
-code=0
-wait -n || code=$?
-echo "containerd or the kubelet ended with $code: see the end of their logs" >&2
+# containerd answers a little before its part for the kubelet does, and then the kubelet ends: systemd would start it
+# again, too
+until "$@" >>/var/log/kubelet.log 2>&1; do sleep 0.2; done &
+
+wait -n || true
+echo 'containerd, the kubelet or the record of events ended: see their logs' >&2
 exit 1
