@@ -93,6 +93,7 @@ async function race(): Promise<void> {
   sincePower('the verdict', startOf(proof?.id)?.ended);
   assert.equal(proof?.exitCode, exitCode.failed);
   assert.deepEqual(reasonsOf(held), ['not-redirected']);
+  await backedOff(held);
   assert.deepEqual(
     containersOf(held).filter(({ id, running }) => running || startOf(id)),
     [],
@@ -106,6 +107,12 @@ async function race(): Promise<void> {
 /** cni-gate's own pods run on the node, from its image. */
 function rolledOut(): Promise<string> {
   return cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
+}
+
+/** Waits until the kubelet has drawn its conclusion from how the proof ended: to wait, and make it again. */
+async function backedOff({ metadata }: Pod): Promise<void> {
+  const selector = encodeURIComponent(`involvedObject.uid=${metadata.uid},reason=BackOff`);
+  await cluster.api.until(`/api/v1/namespaces/shop/events?fieldSelector=${selector}`, () => true);
 }
 
 /** What containerd recorded of a container in this boot of the node. */
