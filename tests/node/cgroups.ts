@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { leftovers } from './leftovers.ts';
+
+/**
+ * Control groups are the one thing of the machine that a node cannot have to itself. All that a run's node makes is
+ * below a group whose name has the id of the run's process.
+ */
+const prefix = 'cni-gate-node-';
+
+/** The group of this process's run, as the kubelet is told it. */
+export const groupOf = (pid: number): string => `/${prefix}${pid}`;
+
+/** Makes a group in each hierarchy: the kubelet wants the one that it is told to be there. */
+export function makeGroup(group: string): void {
+  for (const hierarchy of hierarchies()) {
+    handOn(hierarchy);
+    mkdirSync(join(hierarchy, group), { recursive: true });
+  }
+}
+
+/** Takes a group away with all that is below it. No process may be left in any. */
+export function removeGroup(group: string): void {
+  for (const hierarchy of hierarchies()) removeTree(join(hierarchy, group));
+}
+
+/** Takes away what runs left behind that were killed: their names tell whose they were. */
+export function removeLeftGroups(): void {
+  for (const hierarchy of hierarchies()) {
+    for (const name of leftovers(hierarchy, prefix)) removeTree(join(hierarchy, name));
+  }
+}
+
+/** Where control groups are mounted: one place with cgroup v2, one for each set of controllers with v1. */
+function hierarchies(): string[] {
+  return readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2')
+    .map(([, path = '']) => path);
+}
+
+/** With cgroup v2 a group has the controllers that the one above it hands on. */
+function handOn(hierarchy: string): void {
+  const available = join(hierarchy, 'cgroup.controllers');
+  if (!existsSync(available)) return;
+  for (const controller of readFileSync(available, 'utf8').split(/\s+/)) {
+    if (controller !== '') writeFileSync(join(hierarchy, 'cgroup.subtree_control'), `+${controller}`);
+  }
+}
+
+/** The files in a group go with it, and cannot be removed otherwise. */
+function removeTree(path: string): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeTree(join(path, entry.name));
+  }
+  rmdirSync(path);
+}

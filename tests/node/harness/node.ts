@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { mortal } from '../../support/mortal.ts';
+import { run } from '../../support/run.ts';
+import { removeGroup } from '../cgroups.ts';
+import { type Image, writeImages } from '../images/layout.ts';
+import { inRun } from '../setup.ts';
+import { chainFile, makeNetwork, pluginFolder, primaryChain, removeBridge } from './network.ts';
+import { type Start, startsIn } from './records.ts';
+import { containerdSettings, kubeletSettings, nodeAddress } from './settings.ts';
+
+const boot = fileURLToPath(new URL('../boot.sh', import.meta.url));
+
+/** How long a boot may take, in seconds: far more than it does on a busy machine. */
+const patience = 90;
+
+interface NodeObject {
+  spec: { taints?: { key: string }[] };
+  status: { nodeInfo: { bootID: string }; conditions: { type: string; status: string }[] };
+}
+
+/**
+ * A node that runs real pods: the kubelet, containerd, runc, and a chain of CNI plugins. It is a mount and a PID
+ * namespace; its network is the run's. A power cut is the end of its process 1, with which the kernel ends everything
+ * else; `/run` is new at each boot, and `disk` stays.
+ */
+export class RealNode {
+  readonly name: string;
+  /** Its disk, seen from outside: `etc/cni`, `opt/cni`, `var/lib/...`, `var/log`. */
+  readonly disk: string;
+  readonly #cluster: Cluster;
+  readonly #kubelet: string[];
+  #bootId = '';
+  #process: ChildProcess | undefined;
+
+  private constructor(cluster: Cluster, name: string) {
+    const { kubelet, group } = inRun();
+    this.name = name;
+    this.#cluster = cluster;
+    this.disk = mkdtempSync(join(tmpdir(), `${name}-`));
+    this.#kubelet = [
+      kubelet,
+      '--config=/etc/kubernetes/kubelet.yaml',
+      '--kubeconfig=/etc/kubernetes/kubelet.kubeconfig',
+      `--hostname-override=${name}`,
+      `--node-ip=${nodeAddress}`,
+      '--v=2',
+    ];
+    this.write('etc/kubernetes/kubelet.yaml', JSON.stringify(kubeletSettings(group)));
+    this.write('etc/kubernetes/containerd.toml', containerdSettings);
+    mkdirSync(join(this.disk, 'run'));
+  }
+
+  /**
+   * Sets up a node with an empty chain, and boots it. It is one of a kind: its address and its bridge are the run's.
+   *
+   * @param images what pods can run on it; nothing is pulled
+   */
+  static async start(cluster: Cluster, name: string, images: Image[]): Promise<RealNode> {
+    const node = new RealNode(cluster, name);
+    const [user, serving] = await Promise.all([
+      cluster.user(`system:node:${name}`, ['system:nodes']),
+      cluster.authority.serving([name, nodeAddress]),
+    ]);
+    node.write('etc/kubernetes/kubelet.kubeconfig', readFileSync(user.kubeconfig, 'utf8'));
+    node.write('etc/kubernetes/kubelet.crt', serving.certificate);
+    node.write('etc/kubernetes/kubelet.key', serving.key);
+    node.write('etc/kubernetes/authority.crt', cluster.authority.pair.certificate);
+    cpSync(pluginFolder, join(node.disk, 'opt/cni/bin'), { recursive: true });
+    // kept with the logs of the control plane where a test fails
+    const [logs, kept] = [join(node.disk, 'var/log'), join(cluster.folder, 'log', name)];
+    mkdirSync(logs, { recursive: true });
+    mkdirSync(kept);
+    await run('mount', ['--bind', logs, kept]);
+    await writeImages(join(node.disk, 'images'), images);
+    await makeNetwork(cluster);
+    await node.boot();
+    return node;
+  }
+
+  /** Changes with each boot: `status.nodeInfo.bootID`. */
+  get bootId(): string {
+    return this.#bootId;
+  }
+
+  /** The file of its CNI configuration, on the disk. */
+  get chain(): string {
+    return join(this.disk, 'etc/cni/net.d', chainFile);
+  }
+
+  /** Containers that were started since the last boot. */
+  starts(): Start[] {
+    return startsIn(join(this.disk, 'var/log', `events-${this.#bootId}`));
+  }
+
+  /** Writes a file onto the disk, in place: containerd does not see one that is moved there. */
+  write(path: string, text: string): void {
+    const target = join(this.disk, path);
+    mkdirSync(join(target, '..'), { recursive: true });
+    writeFileSync(target, text, { mode: 0o600 });
+  }
+
+  /** Switches it on, and waits until the API server shows it Ready in this boot. */
+  async boot(): Promise<void> {
+    if (this.#process !== undefined) throw new Error(`${this.name} is on already`);
+    this.#bootId = randomUUID();
+    this.write('boot_id', `${this.#bootId}\n`);
+    // a primary network has no memory of plugins that were chained behind it
+    this.write(join('etc/cni/net.d', chainFile), JSON.stringify(primaryChain));
+    const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const log = join(this.disk, 'var/log/boot.log');
+    const output = openSync(log, 'a');
+    const child = spawn(...mortal('unshare', [...namespaces, boot, this.disk, ...this.#kubelet]), {
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
+    this.#process = child;
+    const failed = once(child, 'exit').then(() => {
+      throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
+    });
+    // a power cut ends it too, later
+    failed.catch(() => {});
+    await Promise.race([failed, this.#ready()]);
+  }
+
+  /** Takes its power away: everything on it ends at once. */
+  async powerCut(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    this.#process = undefined;
+    if (child.exitCode === null && child.signalCode === null) {
+      const off = once(child, 'exit');
+      process.kill(onlyChildOf(child), 'SIGKILL');
+      // process 1 is gone only when everything else in its namespace is
+      await off;
+    }
+    removeBridge();
+    removeGroup(join(inRun().group, 'kubepods'));
+  }
+
+  async #ready(): Promise<void> {
+    await this.#cluster.api.until<NodeObject>(
+      `/api/v1/nodes?fieldSelector=metadata.name%3D${this.name}`,
+      ({ spec, status }) =>
+        status.nodeInfo.bootID === this.#bootId &&
+        status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True') &&
+        (spec.taints ?? []).length === 0,
+      patience,
+    );
+  }
+}
+
+/** `unshare` waits for the one process that it started. */
+function onlyChildOf({ pid }: ChildProcess): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+}

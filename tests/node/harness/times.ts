@@ -1,0 +1,29 @@
+/** How long things took, each maybe several times, in seconds. They are told and nothing is asserted of them. */
+export class Times {
+  readonly #taken = new Map<string, number[]>();
+
+  add(what: string, seconds: number): void {
+    this.#taken.set(what, [...(this.#taken.get(what) ?? []), seconds]);
+  }
+
+  /** Waits for something and takes its time. */
+  async take<T>(what: string, waiting: Promise<T>): Promise<T> {
+    const since = performance.now();
+    const result = await waiting;
+    this.add(what, (performance.now() - since) / 1000);
+    return result;
+  }
+
+  /** A line for each: the one time, or the median and what it was between. */
+  lines(): string[] {
+    return [...this.#taken].map(([what, taken]) => {
+      const sorted = taken.toSorted((a, b) => a - b);
+      const [least, middle, most] = [0, Math.floor(sorted.length / 2), -1].map((at) =>
+        sorted.at(at)?.toFixed(2),
+      );
+      return sorted.length === 1
+        ? `${what}: ${least} s`
+        : `${what}: ${middle} s (${least} to ${most}, ${sorted.length} times)`;
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
+import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { standIn } from '../images/images.ts';
+import type { Image } from '../images/layout.ts';
+
+/** The part of a container's status that these tests read. */
+interface ContainerStatus {
+  name: string;
+  containerID?: string;
+  restartCount: number;
+  state: ContainerState;
+}
+
+interface ContainerState {
+  running?: object;
+  terminated?: { containerID: string; exitCode: number; message?: string };
+}
+
+/** The part of a pod that these tests read. */
+export interface Pod {
+  metadata: { name: string; uid: string };
+  status: {
+    podIP?: string;
+    conditions?: { type: string; status: string }[];
+    initContainerStatuses?: ContainerStatus[];
+    containerStatuses?: ContainerStatus[];
+  };
+}
+
+/** A Deployment of one pod that belongs to a mesh, in a namespace of its own. */
+export class Workload {
+  readonly namespace: string;
+  /** Images of its containers. No other workload has them, so records of them are records of it. */
+  readonly images: Image[];
+  readonly #cluster: Cluster;
+  readonly #pods: string;
+
+  constructor(cluster: Cluster, namespace: string) {
+    this.#cluster = cluster;
+    this.namespace = namespace;
+    this.#pods = `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dweb`;
+    this.images = [
+      standIn(`localhost/${namespace}-app:test`, 'app.ts'),
+      standIn(`localhost/${namespace}-proxy:test`, 'proxy.ts'),
+    ];
+  }
+
+  /**
+   * @param elsewhere URL that the application asks
+   * @param profile what its namespace opts in to
+   */
+  async create(elsewhere: string, profile?: string): Promise<void> {
+    const labels = profile === undefined ? {} : { [profileLabel]: profile };
+    await this.#cluster.kubectl(['apply', '-f', '-'], {
+      input: [
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace, labels } },
+        this.#deployment(elsewhere),
+      ],
+    });
+  }
+
+  /** Its pod, as soon as something is so. */
+  until(found: (pod: Pod) => unknown): Promise<Pod> {
+    return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod));
+  }
+
+  /** Deletes its pod by hand, and waits until the one that its Deployment makes is Ready. */
+  async remake(): Promise<Pod> {
+    const { items } = await this.#cluster.api.get<{ items: Pod[] }>(this.#pods);
+    const old = items.map(({ metadata }) => metadata.uid);
+    await this.#cluster.api.delete(this.#pods);
+    return this.until((pod) => !old.includes(pod.metadata.uid) && isReady(pod));
+  }
+
+  #deployment(elsewhere: string): object {
+    const labels = { app: 'web' };
+    const [app, proxy] = this.images.map(({ name }) => name);
+    const containers = [
+      {
+        name: 'web',
+        image: app,
+        env: [{ name: 'ELSEWHERE', value: elsewhere }],
+        readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 1 },
+      },
+      // where linkerd's injector would have put it
+      { name: 'linkerd-proxy', image: proxy, securityContext: { runAsUser: 2102 } },
+    ];
+    return {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: this.namespace, name: 'web' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    };
+  }
+}
+
+/** Whether the kubelet says that a pod is Ready. */
+export function isReady({ status }: Pod): boolean {
+  return (status.conditions ?? []).some(
+    (condition) => condition.type === 'Ready' && condition.status === 'True',
+  );
+}
+
+/** The containers that a pod's status names, the init containers left out. */
+export function containersOf({ status }: Pod): { id: string | undefined; running: boolean }[] {
+  return (status.containerStatuses ?? []).map(({ containerID, state }) => ({
+    id: withoutScheme(containerID),
+    running: state.running !== undefined,
+  }));
+}
+
+/** How a run of the validator ended. */
+export interface Proof {
+  id: string | undefined;
+  exitCode: number;
+  /** The termination message. */
+  message: string;
+  /** How often the container was started again, a reboot of the node included. */
+  restarts: number;
+}
+
+/** The latest run of the validator, where it has ended. */
+export function proofOf({ status }: Pod): Proof | undefined {
+  const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
+  if (own?.state.terminated === undefined) return undefined;
+  const { containerID, exitCode, message = '' } = own.state.terminated;
+  return { id: withoutScheme(containerID), exitCode, message, restarts: own.restartCount };
+}
+
+/** `containerd://ID`: containerd itself says ID. */
+const withoutScheme = (id: string | undefined): string | undefined => id?.split('//')[1];
+
+/** Who answers what the pod's application asks of somebody outside of it. */
+export async function whoAnswers({ status }: Pod): Promise<string> {
+  return (await fetch(`http://${status.podIP}:8080/who`)).text();
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { exitCode } from '../../validator/exit-codes.ts';
+import { Cluster } from '../cluster/harness/cluster.ts';
+import { trusted } from '../cluster/installed/installation.ts';
+import { apply } from '../cluster/installed/overlay.ts';
+import { startElsewhere } from './harness/elsewhere.ts';
+import { linesNotPrinted } from './harness/guide.ts';
+import { forNodes } from './harness/network.ts';
+import { RealNode } from './harness/node.ts';
+import { Times } from './harness/times.ts';
+import { containersOf, isReady, type Pod, proofOf, Workload, whoAnswers } from './harness/workload.ts';
+import { gateImage, sandboxImage } from './images/images.ts';
+import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
+
+/** How often the race is run. */
+const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 20);
+/** How long after its start linkerd-cni puts its plugin into the chain, in seconds. */
+const late = 5;
+
+/** The network namespace in which the first proof after the latest reboot was made. */
+let netnsOfHeld = '';
+const times = new Times();
+const cluster = await times.take('control plane', Cluster.start(forNodes));
+after(() => cluster.stop());
+const elsewhere = await startElsewhere();
+after(() => elsewhere.close());
+// they differ in their namespace only: one opted in
+const shop = new Workload(cluster, 'shop');
+const bare = new Workload(cluster, 'bare');
+const images = [gateImage(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
+const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
+after(() => node.powerCut());
+await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
+await apply(cluster, 'strict');
+await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
+
+test('with the plugin in the chain a pod is proved, becomes Ready, and what it sends goes to the proxy', async () => {
+  await shop.create(elsewhere.url, 'linkerd');
+  const pod = await shop.until(isReady);
+  assert.equal(verdictOf(pod).verdict, 'proved');
+  assert.equal(await whoAnswers(pod), 'the proxy');
+  // the only pod that was made since the plugin is there
+  const [sandbox, validator] = node.starts().slice(-4);
+  assert.equal(validator?.id, proofOf(pod)?.id);
+  times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
+});
+
+test('the race: the node reboots, and its plugin is back late', async (t) => {
+  await bare.create(elsewhere.url);
+  await bare.until(isReady);
+  for (let count = 1; count <= reboots; count++) {
+    await t.test(`reboot ${count} of ${reboots}: only the pod without a proof runs, past the mesh`, race);
+  }
+  for (const line of times.lines()) t.diagnostic(line);
+});
+
+test('what is held stays held in its sandbox, and kubectl shows what the guide shows', async () => {
+  // the plugin is in the chain by now, and the kubelet starts the proof again in the same sandbox
+  const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
+  assert.deepEqual(reasonsOf(again), ['not-redirected']);
+  assert.equal(verdictOf(again).sandbox.netns, netnsOfHeld);
+  const commands = [
+    ['get', 'pod'],
+    ['describe', 'pod'],
+  ];
+  const printed = await Promise.all(commands.map((words) => cluster.kubectl(['-n', 'shop', ...words])));
+  assert.deepEqual(linesNotPrinted(printed.join('\n')), [], printed.join('\n'));
+});
+
+test('deleting it by hand makes a good one', async () => {
+  assert.equal(await whoAnswers(await shop.remake()), 'the proxy');
+});
+
+async function race(): Promise<void> {
+  // those of the race before: deleting by hand is what helps
+  const before = await times.take('pods made again', Promise.all([shop.remake(), bare.remake()]));
+  for (const pod of before) assert.equal(await whoAnswers(pod), 'the proxy');
+  await times.take('power cut', node.powerCut());
+  const power = Date.now();
+  const sincePower = (what: string, at = Date.now()) => times.add(`power on to ${what}`, (at - power) / 1000);
+  await times.take('boot', node.boot());
+
+  const past = await bare.until((pod) => isReady(pod) && containersOf(pod).every(({ id }) => startOf(id)));
+  sincePower('a pod without a proof that is Ready');
+  await chained(node);
+  sincePower('the plugin in the chain');
+  assert.equal(await whoAnswers(past), 'elsewhere', 'redirected without a proof: there was no race');
+
+  const held = await shop.until((pod) => startOf(proofOf(pod)?.id));
+  netnsOfHeld = verdictOf(held).sandbox.netns;
+  const proof = proofOf(held);
+  sincePower('the verdict', startOf(proof?.id)?.ended);
+  assert.equal(proof?.exitCode, exitCode.failed);
+  assert.deepEqual(reasonsOf(held), ['not-redirected']);
+  await backedOff(held);
+  assert.deepEqual(
+    containersOf(held).filter(({ id, running }) => running || startOf(id)),
+    [],
+  );
+  const started = new Set(node.starts().map(({ image }) => image));
+  for (const { name } of shop.images) assert.ok(!started.has(name), `${name} was started`);
+  // the same records tell of containers that did start
+  for (const { name } of [gateImage(), ...bare.images]) assert.ok(started.has(name), `no record of ${name}`);
+}
+
+/** cni-gate's own pods run on the node, from its image. */
+function rolledOut(): Promise<string> {
+  return cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
+}
+
+/** Waits until the kubelet has drawn its conclusion from how the proof ended: to wait, and make it again. */
+async function backedOff({ metadata }: Pod): Promise<void> {
+  const selector = encodeURIComponent(`involvedObject.uid=${metadata.uid},reason=BackOff`);
+  await cluster.api.until(`/api/v1/namespaces/shop/events?fieldSelector=${selector}`, () => true);
+}
+
+/** What containerd recorded of a container in this boot of the node. */
+function startOf(id: string | undefined) {
+  return node.starts().find((start) => start.id === id);
+}
+
+interface Verdict {
+  verdict: string;
+  sandbox: { netns: string };
+  checks: { reason?: string }[];
+}
+
+/** Why its checks did not hold. */
+function reasonsOf(pod: Pod): (string | undefined)[] {
+  return verdictOf(pod).checks.map(({ reason }) => reason);
+}
+
+/** What the validator left in the pod's status. */
+function verdictOf(pod: Pod): Verdict {
+  return JSON.parse(proofOf(pod)?.message ?? '{}');
+}

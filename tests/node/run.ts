@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../webhook/errors.ts';
+import { ensurePrograms, find } from '../cluster/binaries/ensure.ts';
+import { imageRoot } from '../image/root.ts';
+import { mortal } from '../support/mortal.ts';
+import { groupOf, makeGroup, removeGroup, removeLeftGroups } from './cgroups.ts';
+import { pluginFolder } from './harness/network.ts';
+import { leftovers } from './leftovers.ts';
+import { type Setup, setupVariable } from './setup.ts';
+
+/**
+ * Runs a command where a control plane and a node can be started: see tests/cluster/run.ts, which does most of it.
+ *
+ * usage: node tests/node/run.ts COMMAND [ARGUMENT ...]
+ */
+const command = process.argv.slice(2);
+const runner = fileURLToPath(new URL('../cluster/run.ts', import.meta.url));
+const imagePrefix = 'cni-gate-node-image-';
+const setup: Setup = {
+  kubelet: '',
+  group: groupOf(process.pid),
+  imageRoot: join(tmpdir(), `${imagePrefix}${process.pid}`),
+};
+
+try {
+  if (command.length === 0) throw new Error('usage: node tests/node/run.ts COMMAND [ARGUMENT ...]');
+  checkMachine();
+  removeLeftGroups();
+  for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
+  setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
+  // outside, because it needs the network
+  await imageRoot(setup.imageRoot);
+  makeGroup(setup.group);
+  runInside();
+} catch (error) {
+  console.error(messageOf(error));
+  cleanUp();
+  process.exitCode = 1;
+}
+
+/** @throws Error that says what is missing; the runner of the control plane looks for the rest */
+function checkMachine(): void {
+  const commands = [
+    'containerd',
+    'ctr',
+    'runc',
+    'ip',
+    'iptables-nft',
+    'iptables-nft-restore',
+    'mount',
+    'nsenter',
+    'tar',
+  ];
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const missing = commands.filter((name) => !folders.some((folder) => isProgram(join(folder, name))));
+  if (!isProgram(join(pluginFolder, 'bridge'))) missing.push(`${pluginFolder}/bridge`);
+  if (missing.length === 0) return;
+  throw new Error(
+    `NOT RUN: a node needs ${missing.join(', ')}. As root on Debian or Ubuntu: tests/node/install.sh`,
+  );
+}
+
+function runInside(): void {
+  const child = spawn(...mortal(process.execPath, [runner, ...command]), {
+    stdio: 'inherit',
+    env: { ...process.env, [setupVariable]: JSON.stringify(setup) },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('close', (code, signal) => {
+    cleanUp();
+    if (signal === null) {
+      process.exitCode = code ?? 1;
+      return;
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function cleanUp(): void {
+  rmSync(setup.imageRoot, { recursive: true, force: true });
+  removeGroup(setup.group);
+}

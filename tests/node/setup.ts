@@ -1,0 +1,22 @@
+/** What the runner hands to the tests: see run.ts. */
+export interface Setup {
+  /** Path of the kubelet. */
+  kubelet: string;
+  /** Control group of this run. */
+  group: string;
+  /** Folder with the root file system of cni-gate's image. */
+  imageRoot: string;
+}
+
+/** The environment variable that it is handed by, as JSON. */
+export const setupVariable = 'CNI_GATE_NODE_SETUP';
+
+/** @throws Error outside the runner, where a node would be the machine's own business */
+export function inRun(): Setup {
+  const text = process.env[setupVariable];
+  if (text !== undefined) return JSON.parse(text);
+  throw new Error(
+    'NOT RUN: a node is booted inside the runner only. Whole suite: npm run test:node. ' +
+      'One file: npx node tests/node/run.ts node --test FILE',
+  );
+}
