@@ -1,6 +1,7 @@
 import { statusAnnotation } from '../names.ts';
+import { own } from '../own.ts';
 import { version } from '../version.ts';
-import { own, type Pod } from './pod.ts';
+import type { Pod } from './pod.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
