@@ -12,6 +12,9 @@ export const statusAnnotation = 'cni-gate.io/status';
 /** Keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
+/** Name of the validating webhook that is asked about bindings: the scheduler tells it in what it writes on a pod. */
+export const bindingsWebhook = 'bindings.cni-gate.io';
+
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */

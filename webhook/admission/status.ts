@@ -20,7 +20,7 @@ export interface Status {
 }
 
 /** The pod's status annotation, as far as it can be read: anybody may have written it. */
-export function readStatus(pod: Pod): Partial<Status> | undefined {
+export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
   const text = own(pod.metadata.annotations, statusAnnotation);
   if (text === undefined) return undefined;
   try {
