@@ -30,6 +30,15 @@ export const errorCodes = {
   CNI_GATE_INPUT_SYNTAX:
     'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
+  CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
+  CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',
+  CNI_GATE_CLUSTER_UNAUTHORIZED: 'The API server does not accept the credentials.',
+  CNI_GATE_CLUSTER_FORBIDDEN: 'The API server knows who asks and does not allow it.',
+  CNI_GATE_CLUSTER_NOT_FOUND: 'The cluster has no such object or resource.',
+  CNI_GATE_CLUSTER_CONFLICT: 'An object was changed or made by somebody else at the same time.',
+  CNI_GATE_CLUSTER_GONE: 'What was asked about is too far in the past.',
+  CNI_GATE_CLUSTER_BUSY: 'The API server answered that it cannot answer now.',
+  CNI_GATE_CLUSTER_REFUSED: 'The API server found fault with a request.',
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;
 

@@ -55,9 +55,15 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
   assert.deepEqual([status, signal], [0, null]);
 });
 
+/** An environment that names no cluster. */
+const nowhere = { PATH: process.env.PATH, HOME: '/nonexistent' };
+
 test('what serve cannot start with is told on stderr with a code, and ends with 2', () => {
   const cases: [string[], RegExp][] = [
-    [[], /where do namespaces get their profile from.*\(CNI_GATE_USAGE\)/],
+    [[], /no cluster to ask: .* there is no .*config\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
+    [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
+    [['--kubeconfig', 'x', '--profile', 'cilium'], /'--kubeconfig <file>' cannot be used with.*'--profile/],
+    [['--kubeconfig', 'x', '--cluster-state', 'y'], /cannot be used with option '--cluster-state/],
     [
       ['--profile', 'linkred'],
       /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
@@ -75,7 +81,7 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
     [['--profle', 'linkerd'], /unknown option '--profle'/],
   ];
   for (const [args, text] of cases) {
-    const { status, stdout, stderr } = cniGate(['serve', ...args]);
+    const { status, stdout, stderr } = cniGate(['serve', ...args], { env: nowhere });
     assert.equal(status, 2, `${args.join(' ')}: ${stderr}`);
     assert.match(stderr, text);
     assert.doesNotMatch(stderr, /^\s+at /m, 'no stack trace');

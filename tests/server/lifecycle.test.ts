@@ -152,7 +152,10 @@ test('a drain turns readiness off, answers what is under way, and closes in time
 
 test('a call that is under way when the port closes is answered; one that never ends is cut', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
-  const server = await startServer(t, { namespaces: { facts: () => facts }, drainTimeout: 1000 });
+  const server = await startServer(t, {
+    namespaces: () => ({ value: { facts: () => facts } }),
+    drainTimeout: 1000,
+  });
   const underWay = server.post('/mutate', body());
   await sleep(100);
   const drained = server.drain();
@@ -162,7 +165,7 @@ test('a call that is under way when the port closes is answered; one that never 
   await drained;
 
   const stuck = await startServer(t, {
-    namespaces: { facts: () => new Promise(() => {}) },
+    namespaces: () => ({ value: { facts: () => new Promise(() => {}) } }),
     drainTimeout: 200,
   });
   const never = assert.rejects(stuck.post('/mutate?timeout=30s', body()), /socket hang up|ECONNRESET/);

@@ -72,7 +72,9 @@ test("pods of cni-gate's own namespace are left alone", async (t) => {
 });
 
 test('an answer comes before the API server stops waiting, however slow the source of namespaces is', async (t) => {
-  const server = await startServer(t, { namespaces: { facts: () => new Promise(() => {}) } });
+  const server = await startServer(t, {
+    namespaces: () => ({ value: { facts: () => new Promise(() => {}) } }),
+  });
   const answer = await server.post('/mutate?timeout=1s', JSON.stringify(recorded('pod-ad-hoc')));
   const { response } = JSON.parse(answer.body);
   assert.equal(response.allowed, false);

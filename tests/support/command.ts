@@ -10,7 +10,10 @@ export interface Ended {
 }
 
 /** Runs `cni-gate` to its end as a process of its own. */
-export function cniGate(args: string[], options: { input?: string; cwd?: string } = {}): Ended {
+export function cniGate(
+  args: string[],
+  options: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Ended {
   return spawnSync(process.execPath, [main, ...args], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -3,6 +3,7 @@ import { CniGateError } from '../errors.ts';
 import { type Admission, admit } from './admit.ts';
 import { type NamespaceFacts, refuse } from './decide.ts';
 import { decodePodRequest } from './decode.ts';
+import { exemption } from './exempt.ts';
 import type { Namespaces } from './namespaces.ts';
 import { respond } from './respond.ts';
 import type { PodRequest } from './review.ts';
@@ -28,10 +29,13 @@ export interface Mutation extends Admission {
 export async function mutate(body: unknown, context: MutateContext, signal?: AbortSignal): Promise<Mutation> {
   const { policy, namespaces, ownNamespace } = context;
   const request = decodePodRequest(body);
-  const known = namespaces.facts(request.namespace, signal);
   let namespace: NamespaceFacts | undefined;
   try {
-    namespace = known instanceof Promise ? await beforeDeadline(known, signal) : known;
+    // a pod that is left alone anyway waits for nobody: a cluster comes back by such pods
+    if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
+      const known = namespaces.facts(request.namespace, signal);
+      namespace = known instanceof Promise ? await beforeDeadline(known, signal) : known;
+    }
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const decision = refuse(policy, error);

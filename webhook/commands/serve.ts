@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { CniGateError, errnoOf, messageOf } from '../errors.ts';
+import type { ServeOptions } from '../server/serve.ts';
 import { days, milliseconds, port } from './options.ts';
 
 interface Flags {
   config?: string;
   clusterState?: string;
   profile?: string;
+  kubeconfig?: string;
   ownNamespace?: string;
   host?: string;
   port: number;
@@ -35,8 +37,14 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
-    .option('--cluster-state <file>', 'Kubernetes objects whose Namespaces give the opt-in labels, reloaded')
-    .option('--profile <profile>', 'profile of every namespace, in place of its label')
+    .addOption(
+      new Option(
+        '--kubeconfig <file>',
+        'how to reach the cluster whose Namespaces give the opt-in labels (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
+      ).conflicts(['clusterState', 'profile']),
+    )
+    .option('--cluster-state <file>', 'no cluster: Kubernetes objects to take the Namespaces from, reloaded')
+    .option('--profile <profile>', 'no cluster needed: profile of every namespace, in place of its label')
     .addOption(
       new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are left alone').env(
         'POD_NAMESPACE',
@@ -77,10 +85,12 @@ async function run(flags: Flags): Promise<void> {
     import('../server/tls.ts'),
   ]);
   const log = pino({ level: flags.logLevel });
-  const { tlsCert, tlsKey, tlsNames, tlsDays, tlsCaOut, logLevel: _, ...rest } = flags;
+  const { tlsCert, tlsKey, tlsNames, tlsDays, tlsCaOut, logLevel: _, kubeconfig, ...rest } = flags;
+  const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig) : undefined;
   const server = await serve({
     ...rest,
     log,
+    namespaces: cluster?.namespaces,
     certificate: async (events) => {
       if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
       const source = await selfMadeCertificate(tlsNames, tlsDays, events);
@@ -99,6 +109,21 @@ async function run(flags: Flags): Promise<void> {
 
 const signals = ['SIGTERM', 'SIGINT'];
 
+/** Whether namespaces come from the cluster: neither a file nor a flag stands for them. */
+const clusterNeeded = ({ clusterState, profile }: Flags): boolean =>
+  clusterState === undefined && profile === undefined;
+
+/** The cluster, whose code is loaded only here, and what the server takes from it. */
+async function openCluster(kubeconfig: string | undefined) {
+  const [cluster, { watchNamespaces }] = await Promise.all([
+    import('../cluster/open.ts'),
+    import('../cluster/namespaces/watch.ts'),
+  ]);
+  const client = await cluster.openCluster(kubeconfig);
+  const namespaces: ServeOptions['namespaces'] = (inside) => watchNamespaces(client, inside);
+  return { client, namespaces };
+}
+
 function checkFlags(flags: Flags): void {
   const usage = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
   if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
@@ -106,9 +131,6 @@ function checkFlags(flags: Flags): void {
   }
   if (flags.tlsCert !== undefined && flags.tlsCaOut !== undefined) {
     throw usage('--tls-ca-out is for a certificate made at start, not for one in files');
-  }
-  if (flags.profile === undefined && flags.clusterState === undefined) {
-    throw usage('where do namespaces get their profile from? Give --cluster-state or --profile');
   }
   if (flags.drainTimeout < flags.drainDelay) throw usage('--drain-timeout is shorter than --drain-delay');
 }

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import { KnownNamespaces, type Namespaces } from '../admission/namespaces.ts';
-import { parseNamespaces } from '../cluster-state.ts';
+import type { Registry } from 'prom-client';
 import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
 import { messageOf } from '../errors.ts';
-import { LiveFiles } from '../files/live.ts';
 import { buildApp } from './app.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
+import { type NamespaceSource, openNamespaces } from './namespaces.ts';
 import { buildOps } from './ops.ts';
 import { type CertificateEvents, type CertificateSource, secureOptions } from './tls.ts';
 
@@ -18,8 +17,8 @@ export interface ServeOptions {
   config?: string | undefined;
   /** File of Kubernetes objects whose Namespaces give the labels. */
   clusterState?: string | undefined;
-  /** Another source of namespaces, in place of the file and the flag. */
-  namespaces?: Namespaces;
+  /** Another source of namespaces, in place of the file and the flag; it gets the server's metrics and log. */
+  namespaces?: ((inside: { registry: Registry; log: FastifyBaseLogger }) => NamespaceSource) | undefined;
   /** Opts every namespace in, in place of its own label. */
   profile?: string | undefined;
   /** The namespace that cni-gate runs in: its pods are left alone. */
@@ -69,7 +68,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       : livePolicy(options.config, told('configuration'));
   // a profile that does not exist is told at the start, not by refusing every pod
   if (options.profile !== undefined) policies.value.join(options.profile);
-  const namespaces = openNamespaces(options, told('cluster-state'));
 
   const certificateTold = told('certificate');
   const certificate = await options.certificate({
@@ -81,6 +79,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     onError: certificateTold.onError,
   });
   metrics.certificateExpires(certificate.current.notAfter);
+  // last, as it may ask a cluster from here on: what fails before it leaves nothing running
+  const namespaces =
+    options.namespaces?.({ registry: metrics.registry, log }) ??
+    openNamespaces(options, told('cluster-state'));
 
   let draining = false;
   const app = buildApp({
@@ -96,11 +98,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   app.addHook('onSend', async (_request, reply) => {
     if (draining) reply.header('connection', 'close');
   });
-  const ops = buildOps({ metrics, unready: () => (draining ? 'shutting down' : undefined) });
+  const ops = buildOps({ metrics, unready: () => (draining ? 'shutting down' : namespaces.unready?.()) });
 
   const close = async (): Promise<void> => {
-    for (const source of [policies, namespaces, certificate]) source.close?.();
+    for (const source of [policies, certificate]) source.close?.();
     await Promise.all([app.close(), ops.close()]);
+    // calls under way may still have asked it
+    await namespaces.close?.();
   };
   try {
     const opsPort = await listen(ops, options.host, options.opsPort, '--ops-port');
@@ -124,20 +128,4 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await close();
     throw error;
   }
-}
-
-/** Namespaces from a file that is looked at for changes, or every namespace with the profile of the flag. */
-function openNamespaces(
-  options: ServeOptions,
-  told: { onReload: () => void; onError: (error: unknown) => void; interval?: number },
-): { value: Namespaces; close?: () => void } {
-  const { clusterState: file, profile } = options;
-  if (options.namespaces !== undefined) return { value: options.namespaces };
-  if (file === undefined) return { value: new KnownNamespaces(new Map(), profile) };
-  return new LiveFiles({
-    ...told,
-    paths: [file],
-    unreadable: 'CNI_GATE_STATE_INVALID',
-    parse: ([text = '']) => new KnownNamespaces(parseNamespaces(text, file), profile),
-  });
 }

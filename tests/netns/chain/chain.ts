@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { run } from '../../support/run.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
-import { run } from '../harness/run.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { cnitool } from './cnitool.ts';
 

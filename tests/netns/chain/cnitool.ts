@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { run } from '../harness/run.ts';
+import { run } from '../../support/run.ts';
 
 // builds with the Go of Debian 12, 1.19; v1.3.0 needs 1.21
 const version = 'v1.1.2';

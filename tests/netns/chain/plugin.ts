@@ -1,4 +1,4 @@
-import { run } from '../harness/run.ts';
+import { run } from '../../support/run.ts';
 import { writeCommand } from '../rules/backends.ts';
 import { linkerd } from '../rules/linkerd.ts';
 

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { run } from '../../support/run.ts';
 import { backends, restoreCommand, writeCommand } from '../rules/backends.ts';
 import { linkerd } from '../rules/linkerd.ts';
 import { familiesOf } from './addresses.ts';
 import { addNamespace, inside, removeNamespace } from './namespaces.ts';
-import { run } from './run.ts';
 
 const commands = ['ip', 'nsenter', 'unshare', 'setpriv', 'chroot', 'mount', 'bash', 'nft', ...legacyAndNft()];
 

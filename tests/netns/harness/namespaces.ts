@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { run } from './run.ts';
+import { run } from '../../support/run.ts';
 
 /** Where `ip netns` keeps its namespaces. */
 const folder = '/run/netns';

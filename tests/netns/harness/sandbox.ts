@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import { run } from '../../support/run.ts';
 import { type Families, type Family, familiesOf } from './addresses.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
-import { run } from './run.ts';
 import { type Gateway, linkLines, type Shape } from './shape.ts';
 
 const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, release } from 'node:os';
-import { run } from '../harness/run.ts';
+import { run } from '../../support/run.ts';
 import type { Versions } from './render.ts';
 
 /** What the machine is that made the table. */

@@ -27,6 +27,20 @@ suite('mutate', () => {
     assert.equal((await answer(never, AbortSignal.abort())).status?.message, message);
   });
 
+  test('a pod that is left alone anyway waits for no source', async () => {
+    const asked: string[] = [];
+    const facts = (name: string): Promise<never> => {
+      asked.push(name);
+      return new Promise(() => {});
+    };
+    const exempt = await mutate(recorded('pod-host-networked'), {
+      policy: policyOf(),
+      namespaces: { facts },
+    });
+    assert.equal(exempt.decision.reason, 'host-network');
+    assert.deepEqual(asked, []);
+  });
+
   test('what the source cannot do is told to the user; a defect in it is not taken for an answer', async () => {
     const fails = (error: Error) => async (): Promise<never> => {
       throw error;

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../support/run.ts';
+
+/** The Go module that names the programs as its tools. */
+export const moduleFolder = fileURLToPath(new URL('./', import.meta.url));
+
+/** How the programs are built is part of what they are. */
+const recipe = ['go.mod', 'go.sum', 'build.ts'];
+
+/**
+ * Where the programs are kept once they are built: a folder outside the checkout, whose name changes with
+ * everything that decides what they are. `CNI_GATE_CACHE` names another place than `~/.cache/cni-gate`.
+ *
+ * @throws Error where there is no Go
+ */
+export async function cacheFolder(): Promise<string> {
+  const target = await run('go', ['-C', moduleFolder, 'env', 'GOVERSION', 'GOOS', 'GOARCH']);
+  const sum = createHash('sha256').update(target);
+  for (const file of recipe) sum.update(readFileSync(join(moduleFolder, file)));
+  return join(cacheHome(), `control-plane-${sum.digest('hex').slice(0, 16)}`);
+}
+
+function cacheHome(): string {
+  const { CNI_GATE_CACHE, XDG_CACHE_HOME } = process.env;
+  return CNI_GATE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cni-gate');
+}

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../../webhook/errors.ts';
+import { mortal } from '../../support/mortal.ts';
+import { run } from '../../support/run.ts';
+import { cacheFolder } from './cache.ts';
+import { type Program, programs } from './programs.ts';
+
+const builder = fileURLToPath(new URL('./build.ts', import.meta.url));
+/** `flock` ends with this where another process holds the lock. */
+const heldByAnother = 75;
+
+/**
+ * Sees to it that the programs are there, and builds what is missing.
+ *
+ * `KUBEBUILDER_ASSETS` comes first where it is set. Envtest, whose convention it is, brings three of the programs
+ * only; the others then come from the build, which has to be of the same Kubernetes minor.
+ *
+ * @returns folders to look in, in this order
+ * @throws Error that says what to do, where a program neither is there nor can be built
+ */
+export async function ensurePrograms(wanted: readonly Program[]): Promise<string[]> {
+  const assets = process.env.KUBEBUILDER_ASSETS;
+  if (!assets) return [await built()];
+  const missing = wanted.filter((program) => !existsSync(join(assets, program)));
+  if (missing.length === 0) return [assets];
+  console.error(`KUBEBUILDER_ASSETS=${assets} has no ${missing.join(', ')}: taken from the build instead.`);
+  const folders = [assets, await built()];
+  if (missing.length < wanted.length) await checkOneMinor(folders);
+  return folders;
+}
+
+/** The folder that has all of them, built now if it is not there yet. */
+async function built(): Promise<string> {
+  const folder = await cacheFolder().catch((error) => {
+    throw new Error(
+      'NOT RUN: there are no Kubernetes programs, and no Go to build them with. Install Go 1.26 or later (an older ' +
+        'one, from 1.21 on, fetches it with GOTOOLCHAIN=auto), or set KUBEBUILDER_ASSETS to a folder that has ' +
+        `${programs.join(', ')} (kubelet for tests of a node only).\nIt said: ${messageOf(error)}`,
+    );
+  });
+  if (existsSync(folder)) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
+  const lock = `${folder}.lock`;
+  const first = spawnSync('flock', ['--nonblock', `--conflict-exit-code=${heldByAnother}`, lock, 'true']);
+  if (first.status === heldByAnother) console.error('Another run builds the programs; waiting for it.');
+  const building = mortal('flock', [lock, ...mortal(process.execPath, [builder, folder]).flat()]);
+  const { status } = spawnSync(...building, { stdio: 'inherit' });
+  if (status !== 0) {
+    throw new Error(
+      'NOT RUN: the Kubernetes programs could not be built; Go says why above. It needs the Go module proxy ' +
+        '(GOPROXY) once, about 3 GB of disk, and 4 GB of memory.',
+    );
+  }
+  return folder;
+}
+
+/** Controllers and scheduler must not be newer than their API server, and nobody tests them far older. */
+async function checkOneMinor(folders: string[]): Promise<void> {
+  const [server, scheduler] = await Promise.all(
+    (['kube-apiserver', 'kube-scheduler'] as const).map(async (program) => ({
+      program,
+      version: (await run(find(folders, program), ['--version'])).trim(),
+    })),
+  );
+  const minor = (version = ''): string | undefined => /v\d+\.\d+/.exec(version)?.[0];
+  if (minor(server?.version) === minor(scheduler?.version)) return;
+  throw new Error(
+    `NOT RUN: the API server is ${server?.version} and the scheduler ${scheduler?.version}. Put all programs of one ` +
+      'minor into KUBEBUILDER_ASSETS, or unset it.',
+  );
+}
+
+/**
+ * The path of a program in the first of the folders that has it.
+ *
+ * @throws Error where none has it
+ */
+export function find(folders: readonly string[], program: Program): string {
+  const path = folders.map((folder) => join(folder, program)).find(existsSync);
+  if (path === undefined) throw new Error(`There is no ${program} in ${folders.join(' or ')}.`);
+  return path;
+}

@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { KubeConfig, type User } from '@kubernetes/client-node';
+import type { Pair } from './pki.ts';
+
+/** Where an API server is, and how to know it. */
+export interface Server {
+  /** `https://127.0.0.1:PORT` */
+  url: string;
+  /** The authority of its certificate, PEM. */
+  authority: string;
+}
+
+/** What somebody shows the API server. */
+export type Credentials = Pair | { token: string };
+
+/** Somebody's way in. */
+export interface Access {
+  server: Server;
+  credentials: Credentials;
+  /** For `kubectl` and other programs: path of a kubeconfig, everything in it. */
+  kubeconfig: string;
+  /** For @kubernetes/client-node. */
+  config: KubeConfig;
+}
+
+/** @param file where to write the kubeconfig */
+export function accessWith(server: Server, file: string, credentials: Credentials): Access {
+  const shown: Partial<User> =
+    'token' in credentials
+      ? { token: credentials.token }
+      : { certData: base64(credentials.certificate), keyData: base64(credentials.key) };
+  const cluster = {
+    name: 'cluster',
+    server: server.url,
+    caData: base64(server.authority),
+    skipTLSVerify: false,
+  };
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(cluster, { name: 'user', ...shown });
+  // JSON is YAML
+  writeFileSync(file, config.exportConfig(), { mode: 0o600 });
+  return { server, credentials, kubeconfig: file, config };
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,0 +1,180 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../webhook/errors.ts';
+import type { Access } from './access.ts';
+
+/** A refusal of the API server, with the Status object that it sent. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** `reason` of the Status: `NotFound`, `Forbidden`. */
+  readonly reason: string | undefined;
+
+  constructor(what: string, status: number, text: string) {
+    const body = parse(text) as { message?: string; reason?: string } | undefined;
+    super(`${what}: ${status} ${body?.message ?? text}`);
+    this.status = status;
+    this.reason = body?.reason;
+  }
+}
+
+/** What can be told of a request beside its path. */
+export interface RequestExtras {
+  /** An object, sent as JSON. */
+  body?: unknown;
+  /** Media type of the body: which kind of patch it is. */
+  type?: string;
+}
+
+/** What a watch brings. */
+export interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: T;
+}
+
+/**
+ * Talks to the API server in plain JSON. A client of generated types would leave out what it does not know, and
+ * these tests are about what is stored, to the letter.
+ */
+export class Api {
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #agent: Agent;
+
+  /** @param sockets how many requests go side by side: HTTP/1.1 has one at a time on a connection */
+  constructor({ server, credentials }: Access, sockets = 50) {
+    this.#url = server.url;
+    this.#headers = 'token' in credentials ? { authorization: `Bearer ${credentials.token}` } : {};
+    const pair = 'token' in credentials ? {} : { cert: credentials.certificate, key: credentials.key };
+    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets, ca: server.authority, ...pair });
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.request<T>('GET', path);
+  }
+
+  post<T>(path: string, body: unknown): Promise<T> {
+    return this.request<T>('POST', path, { body });
+  }
+
+  put<T>(path: string, body: unknown): Promise<T> {
+    return this.request<T>('PUT', path, { body });
+  }
+
+  /** A merge patch (RFC 7386): lists are replaced as a whole, null takes away. */
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.request<T>('PATCH', path, { body, type: 'application/merge-patch+json' });
+  }
+
+  delete<T>(path: string): Promise<T> {
+    return this.request<T>('DELETE', path);
+  }
+
+  /** Text where there is no JSON: `/metrics`, `/readyz`. */
+  async text(path: string): Promise<string> {
+    return readAll(await this.#answer('GET', path));
+  }
+
+  /** @throws ApiError where the API server refuses */
+  async request<T>(method: string, path: string, extras: RequestExtras = {}): Promise<T> {
+    return JSON.parse(await readAll(await this.#answer(method, path, extras)));
+  }
+
+  /**
+   * Looks at what a path lists, now and as it changes, until `found` says of an event that it is the one. Where the
+   * watch ends, as when the API server does, a new one is begun.
+   *
+   * @param path a collection, with selectors where they help: `/api/v1/pods?fieldSelector=metadata.name%3Dweb`
+   * @param found first asked about everything that is there, each as ADDED
+   * @param seconds how long it may take
+   * @throws Error with the last object seen, where it was not found in that time
+   */
+  async until<T>(path: string, found: (object: T, type: string) => unknown, seconds = 60): Promise<T> {
+    const timeout = AbortSignal.timeout(seconds * 1000);
+    let last: unknown;
+    let failure = '';
+    while (!timeout.aborted) {
+      try {
+        for await (const { type, object } of this.watch<T>(path, timeout)) {
+          if (type === 'ERROR') break;
+          if (found(object, type)) return object;
+          last = object;
+        }
+      } catch (error) {
+        if (error instanceof ApiError && error.status < 500) throw error;
+        if (timeout.aborted) break;
+        failure = `\nThe last failure was ${messageOf(error)}`;
+        // nobody tells when an API server that is down comes back
+        await sleep(100);
+      }
+    }
+    const seen =
+      last === undefined ? 'Nothing was there.' : `The last seen was ${JSON.stringify(last, null, 2)}`;
+    throw new Error(`${path}: not what was waited for within ${seconds} s: ${found}\n${seen}${failure}`);
+  }
+
+  /** The events of one watch, which begins with what is there, until it ends. */
+  async *watch<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
+    const url = `${path}${path.includes('?') ? '&' : '?'}watch=true`;
+    const answer = await this.#answer('GET', url, {}, signal);
+    try {
+      for await (const line of linesOf(answer)) yield JSON.parse(line);
+    } finally {
+      answer.destroy();
+    }
+  }
+
+  /** Closes the connections that are kept open. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #answer(
+    method: string,
+    path: string,
+    { body, type = 'application/json' }: RequestExtras = {},
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const headers = { ...this.#headers, 'content-type': type };
+    const sent = request(this.#url + path, {
+      method,
+      headers,
+      agent: this.#agent,
+      ...(signal && { signal }),
+    });
+    const answer = await answered(sent, body === undefined ? undefined : JSON.stringify(body));
+    const status = answer.statusCode ?? 0;
+    if (status >= 400) throw new ApiError(`${method} ${path}`, status, await readAll(answer));
+    return answer;
+  }
+}
+
+function answered(sent: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  sent.on('response', resolve).on('error', reject).end(body);
+  return promise;
+}
+
+/** Whole lines as they come. `readline` would not hand on the error of a connection that breaks. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of answer.setEncoding('utf8')) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+async function readAll(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mortal } from '../../support/mortal.ts';
+
+/** How a component is started, and how it is known to be ready. */
+export interface ComponentPlan {
+  name: string;
+  path: string;
+  args: string[];
+  /** File that its output is added to, from start to start. */
+  log: string;
+  /** Whether it is ready now; may throw where it does not answer yet. */
+  ready: () => Promise<boolean>;
+}
+
+/** How long a component may take to be ready, in milliseconds: far more than it does on a busy machine. */
+const patience = 60_000;
+
+/** One program of the control plane: it can be stopped and started again, and keeps its data. */
+export class Component {
+  readonly #plan: ComponentPlan;
+  #child: ChildProcess | undefined;
+
+  constructor(plan: ComponentPlan) {
+    this.#plan = plan;
+  }
+
+  get name(): string {
+    return this.#plan.name;
+  }
+
+  /** All that it wrote since its first start. */
+  get log(): string {
+    return readFileSync(this.#plan.log, 'utf8');
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /**
+   * Starts it, and waits until it is ready.
+   *
+   * @throws Error with the end of its log where it ends or is not ready after a minute
+   */
+  async start(): Promise<void> {
+    if (this.running) throw new Error(`${this.name} runs already`);
+    const log = openSync(this.#plan.log, 'a');
+    const [command, args] = mortal(this.#plan.path, this.#plan.args);
+    this.#child = spawn(command, args, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    const deadline = performance.now() + patience;
+    while (!(await this.#plan.ready().catch(() => false))) {
+      if (!this.running) throw this.#failed('ended before it was ready');
+      if (performance.now() > deadline) throw this.#failed('is not ready after a minute');
+      // neither etcd nor a component of Kubernetes tells when it is ready: they have to be asked
+      await sleep(50);
+    }
+  }
+
+  /** Ends it as a node would: SIGTERM, and waits for its end. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
+  /** Ends it at once, as a power cut would. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Stops its clock: connections stay open and nothing is answered. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (!this.running || this.#child === undefined) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    // a frozen one would not see it
+    this.thaw();
+    await ended;
+  }
+
+  #failed(what: string): Error {
+    const end = this.log.split('\n').slice(-15).join('\n');
+    return new Error(`${this.name} ${what}. The end of its log:\n${end}`);
+  }
+}

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Tries again until it does not throw: for what tells nobody when it happens, such as a counter that has moved or
+ * an authorizer that has read a new role. What can be watched is waited for with `api.until`.
+ *
+ * @param seconds how long to try
+ * @throws what the last try threw
+ */
+export async function eventually<T>(attempt: () => Promise<T>, seconds = 30): Promise<T> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { Cluster } from './cluster.ts';
+import { fakeNode } from './plans.ts';
+
+/** What a fake node is like. */
+export interface NodeOptions {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  taints?: { key: string; value?: string; effect: string }[];
+  /** What it has room for. */
+  capacity?: Record<string, string>;
+  /** Changes with each boot: `status.nodeInfo.bootID`. */
+  bootID?: string;
+  /** Without kwok nobody renews its lease, and nothing becomes of its pods. */
+  kwok?: boolean;
+}
+
+/** A node that is an object and nothing else. */
+export interface FakeNode {
+  name: string;
+  /** Gives it a new boot id, as a kubelet does in its first status after a boot. Pods are left as they are. */
+  reboot(bootID?: string): Promise<void>;
+}
+
+/** Adds a node that is Ready and takes pods. */
+export async function addNode(cluster: Cluster, name: string, options: NodeOptions = {}): Promise<FakeNode> {
+  const { api } = cluster;
+  const path = `/api/v1/nodes/${name}`;
+  await api.post('/api/v1/nodes', nodeObject(name, options));
+  if (cluster.options.nodeLifecycle) {
+    // the controller takes it away once it has seen that the node is Ready
+    await api.until<{ spec: NodeSpec }>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`, ({ spec }) =>
+      (spec.taints ?? []).every(({ key }) => key !== notReady),
+    );
+  } else {
+    // the API server gives it to every new node (admission plugin TaintNodesByCondition)
+    await api.patch(path, { spec: { taints: options.taints ?? null } });
+  }
+  return {
+    name,
+    reboot: async (bootID = randomUUID()) => {
+      await api.patch(`${path}/status`, { status: { nodeInfo: { bootID } } });
+    },
+  };
+}
+
+const notReady = 'node.kubernetes.io/not-ready';
+
+interface NodeSpec {
+  taints?: { key: string }[];
+}
+
+function nodeObject(name: string, options: NodeOptions): object {
+  const { labels, annotations, taints = [], bootID = randomUUID(), kwok = true } = options;
+  const capacity = {
+    cpu: '4',
+    memory: '8Gi',
+    pods: '110',
+    'ephemeral-storage': '100Gi',
+    ...options.capacity,
+  };
+  const now = new Date().toISOString();
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        ...labels,
+      },
+      annotations: { ...(kwok && { [fakeNode.key]: fakeNode.value }), ...annotations },
+    },
+    spec: { taints },
+    status: {
+      capacity,
+      allocatable: capacity,
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'KubeletReady',
+          lastHeartbeatTime: now,
+          lastTransitionTime: now,
+        },
+      ],
+      addresses: [{ type: 'Hostname', address: name }],
+      nodeInfo: {
+        bootID,
+        machineID: name,
+        systemUUID: name,
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+        osImage: 'none',
+        kernelVersion: '6.1.0',
+        containerRuntimeVersion: 'kwok://0',
+        kubeletVersion: 'v0.0.0',
+        kubeProxyVersion: '',
+      },
+    },
+  };
+}

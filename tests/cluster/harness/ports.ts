@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+
+/** Below the range that Linux takes ports for outgoing connections from, so that none is lost to one of those. */
+const lowest = 20_000;
+const range = 10_000;
+
+/**
+ * Ports of the loopback that nobody listens on, all different. Several control planes can so live side by side in
+ * one network.
+ */
+export async function freePorts(count: number): Promise<number[]> {
+  const taken: Server[] = [];
+  for (let at = Math.floor(Math.random() * range); taken.length < count; at++) {
+    const server = createServer();
+    server.listen(lowest + (at % range), '127.0.0.1');
+    // rejects where the port is taken
+    await once(server, 'listening').then(
+      () => taken.push(server),
+      () => {},
+    );
+  }
+  return Promise.all(
+    taken.map(async (server) => {
+      const address = server.address();
+      await server[Symbol.asyncDispose]();
+      return typeof address === 'object' && address !== null ? address.port : 0;
+    }),
+  );
+}

@@ -1,0 +1,30 @@
+/** Where somebody listens. */
+interface Address {
+  host: string;
+  port: number;
+}
+
+/**
+ * A Service, and an EndpointSlice that says where it is, as objects to apply. The API server goes to these addresses
+ * by itself; the controllers leave them alone, for the Service selects no pods.
+ */
+export function serviceAt(namespace: string, name: string, addresses: Address[]): object[] {
+  const [first] = addresses;
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace, name },
+      spec: { ports: [{ name: 'https', port: 443 }] },
+    },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { namespace, name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      // all of a slice share their ports
+      ports: [{ name: 'https', port: first?.port }],
+      endpoints: addresses.map(({ host }) => ({ addresses: [host], conditions: { ready: true } })),
+    },
+  ];
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Cluster } from './harness/cluster.ts';
+import { addNode } from './harness/nodes.ts';
+
+/**
+ * The tests' control plane, with two fake nodes, for people.
+ *
+ * usage: interactive.ts [COMMAND [ARGUMENT ...]]   inside the runner: see `npm run cluster`
+ *
+ * With a command it lasts as long as that, otherwise until Ctrl-C.
+ */
+const [command, ...args] = process.argv.slice(2);
+const cluster = await Cluster.start({ nodeLifecycle: true });
+for (const name of ['n1', 'n2']) await addNode(cluster, name);
+const { kubeconfig } = cluster.admin;
+
+if (command === undefined) {
+  const { CNI_GATE_UNSHARE: pid, CNI_GATE_PROGRAMS: folders } = process.env;
+  console.log(`A control plane with nodes n1 and n2, until Ctrl-C.
+Enter it from another terminal, as root:
+
+  nsenter --net --mount --target ${pid} --pid=/proc/${pid}/ns/pid_for_children \\
+    env KUBECONFIG=${kubeconfig} PATH=${folders}:"$PATH" bash
+
+Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`);
+  // the runner ends all of this
+  await new Promise(() => setInterval(() => {}, 2 ** 30));
+} else {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG: kubeconfig } });
+  const [code] = await once(child, 'close');
+  await cluster.stop();
+  process.exitCode = code ?? 1;
+}

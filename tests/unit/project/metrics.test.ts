@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { Metrics } from '../../../webhook/server/metrics.ts';
+
+const reference = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
+
+/** Each metric as the reference tells it: name, type, labels without the values in brackets behind them. */
+const told = [...reference.matchAll(/^\| `(cni_gate_\w+)` *\| (\w+) *\| ([^|]*)\|/gm)].map(
+  ([, name, type, labels = '']) => [
+    name,
+    type,
+    ...[...labels.replaceAll(/\([^)]*\)/g, '').matchAll(/`(\w+)`/g)].map(([, label]) => label),
+  ],
+);
+
+const byName = (a: unknown[], b: unknown[]): number => String(a[0]).localeCompare(String(b[0]));
+
+test('every metric of the server is in the reference with its type and labels, and says what it is', () => {
+  const { registry } = new Metrics();
+  new ClusterMetrics(registry);
+  const real = registry
+    .getMetricsAsArray()
+    // the type and the labels are there, but not in prom-client's types of this call
+    .map((metric) => metric as unknown as { name: string; help: string; type: string; labelNames: string[] })
+    .filter(({ name }) => name.startsWith('cni_gate_'));
+  const found = real.map(({ name, type, labelNames }) => [name, type, ...labelNames]);
+  assert.deepEqual(told.toSorted(byName), found.toSorted(byName));
+  for (const { name, help } of real) assert.match(help, /^[A-Z].*\.$/, name);
+});

@@ -1,0 +1,37 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Connection } from './access.ts';
+
+/** Below the 90 s after which Go's server closes an idle connection: who closes first is not surprised. */
+const idleTimeout = 60_000;
+
+/** The pool of connections, which is a new one when certificates or authorities were replaced. */
+export class Agents {
+  #agent: HttpAgent | undefined;
+  #madeOf = '';
+
+  for(connection: Connection): HttpAgent {
+    if (connection.agent !== undefined) return connection.agent;
+    const secure = connection.server.startsWith('https:');
+    const madeOf = JSON.stringify([secure, connection.tls]);
+    if (this.#agent === undefined || madeOf !== this.#madeOf) {
+      this.dropIdle();
+      this.#agent = secure
+        ? new HttpsAgent({ ...connection.tls, keepAlive: true, timeout: idleTimeout })
+        : new HttpAgent({ keepAlive: true, timeout: idleTimeout });
+      this.#madeOf = madeOf;
+    }
+    return this.#agent;
+  }
+
+  /** Closes the connections that nobody uses now. */
+  dropIdle(): void {
+    for (const sockets of Object.values(this.#agent?.freeSockets ?? {})) {
+      for (const socket of sockets ?? []) socket.destroy();
+    }
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+  }
+}

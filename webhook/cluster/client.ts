@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http';
+import { CniGateError, messageOf } from '../errors.ts';
+import { version } from '../version.ts';
+import type { Access } from './access.ts';
+import { Agents } from './agents.ts';
+import { refusal, unreachable } from './errors.ts';
+import { exchange, readBody, Silence } from './exchange.ts';
+import { linesOf } from './lines.ts';
+import { type Operation, operationOf } from './operation.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RequestOptions {
+  /** What is undefined is left out. */
+  query?: Record<string, string | number | boolean | undefined>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Of the body; a PATCH says by it which kind it is, such as `application/merge-patch+json`. */
+  contentType?: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which it is given up (default 10 s). */
+  timeout?: number;
+}
+
+const defaultTimeout = 10_000;
+
+/** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
+export class ApiClient {
+  readonly #access: Access;
+  readonly #agents = new Agents();
+  #server = '';
+
+  constructor(access: Access) {
+    this.#access = access;
+  }
+
+  /** Where the way to the cluster was found, for messages. */
+  get source(): string {
+    return this.#access.source;
+  }
+
+  /**
+   * The answer to a request, parsed. `T` is what the caller knows of the API; nothing is checked here.
+   *
+   * @param path such as `/api/v1/namespaces/shop`, each name in it already encoded
+   * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
+   * where the credentials cannot be read; the signal's reason where it was aborted
+   */
+  async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+    const { timeout = defaultTimeout, signal } = options;
+    return this.#guard(operationOf(method, path), signal, async (operation) => {
+      const response = await this.#send(operation, method, path, options);
+      const body = await readBody(response, timeout);
+      try {
+        return JSON.parse(body) as T;
+      } catch (error) {
+        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /**
+   * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
+   * `return()` as a loop does, for the connection to be given back.
+   *
+   * @param options `watch` is added to the query; `timeout` is for the head of the answer only: how long silence may
+   * last after it is for the caller to say, by the signal
+   * @throws ClusterError and others as {@link request}, here and at each line
+   */
+  async watch(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, undefined>> {
+    const operation = operationOf('GET', path, true);
+    const { query, signal } = options;
+    const opened = { ...options, query: { ...query, watch: true } };
+    const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
+    return this.#lines(operation, response, signal);
+  }
+
+  /** Closes the connections that are idle: one went silent, and the others may lead into the same hole. */
+  dropIdle(): void {
+    this.#agents.dropIdle();
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  async *#lines(
+    operation: Operation,
+    response: IncomingMessage,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<string, void, undefined> {
+    const lines = linesOf(response);
+    try {
+      for (;;) {
+        const next = await this.#guard(operation, signal, () => lines.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** The answer of the API server, once it is known to be a success. */
+  async #send(
+    operation: Operation,
+    method: Method,
+    path: string,
+    options: RequestOptions,
+    again = true,
+  ): Promise<IncomingMessage> {
+    const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
+    const connection = await this.#access.connection();
+    this.#server = connection.server;
+    const url = new URL(connection.server.replace(/\/$/, '') + path);
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const response = await exchange({
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        'user-agent': `cni-gate/${version}`,
+        ...(sent !== undefined && {
+          'content-type': contentType,
+          'content-length': String(Buffer.byteLength(sent)),
+        }),
+        ...connection.headers,
+      },
+      body: sent,
+      agent: this.#agents.for(connection),
+      timeout,
+      signal,
+    });
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    const said = await readBody(response, timeout);
+    if (status === 401 && again) {
+      this.#access.refresh();
+      return this.#send(operation, method, path, options, false);
+    }
+    throw refusal(operation, status, said, response.headers);
+  }
+
+  /** Runs a step of a request, and gives its errors the form that callers know. */
+  async #guard<T>(
+    operation: Operation,
+    signal: AbortSignal | undefined,
+    step: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await step(operation);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof CniGateError) throw error;
+      if (error instanceof Silence) this.dropIdle();
+      throw unreachable(operation, this.#server, error);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { NamespaceFacts } from '../../admission/decide.ts';
+import type { Source } from '../reflector/list-all.ts';
+import type { ApiObject } from '../reflector/object.ts';
+
+export type NamespaceObject = ApiObject;
+
+export const namespacesPath = '/api/v1/namespaces';
+
+/** What decisions need of a namespace. All of its labels: a profile's `when` may ask for any. */
+export const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
+  labels: metadata.labels ?? {},
+});
+
+/** The namespaces of a cluster, for a reflector. */
+export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
+  resource: 'namespaces',
+  path: namespacesPath,
+  pick: pickFacts,
+};

@@ -1,0 +1,22 @@
+import type { Access } from './access.ts';
+import { ApiClient } from './client.ts';
+import { inCluster } from './in-cluster.ts';
+
+/**
+ * A client for the cluster that this process belongs to: the file that was named, else the pod's service account,
+ * else `$KUBECONFIG`, else `~/.kube/config`. Nothing is sent yet, so a cluster that does not answer is no error.
+ *
+ * @param kubeconfig a file, which wins over everything else
+ * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where no cluster is named anywhere, or what names it cannot be used
+ */
+export async function openCluster(kubeconfig?: string): Promise<ApiClient> {
+  return new ApiClient(await findAccess(kubeconfig));
+}
+
+async function findAccess(kubeconfig: string | undefined): Promise<Access> {
+  const own = kubeconfig === undefined ? inCluster(process.env) : undefined;
+  if (own !== undefined) return own;
+  // loaded only here: in a pod it would cost its memory for nothing
+  const { fromKubeconfig } = await import('./kubeconfig.ts');
+  return fromKubeconfig(kubeconfig);
+}

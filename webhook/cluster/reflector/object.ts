@@ -1,0 +1,44 @@
+/** What every object of the API carries, as far as it is read here. */
+export interface ApiObject {
+  metadata: Metadata;
+}
+
+export interface Metadata {
+  name: string;
+  namespace?: string;
+  uid: string;
+  resourceVersion: string;
+  labels?: Record<string, string>;
+}
+
+/** An object in the store: its identity, and of its content what was picked. */
+export interface Entry<T> {
+  key: string;
+  /** A name is not an identity: the same name with another uid is another object. */
+  uid: string;
+  resourceVersion: string;
+  object: T;
+}
+
+/** `namespace/name`, or the name alone where the kind has no namespaces. */
+export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+/** The entry that an object makes. */
+export function entryOf<O extends ApiObject, T>(object: O, pick: (object: O) => T): Entry<T> {
+  const { uid, resourceVersion } = object.metadata;
+  return { key: keyOf(object.metadata), uid, resourceVersion, object: pick(object) };
+}
+
+/** Whether a value has what {@link entryOf} needs: nothing else of the API's answers is taken on trust. */
+export function isApiObject(value: unknown): value is ApiObject {
+  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
+  const { metadata } = value;
+  return (
+    typeof metadata === 'object' &&
+    metadata !== null &&
+    ['name', 'uid', 'resourceVersion'].every(
+      (key) => typeof (metadata as Record<string, unknown>)[key] === 'string',
+    )
+  );
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../client.ts';
+import { listAll, type Source } from './list-all.ts';
+import { type Action, beginning, nextStep, type Outcome, type Reason } from './next-step.ts';
+import { type ApiObject, entryOf, keyOf } from './object.ts';
+import { type Change, Store } from './store.ts';
+import { defaultTiming, type Timing } from './timing.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { watchOnce } from './watch-once.ts';
+
+/** Who is told what happens; nothing here may throw. */
+export interface Observer {
+  /** The API server said something. */
+  contact(): void;
+  /** A list or watch came to its end, and what is done next. `error` where it was a failure. */
+  ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
+}
+
+export interface ReflectorOptions {
+  observer?: Observer;
+  timing?: Partial<Timing>;
+  /** Between 0 and 1, for jitter. */
+  random?: () => number;
+}
+
+/**
+ * Keeps a store equal to what a cluster has: lists, then watches from there, and does so again whatever goes wrong.
+ * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
+ */
+export class Reflector<O extends ApiObject, T> {
+  readonly store = new Store<T>();
+  readonly source: Source<O, T>;
+  readonly #client: ApiClient;
+  readonly #observer: Observer | undefined;
+  readonly #timing: Timing;
+  readonly #random: () => number;
+  readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+  #version = '';
+  #lastError: unknown;
+
+  constructor(client: ApiClient, source: Source<O, T>, options: ReflectorOptions = {}) {
+    this.source = source;
+    this.#client = client;
+    this.#observer = options.observer;
+    this.#timing = { ...defaultTiming, ...options.timing };
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Whether everything was listed once. It stays so: what is known does not become unknown by an outage. */
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Resolves when everything was listed once. */
+  whenSynced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Why the last try failed; undefined once one works. */
+  get lastError(): unknown {
+    return this.#lastError;
+  }
+
+  /** Calls back with the changes of each event, and of each list at once, after the store has taken them. */
+  subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Runs until the signal is aborted. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    let action: Action = 'list';
+    let progress = beginning;
+    try {
+      while (!signal.aborted) {
+        const outcome: Outcome = await (action === 'list' ? this.#list(signal) : this.#watch(signal));
+        const step = nextStep(progress, outcome, this.#timing, this.#random());
+        const error = outcome.type === 'failed' ? outcome.error : undefined;
+        this.#lastError = error;
+        this.#observer?.ended({ during: action, reason: step.reason, wait: step.wait, error });
+        ({ action, progress } = step);
+        if (step.wait > 0) await sleep(step.wait, undefined, { signal });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<Outcome> {
+    try {
+      const { entries, resourceVersion } = await listAll(this.#client, this.source, {
+        timeout: this.#timing.answer,
+        signal,
+        onPage: () => this.#observer?.contact(),
+      });
+      this.#version = resourceVersion;
+      this.#tell(this.store.replace(entries));
+      this.#isSynced = true;
+      this.#synced.resolve();
+      return { type: 'listed' };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { type: 'failed', during: 'list', served: false, error };
+    }
+  }
+
+  async #watch(signal: AbortSignal): Promise<Outcome> {
+    const outcome = await watchOnce(this.#client, this.source, {
+      resourceVersion: this.#version,
+      timing: this.#timing,
+      random: this.#random(),
+      signal,
+      onOpen: () => {
+        this.#lastError = undefined;
+        this.#observer?.contact();
+      },
+      onEvent: (event) => this.#take(event),
+    });
+    if (outcome.type === 'ended') this.#observer?.contact();
+    return outcome;
+  }
+
+  #take(event: Exclude<WatchEvent<O>, { type: 'error' }>): void {
+    this.#observer?.contact();
+    if (event.type === 'bookmark') {
+      this.#version = event.resourceVersion;
+      return;
+    }
+    const { metadata } = event.object;
+    const changes =
+      event.type === 'put'
+        ? this.store.put(entryOf(event.object, this.source.pick))
+        : this.store.remove(keyOf(metadata), metadata.uid);
+    this.#version = metadata.resourceVersion;
+    this.#tell(changes);
+  }
+
+  #tell(changes: Change<T>[]): void {
+    if (changes.length === 0) return;
+    for (const subscriber of this.#subscribers) subscriber(changes);
+  }
+}
