@@ -1,5 +1,5 @@
 import { CniGateError } from '../webhook/errors.ts';
-import { generateKey } from './keys.ts';
+import { generateKey, type KeyPem } from './keys.ts';
 import { periodFrom } from './period.ts';
 import { longestCommonName, signCertificate } from './sign.ts';
 
@@ -19,6 +19,8 @@ export interface AuthorityRequest {
   days: number;
   /** The time it is made at. */
   now: Date;
+  /** Makes its key: {@link generateKey} where nothing is given. */
+  keys?: () => Promise<KeyPem>;
 }
 
 /**
@@ -27,7 +29,12 @@ export interface AuthorityRequest {
  *
  * @throws CniGateError CNI_GATE_USAGE where the name or the days are out of range
  */
-export async function createAuthority({ commonName, days, now }: AuthorityRequest): Promise<Authority> {
+export async function createAuthority({
+  commonName,
+  days,
+  now,
+  keys = generateKey,
+}: AuthorityRequest): Promise<Authority> {
   const length = [...commonName].length;
   if (length < 1 || length > longestCommonName) {
     throw new CniGateError(
@@ -36,7 +43,7 @@ export async function createAuthority({ commonName, days, now }: AuthorityReques
     );
   }
   const period = periodFrom(now, days);
-  const { privateKey, publicKey } = await generateKey();
+  const { privateKey, publicKey } = await keys();
   const extensions = [
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },

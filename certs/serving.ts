@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import { CniGateError } from '../webhook/errors.ts';
 import type { Authority } from './authority.ts';
-import { generateKey } from './keys.ts';
+import { generateKey, type KeyPem } from './keys.ts';
 import { type AltName, readNames } from './names.ts';
 import { checkPair } from './pair.ts';
 import { periodFrom } from './period.ts';
@@ -16,6 +16,8 @@ export interface ServingRequest {
   days: number;
   /** The time it is made at. */
   now: Date;
+  /** Makes its key: {@link generateKey} where nothing is given. */
+  keys?: () => Promise<KeyPem>;
 }
 
 /** A certificate to serve TLS with. */
@@ -42,7 +44,7 @@ export async function issueServing(
   const names = readNames(request.names);
   const signer = readAuthority(authority, request.now);
   const period = periodFrom(request.now, request.days, signer.period);
-  const { privateKey, publicKey } = await generateKey();
+  const { privateKey, publicKey } = await (request.keys ?? generateKey)();
   // For people who read the certificate. Clients look at the alternative names, and these have room for any name.
   const first = names[0]?.text ?? '';
   const commonName = first.length <= longestCommonName ? first : undefined;

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { validateCommand } from '../validator/contract.ts';
+import { certsCommand } from './commands/certs.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { CniGateError } from './errors.ts';
@@ -25,11 +26,12 @@ const program = new Command('cni-gate')
     ),
   )
   .addCommand(serveCommand())
-  .addCommand(reviewCommand());
-for (const command of [program, ...program.commands]) {
+  .addCommand(reviewCommand())
+  .addCommand(certsCommand());
+for (const command of withCommandsOf(program)) {
   command
     .exitOverride()
-    .showHelpAfterError(`see cni-gate ${command === program ? '' : `${command.name()} `}--help`)
+    .showHelpAfterError(`see ${pathOf(command)} --help`)
     .configureOutput({
       outputError: (text, write) => {
         write(text.replace(/^error: (.*)$/m, 'cni-gate: $1 (CNI_GATE_USAGE)'));
@@ -50,4 +52,14 @@ try {
     console.error('cni-gate: a defect in cni-gate, please report it (CNI_GATE_INTERNAL)', error);
     process.exitCode = defect;
   }
+}
+
+/** A command and all below it. */
+function withCommandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withCommandsOf)];
+}
+
+/** How a command is called: `cni-gate certs show`. */
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -25,6 +25,11 @@ export const errorCodes = {
   CNI_GATE_TLS_UNREADABLE: 'A certificate or key file is missing, may not be read, or is not PEM.',
   CNI_GATE_TLS_PAIR:
     'The certificate and the key do not belong together, or the certificate is not in force.',
+  CNI_GATE_TLS_SECRET: 'The Secret of the managed certificates is missing, damaged, or may not be used.',
+  CNI_GATE_TLS_SECRET_FOREIGN: 'The Secret of the managed certificates belongs to somebody else.',
+  CNI_GATE_CA_BUNDLE: 'A webhook configuration does not trust the managed certificates, or is not there.',
+  CNI_GATE_CLIENT_CERTIFICATE: 'An admission call came without the client certificate that is asked for.',
+  CNI_GATE_CLIENT_NAME: 'An admission call came with the client certificate of somebody else.',
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
   CNI_GATE_INPUT_SYNTAX:

@@ -29,14 +29,27 @@ export class ApiClient {
   readonly #access: Access;
   readonly #agents = new Agents();
   #server = '';
+  #ahead = 0;
 
-  constructor(access: Access) {
+  readonly #now: () => Date;
+
+  /** @param now our own clock */
+  constructor(access: Access, now = () => new Date()) {
     this.#access = access;
+    this.#now = now;
   }
 
   /** Where the way to the cluster was found, for messages. */
   get source(): string {
     return this.#access.source;
+  }
+
+  /**
+   * Milliseconds by which the API server's clock was ahead of ours in its last answer, to a second or so: the
+   * header `Date` knows no finer time, and the way took some of it.
+   */
+  get ahead(): number {
+    return this.#ahead;
   }
 
   /**
@@ -135,6 +148,8 @@ export class ApiClient {
       timeout,
       signal,
     });
+    const told = Date.parse(response.headers.date ?? '');
+    if (!Number.isNaN(told)) this.#ahead = told - this.#now().getTime();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const said = await readBody(response, timeout);

@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
+import { clean } from '../clean.ts';
 import { readPolicy } from '../config/file.ts';
 import { CniGateError } from '../errors.ts';
 import { remote } from '../review/ask/remote.ts';
 import { placeOf, type Report } from '../review/model.ts';
-import { clean } from '../review/output/clean.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
 import { painter, textOutput } from '../review/output/text.ts';

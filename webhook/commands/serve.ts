@@ -1,47 +1,35 @@
-import { writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { CniGateError, errnoOf, messageOf } from '../errors.ts';
-import type { ServeOptions } from '../server/serve.ts';
+import { CniGateError } from '../errors.ts';
+import type { RunningServer, ServeOptions } from '../server/serve.ts';
+import { type CertificateFlags, certificateFor } from './certificate.ts';
+import { addManagedOptions, checkManaged } from './managed.ts';
 import { days, milliseconds, port } from './options.ts';
 
-interface Flags {
+interface Flags extends CertificateFlags {
   config?: string;
   clusterState?: string;
   profile?: string;
   kubeconfig?: string;
-  ownNamespace?: string;
   host?: string;
   port: number;
   opsPort: number;
-  tlsCert?: string;
-  tlsKey?: string;
-  tlsNames: string[];
-  tlsDays: number;
-  tlsCaOut?: string;
+  clientCa?: string;
+  clientName?: string[];
   drainDelay: number;
   drainTimeout: number;
   logLevel: string;
 }
 
-/** What the API server calls a Service by, and what a person on the same machine calls. */
-const defaultNames = [
-  'cni-gate.cni-gate.svc',
-  'cni-gate.cni-gate.svc.cluster.local',
-  'localhost',
-  '127.0.0.1',
-  '::1',
-];
-
 /** `cni-gate serve`: the admission server. */
 export function serveCommand(): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
     .addOption(
       new Option(
         '--kubeconfig <file>',
         'how to reach the cluster whose Namespaces give the opt-in labels (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
-      ).conflicts(['clusterState', 'profile']),
+      ),
     )
     .option('--cluster-state <file>', 'no cluster: Kubernetes objects to take the Namespaces from, reloaded')
     .option('--profile <profile>', 'no cluster needed: profile of every namespace, in place of its label')
@@ -55,9 +43,19 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'port for /livez, /readyz and /metrics (plain HTTP)', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded when it changes; with --tls-key')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option('--tls-names <name...>', 'names of a certificate made at start', defaultNames)
-    .option('--tls-days <days>', 'validity of a certificate made at start', days, 90)
-    .option('--tls-ca-out <file>', 'write the authority of a certificate made at start, for the caBundle')
+    .option(
+      '--tls-names <name...>',
+      'names of a certificate that cni-gate makes (default: those of the Service)',
+    )
+    .option(
+      '--tls-days <days>',
+      'validity of such a certificate (default: 7 in a Secret, 90 made at start)',
+      days,
+    )
+    .option('--tls-ca-out <file>', 'write the authority of a certificate made at start, for the caBundle');
+  return addManagedOptions(command)
+    .option('--client-ca <file>', 'authorities that callers need a certificate of, reloaded')
+    .option('--client-name <name...>', 'names of which such a certificate needs one')
     .addOption(
       new Option('--drain-delay <duration>', 'how long to go on serving once told to stop')
         .argParser(milliseconds)
@@ -79,39 +77,39 @@ export function serveCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   checkFlags(flags);
   // loaded here: the other commands need no server
-  const [{ pino }, { serve }, { fileCertificate, selfMadeCertificate }] = await Promise.all([
-    import('pino'),
-    import('../server/serve.ts'),
-    import('../server/tls.ts'),
-  ]);
+  const [{ pino }, { serve }] = await Promise.all([import('pino'), import('../server/serve.ts')]);
   const log = pino({ level: flags.logLevel });
-  const { tlsCert, tlsKey, tlsNames, tlsDays, tlsCaOut, logLevel: _, kubeconfig, ...rest } = flags;
+  const { logLevel: _, kubeconfig, ...rest } = flags;
   const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig) : undefined;
-  const server = await serve({
-    ...rest,
-    log,
-    namespaces: cluster?.namespaces,
-    certificate: async (events) => {
-      if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
-      const source = await selfMadeCertificate(tlsNames, tlsDays, events);
-      if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');
-      return source;
-    },
-  });
+  const certificate = certificateFor(flags, cluster?.client);
+  const stopping = new AbortController();
+  let server: RunningServer | undefined;
   const stop = (signal: string): void => {
     log.info({ signal }, 'told to stop');
     for (const name of signals) process.removeListener(name, stop);
     // a second signal ends the process at once, as it would have without this
-    void server.drain();
+    stopping.abort();
+    void server?.drain();
   };
   for (const name of signals) process.on(name, stop);
+  try {
+    const namespaces = labelsFromCluster(flags) ? cluster?.namespaces : undefined;
+    server = await serve({ ...rest, log, namespaces, certificate, signal: stopping.signal });
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    return;
+  }
+  if (stopping.signal.aborted) await server.drain();
 }
 
 const signals = ['SIGTERM', 'SIGINT'];
 
 /** Whether namespaces come from the cluster: neither a file nor a flag stands for them. */
-const clusterNeeded = ({ clusterState, profile }: Flags): boolean =>
+const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
   clusterState === undefined && profile === undefined;
+
+/** Whether anything comes from the cluster. */
+const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
 
 /** The cluster, whose code is loaded only here, and what the server takes from it. */
 async function openCluster(kubeconfig: string | undefined) {
@@ -132,14 +130,13 @@ function checkFlags(flags: Flags): void {
   if (flags.tlsCert !== undefined && flags.tlsCaOut !== undefined) {
     throw usage('--tls-ca-out is for a certificate made at start, not for one in files');
   }
-  if (flags.drainTimeout < flags.drainDelay) throw usage('--drain-timeout is shorter than --drain-delay');
-}
-
-function writeAuthority(file: string, pem: string): void {
-  try {
-    writeFileSync(file, pem);
-  } catch (error) {
-    const reason = errnoOf(error) ?? messageOf(error);
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `cannot write ${file}: ${reason}`, { cause: error });
+  if (flags.kubeconfig !== undefined && !clusterNeeded(flags)) {
+    throw usage(
+      '--kubeconfig is for a cluster, and nothing here comes from one: see --cluster-state and --profile',
+    );
   }
+  if (flags.clientName !== undefined && flags.clientCa === undefined)
+    throw usage('--client-name needs --client-ca');
+  checkManaged(flags);
+  if (flags.drainTimeout < flags.drainDelay) throw usage('--drain-timeout is shorter than --drain-delay');
 }

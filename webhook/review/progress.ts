@@ -1,4 +1,4 @@
-import { clean } from './output/clean.ts';
+import { clean } from '../clean.ts';
 
 /** Where progress is shown: standard error, or a stand-in for it. */
 export interface ProgressStream {

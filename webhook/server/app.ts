@@ -2,6 +2,7 @@ import type { Server } from 'node:https';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type MutateContext, mutate } from '../admission/mutate.ts';
 import { CniGateError } from '../errors.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import { timeToAnswer } from './deadline.ts';
 import { logDecision } from './decision-log.ts';
 import { answerErrors } from './http-errors.ts';
@@ -21,15 +22,21 @@ export interface AppOptions {
   certificate: CertificatePair;
   /** Read for each request: a reload replaces the policy. */
   context: () => MutateContext;
+  /** Asked of every caller, where there is one. */
+  clients?: ClientCertificates | undefined;
   metrics: Metrics;
   log: FastifyBaseLogger;
 }
 
 /** The admission server: HTTPS, HTTP/1.1, `POST /mutate`. Nothing else is answered here. */
 export function buildApp(options: AppOptions): FastifyInstance<Server> {
-  const { context, metrics } = options;
+  const { context, metrics, clients } = options;
   const app = fastify({
-    https: secureOptions(options.certificate),
+    https: {
+      ...secureOptions(options.certificate, clients?.authorities),
+      // who shows none gets an answer that says so, and not a broken handshake
+      ...(clients && { requestCert: true, rejectUnauthorized: false }),
+    },
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit,
@@ -43,6 +50,13 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   });
   app.removeContentTypeParser('text/plain');
   answerErrors(app, metrics);
+  if (clients) {
+    app.server.on('secureConnection', (socket) => clients.connected(socket));
+    app.addHook('onRequest', async ({ raw }, reply) => {
+      if (clients.isStale(raw)) reply.header('connection', 'close');
+      clients.check(raw);
+    });
+  }
   app.addHook('onRequest', async (request) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') {

@@ -16,6 +16,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   CNI_GATE_REVIEW_TOO_LARGE: 413,
   CNI_GATE_REVIEW_MEDIA: 415,
   CNI_GATE_NOT_FOUND: 404,
+  CNI_GATE_CLIENT_CERTIFICATE: 401,
+  CNI_GATE_CLIENT_NAME: 403,
 };
 
 type Request = FastifyRequest<RouteGenericInterface, Server>;

@@ -76,7 +76,10 @@ export class Metrics {
     this.#badRequests.inc({ code });
   }
 
-  reloaded(source: 'configuration' | 'certificate' | 'cluster-state', result: 'success' | 'failure'): void {
+  reloaded(
+    source: 'configuration' | 'certificate' | 'cluster-state' | 'client-ca',
+    result: 'success' | 'failure',
+  ): void {
     this.#reloads.inc({ source, result });
   }
 

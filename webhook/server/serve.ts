@@ -3,13 +3,19 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
-import { messageOf } from '../errors.ts';
 import { buildApp } from './app.ts';
+import { ClientCertificates } from './client-certificates.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import { type NamespaceSource, openNamespaces } from './namespaces.ts';
 import { buildOps } from './ops.ts';
-import { type CertificateEvents, type CertificateSource, secureOptions } from './tls.ts';
+import { reloadsToldTo } from './reloads.ts';
+import {
+  type CertificateEvents,
+  type CertificateInside,
+  type CertificateSource,
+  secureOptions,
+} from './tls.ts';
 
 export interface ServeOptions {
   log: FastifyBaseLogger;
@@ -30,7 +36,14 @@ export interface ServeOptions {
   drainDelay: number;
   /** Milliseconds from the start of the drain until open connections are cut. */
   drainTimeout: number;
-  certificate: (events: CertificateEvents) => Promise<CertificateSource>;
+  /** The server's certificate; it may be waited for, while the other port tells why. */
+  certificate: (events: CertificateEvents, inside: CertificateInside) => Promise<CertificateSource>;
+  /** PEM file of the authorities that sign the certificates of callers; every caller may call without one. */
+  clientCa?: string | undefined;
+  /** Names of which a caller's certificate must have one. */
+  clientName?: string[] | undefined;
+  /** Ends the start, where it still waits for something. */
+  signal?: AbortSignal;
   /** Milliseconds between two looks at files. */
   interval?: number;
 }
@@ -46,22 +59,12 @@ export interface RunningServer {
 /**
  * Starts the admission server and the port for probes and metrics.
  *
- * @throws CniGateError where the configuration, the certificate or a port cannot be used
+ * @throws CniGateError where the configuration, the certificate or a port cannot be used; the signal's reason
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log } = options;
   const metrics = new Metrics();
-  const told = (source: Parameters<Metrics['reloaded']>[0]) => ({
-    ...(options.interval !== undefined && { interval: options.interval }),
-    onReload: () => {
-      metrics.reloaded(source, 'success');
-      log.info({ source }, 'reloaded');
-    },
-    onError: (error: unknown) => {
-      metrics.reloaded(source, 'failure');
-      log.error({ source, err: error }, `the last good ${source} stays in force: ${messageOf(error)}`);
-    },
-  });
+  const told = reloadsToldTo(metrics, log, options.interval);
   const policies: { value: Policy; close?: () => void } =
     options.config === undefined
       ? { value: readPolicy(undefined) }
@@ -69,45 +72,74 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // a profile that does not exist is told at the start, not by refusing every pod
   if (options.profile !== undefined) policies.value.join(options.profile);
 
-  const certificateTold = told('certificate');
-  const certificate = await options.certificate({
-    onReload: (pair) => {
-      app.server.setSecureContext(secureOptions(pair));
-      metrics.certificateExpires(pair.notAfter);
-      certificateTold.onReload();
-    },
-    onError: certificateTold.onError,
-  });
-  metrics.certificateExpires(certificate.current.notAfter);
-  // last, as it may ask a cluster from here on: what fails before it leaves nothing running
-  const namespaces =
-    options.namespaces?.({ registry: metrics.registry, log }) ??
-    openNamespaces(options, told('cluster-state'));
-
+  const clients =
+    options.clientCa === undefined
+      ? undefined
+      : new ClientCertificates(
+          options.clientCa,
+          options.clientName,
+          told('client-ca', () => swap()),
+        );
+  let [certificate, app, namespaces]: [CertificateSource?, ReturnType<typeof buildApp>?, NamespaceSource?] =
+    [];
+  const swap = (): void => {
+    if (certificate) app?.server.setSecureContext(secureOptions(certificate.current, clients?.authorities));
+  };
   let draining = false;
-  const app = buildApp({
-    certificate: certificate.current,
-    context: () => ({
-      policy: policies.value,
-      namespaces: namespaces.value,
-      ownNamespace: options.ownNamespace,
-    }),
-    metrics,
-    log,
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    if (draining) reply.header('connection', 'close');
-  });
-  const ops = buildOps({ metrics, unready: () => (draining ? 'shutting down' : namespaces.unready?.()) });
-
+  let waiting: () => string | undefined = () => 'starting';
+  const unready = (): string | undefined =>
+    draining
+      ? 'shutting down'
+      : ((certificate ? certificate.unready?.() : waiting()) ?? namespaces?.unready?.());
+  const ops = buildOps({ metrics, unready });
   const close = async (): Promise<void> => {
-    for (const source of [policies, certificate]) source.close?.();
-    await Promise.all([app.close(), ops.close()]);
+    for (const source of [policies, clients]) source?.close?.();
+    await Promise.all([app?.close(), ops.close(), certificate?.close()]);
     // calls under way may still have asked it
-    await namespaces.close?.();
+    await namespaces?.close?.();
   };
   try {
     const opsPort = await listen(ops, options.host, options.opsPort, '--ops-port');
+    const certificateTold = told('certificate');
+    const { registry } = metrics;
+    const { signal = new AbortController().signal } = options;
+    certificate = await options.certificate(
+      {
+        onReload: (pair) => {
+          swap();
+          metrics.certificateExpires(pair.notAfter);
+          certificateTold.onReload();
+        },
+        onError: certificateTold.onError,
+      },
+      {
+        registry,
+        log,
+        signal,
+        waitingFor: (why) => {
+          waiting = why;
+        },
+      },
+    );
+    metrics.certificateExpires(certificate.current.notAfter);
+    // last, as it may ask a cluster from here on: what fails before it leaves nothing running
+    const labels = options.namespaces?.({ registry, log }) ?? openNamespaces(options, told('cluster-state'));
+    namespaces = labels;
+    app = buildApp({
+      certificate: certificate.current,
+      context: () => ({
+        policy: policies.value,
+        namespaces: labels.value,
+        ownNamespace: options.ownNamespace,
+      }),
+      clients,
+      metrics,
+      log,
+    });
+    app.addHook('onSend', async (_request, reply) => {
+      if (draining) reply.header('connection', 'close');
+    });
+    const { server } = app;
     const port = await listen(app, options.host, options.port, '--port');
     log.info({ port, opsPort, profiles: [...policies.value.profiles.keys()] }, 'serving admission reviews');
     return {
@@ -117,7 +149,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       drain: async () => {
         draining = true;
         log.info({ delay: options.drainDelay }, 'draining');
-        const cut = setTimeout(() => app.server.closeAllConnections(), options.drainTimeout);
+        const cut = setTimeout(() => server.closeAllConnections(), options.drainTimeout);
         await sleep(options.drainDelay);
         await close();
         clearTimeout(cut);

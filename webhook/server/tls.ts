@@ -1,4 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Registry } from 'prom-client';
 import { createAuthority } from '../../certs/authority.ts';
 import { checkPair } from '../../certs/pair.ts';
 import { renewalDue } from '../../certs/renewal.ts';
@@ -18,7 +20,9 @@ export interface CertificateSource {
   readonly current: CertificatePair;
   /** PEM of the authority that a webhook configuration's caBundle must hold; unknown for files. */
   readonly authority?: string;
-  close(): void;
+  /** Why no calls should come here, or undefined when they may. */
+  unready?(): string | undefined;
+  close(): void | Promise<void>;
 }
 
 export interface CertificateEvents {
@@ -26,9 +30,28 @@ export interface CertificateEvents {
   onError: (error: unknown) => void;
 }
 
-/** Options for the server and for each change of its certificate: both need the lowest TLS version. */
-export function secureOptions(pair: CertificatePair): SecureContextOptions {
-  return { cert: pair.certificate, key: pair.key, minVersion: 'TLSv1.2' };
+/** What a server gives to the source of its certificate. */
+export interface CertificateInside {
+  registry: Registry;
+  log: FastifyBaseLogger;
+  /** Aborted when the server is told to stop before it has a certificate. */
+  signal: AbortSignal;
+  /** Takes over who says why there is no certificate yet. */
+  waitingFor(why: () => string | undefined): void;
+}
+
+/**
+ * Options for the server and for each change of its certificate: both need the lowest TLS version.
+ *
+ * @param clientAuthorities PEM of those who may sign the certificates of clients
+ */
+export function secureOptions(pair: CertificatePair, clientAuthorities?: string): SecureContextOptions {
+  return {
+    cert: pair.certificate,
+    key: pair.key,
+    minVersion: 'TLSv1.2',
+    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
+  };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
+import { clean } from '../../clean.ts';
 import { profileLabel } from '../../names.ts';
 import { nameOf } from '../ask/judge.ts';
 import type { Judged, Report } from '../model.ts';
 import type { Progress } from '../progress.ts';
 import { isUncalled, type Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
-import { clean } from './clean.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

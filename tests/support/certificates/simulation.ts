@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { carryOut } from '../../../certs/managed/carry-out.ts';
+import { inForce } from '../../../certs/managed/parts.ts';
+import { type Plan, planStep } from '../../../certs/managed/plan.ts';
+import { readSecret, wholeState } from '../../../certs/managed/reading.ts';
+import { type SecretData, secretData } from '../../../certs/managed/secret.ts';
+import { bundleOf } from '../../../certs/managed/state.ts';
+import { fingerprintsIn } from '../../../certs/managed/trust.ts';
+import { Replica, type Settings } from './replica.ts';
+import { World } from './world.ts';
+
+export const minute = 60_000;
+export const day = 24 * 60 * minute;
+
+/** How far an API server may be behind with what webhook configurations say; below the overlap. */
+const longestLag = 30_000;
+/** How long a replica that is not frozen may take for a look. */
+const longestLook = 5_000;
+
+const names = ['mutating/cni-gate', 'validating/cni-gate'];
+
+/** What can be done to the Secret from outside. Each gets what is there. */
+export const secretFaults: Record<
+  string,
+  (data: SecretData, stranger: SecretData) => SecretData | undefined
+> = {
+  deleted: () => undefined,
+  emptied: () => ({}),
+  'emptied by value': (data) => Object.fromEntries(Object.keys(data).map((key) => [key, ''])),
+  garbage: (data) => Object.fromEntries(Object.keys(data).map((key) => [key, 'garbage'])),
+  'half written': (data) => ({ ...data, 'tls.crt': (data['tls.crt'] ?? '').slice(0, 300) }),
+  'leaf of a stranger': (data, stranger) => ({
+    ...data,
+    'tls.crt': stranger['tls.crt'] ?? '',
+    'tls.key': stranger['tls.key'] ?? '',
+  }),
+  'key of a stranger': (data, stranger) => ({ ...data, 'tls.key': stranger['tls.key'] ?? '' }),
+  'authority of a stranger': (data, stranger) => ({
+    ...data,
+    'authority.crt': stranger['authority.crt'] ?? '',
+    'authority.key': stranger['authority.key'] ?? '',
+  }),
+  'all of a stranger': (_data, stranger) => stranger,
+  'bundle lost': (data) => ({ ...data, 'ca.crt': '' }),
+  'next damaged': (data) => ({ ...data, 'next.crt': 'garbage' }),
+  'previous damaged': (data) => ({ ...data, 'previous-until': 'yesterday' }),
+};
+
+export const bundleFaults: Record<
+  string,
+  (bundle: string | undefined, stranger: SecretData) => string | undefined
+> = {
+  wiped: () => undefined,
+  garbage: () => 'garbage',
+  foreign: (_bundle, stranger) => stranger['ca.crt'],
+  'one too many': (bundle, stranger) => `${bundle ?? ''}${stranger['ca.crt']}`,
+};
+
+/**
+ * Replicas, a cluster, and API servers that learn late of what webhook configurations say. After each thing that
+ * happens it asserts what the whole sequence of a rotation is for: that every API server trusts what every replica
+ * serves.
+ */
+export class Simulation {
+  readonly world = new World();
+  readonly replicas: Replica[];
+  readonly settings: Settings;
+  /** What each API server knows of each configuration, and since when it is so. */
+  readonly #servers: { bundles: Map<string, string | undefined>; at: number }[] = [];
+  /** While somebody broke what nobody can serve without, until it is mended and known to all. */
+  #excused = true;
+  readonly #stranger: SecretData;
+  readonly #past: SecretData[] = [];
+
+  private constructor(settings: Settings, replicas: number, stranger: SecretData) {
+    this.settings = settings;
+    this.#stranger = stranger;
+    this.replicas = Array.from({ length: replicas }, () => new Replica(this.world, settings));
+    for (const name of names) this.world.setBundle(name, undefined);
+    for (let count = 0; count < 2; count++) this.#servers.push({ bundles: new Map(), at: 0 });
+  }
+
+  static async begin(settings: Settings, replicas: number): Promise<Simulation> {
+    const made = await carryOut({ do: 'create' }, { ...settings, now: new World().now() });
+    assert.ok(made);
+    return new Simulation(settings, replicas, secretData(made));
+  }
+
+  /** Lets one replica make its next request. */
+  async step(index: number): Promise<void> {
+    const replica = this.#replica(index);
+    if (!replica.frozen) await replica.step();
+    this.check();
+  }
+
+  /** Lets time pass in pieces, in which everybody does what they have to do within that time. */
+  async pass(ms: number): Promise<void> {
+    const piece = Math.max(Math.min(ms, 2_000), Math.ceil(ms / 8));
+    for (let passed = 0; passed < ms; passed += piece) {
+      this.world.steady += piece;
+      for (const replica of this.replicas) {
+        if (!replica.frozen && this.world.steady - replica.lookedAt >= longestLook) await replica.finish();
+      }
+      for (const server of this.#servers) {
+        if (this.world.steady - server.at >= longestLag / 2) this.#learn(server);
+      }
+      this.check();
+    }
+  }
+
+  /** An API server learns what the configurations say now. */
+  learn(index: number): void {
+    const server = this.#servers[index % this.#servers.length];
+    if (server) this.#learn(server);
+    this.check();
+  }
+
+  /** A replica loses its memory; somebody else must have one, or nobody is left whom anybody could call. */
+  restart(index: number): void {
+    const replica = this.#replica(index);
+    const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
+    if (others && this.#isSound()) replica.restart();
+  }
+
+  /** A replica is cut off, in the middle of whatever it does; at least one goes on. */
+  freeze(index: number): void {
+    const replica = this.#replica(index);
+    const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
+    if (others && this.#isSound()) replica.frozen = true;
+  }
+
+  thaw(): void {
+    for (const replica of this.replicas) replica.frozen = false;
+  }
+
+  /** Somebody damages the Secret; who was cut off for long comes back before that. */
+  async damage(fault: string): Promise<void> {
+    await this.#settle();
+    const { secret } = this.world;
+    if (secret) this.world.setSecret(secretFaults[fault]?.(secret.data, this.#stranger));
+  }
+
+  /** An older copy of the Secret is written back, with another uid where it was deleted before. */
+  async rollBack(index: number, sameUid: boolean): Promise<void> {
+    await this.#settle();
+    const older = this.#past[index % Math.max(this.#past.length, 1)];
+    if (older && this.world.secret) this.world.setSecret(older, { sameUid });
+  }
+
+  async breakBundle(fault: string): Promise<void> {
+    await this.#settle();
+    const name = names[0] as string;
+    this.world.setBundle(
+      name,
+      bundleFaults[fault]?.(this.world.configurations.get(name)?.bundle, this.#stranger),
+    );
+    this.#excused = true;
+  }
+
+  /** Everybody's clock is set. */
+  async jump(ms: number): Promise<void> {
+    await this.#settle();
+    this.world.shift += ms;
+    // what was in force may not be, and what was forgotten may be in force again: for everybody at once
+    this.#excused = true;
+  }
+
+  /** Somebody asks for the next authority by hand. */
+  async rotate(): Promise<void> {
+    const state = wholeState(readSecret(this.world.secret?.data ?? {}));
+    if (!state || state.next || !this.#isSound()) return;
+    const next = await carryOut({ do: 'begin', state }, { ...this.settings, now: this.world.now() });
+    if (next) this.world.setSecret(secretData(next));
+  }
+
+  /** All replicas look until nothing is left to do, and all API servers learn of it. */
+  async rest(): Promise<void> {
+    this.thaw();
+    for (let count = 0; count < 12; count++) await this.pass(longestLook);
+    for (const server of this.#servers) this.#learn(server);
+    this.check();
+  }
+
+  /** Asserts that everything is as it should be after a rest. */
+  assertWhole(): void {
+    const { secret, configurations } = this.world;
+    const state = wholeState(readSecret(secret?.data ?? {}));
+    assert.ok(secret && state, 'the Secret is whole');
+    assert.deepEqual(this.#plan().faults, []);
+    const trusted = fingerprintsIn(bundleOf(state));
+    for (const { bundle } of configurations.values())
+      assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
+    for (const { serving } of this.replicas) assert.equal(serving?.leaf.certificate, state.leaf.certificate);
+    assert.equal(this.#excused, false, 'mended within the time that it may take');
+  }
+
+  /** Asserts that every API server trusts what every replica serves, and remembers what was in force. */
+  check(): void {
+    const trusted = this.replicas.every((replica) => this.#untrusted(replica) === undefined);
+    const valid = this.replicas.every((replica) => replica.frozen || this.#isValid(replica));
+    if (this.#excused) this.#excused = !(trusted && valid && this.#known());
+    if (!this.#excused) {
+      for (const replica of this.replicas) {
+        const fault = this.#untrusted(replica);
+        if (fault !== undefined) assert.fail(`replica ${this.replicas.indexOf(replica)}: ${fault}`);
+      }
+    }
+    const data = this.world.secret?.data;
+    if (data && data !== this.#past.at(-1) && wholeState(readSecret(data))) this.#past.push(data);
+  }
+
+  /** Whether every API server knows what the configurations say. */
+  #known(): boolean {
+    return this.#servers.every(({ bundles }) =>
+      [...this.world.configurations].every(([name, { bundle }]) => bundles.get(name) === bundle),
+    );
+  }
+
+  /** Whether a replica serves something that is in force. */
+  #isValid({ serving }: Replica): boolean {
+    const now = this.world.now();
+    return (
+      serving !== undefined && [serving.leaf, serving.authority].every(({ facts }) => inForce(facts, now))
+    );
+  }
+
+  #untrusted(replica: Replica): string | undefined {
+    const { serving } = replica;
+    if (!serving || !this.#isValid(replica)) return undefined;
+    for (const [index, { bundles }] of this.#servers.entries()) {
+      for (const [name, bundle] of bundles) {
+        if (!fingerprintsIn(bundle).has(serving.authority.facts.fingerprint)) {
+          return `API server ${index} does not trust it by ${name}`;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** Those who were cut off come back, and API servers are up to date: what comes next is one fault, not three. */
+  async #settle(): Promise<void> {
+    this.thaw();
+    for (let count = 0; count < 4; count++) for (const replica of this.replicas) await replica.finish();
+    for (const server of this.#servers) this.#learn(server);
+    this.check();
+  }
+
+  #isSound(): boolean {
+    return !this.#excused && this.#plan().faults.length === 0;
+  }
+
+  /** What a replica that remembers nothing would do. */
+  #plan(): Plan {
+    return planStep({
+      reading: readSecret(this.world.secret?.data ?? {}),
+      kept: undefined,
+      trust: { configurations: [], complete: true },
+      now: this.world.now(),
+      trustedFor: undefined,
+      waitedFor: 0,
+      overlap: this.settings.overlap,
+      names: this.settings.names,
+    });
+  }
+
+  #learn(server: { bundles: Map<string, string | undefined>; at: number }): void {
+    server.bundles = new Map([...this.world.configurations].map(([name, { bundle }]) => [name, bundle]));
+    server.at = this.world.steady;
+  }
+
+  #replica(index: number): Replica {
+    return this.replicas[index % this.replicas.length] as Replica;
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { SecretData } from '../../../certs/managed/secret.ts';
+import {
+  ChangedSince,
+  type SeenConfiguration,
+  type SeenConfigurations,
+  type SeenSecret,
+  type Shared,
+} from '../../../webhook/certificates/shared.ts';
+
+/** One webhook configuration with one webhook of ours. */
+export interface Configuration {
+  uid: string;
+  version: number;
+  bundle: string | undefined;
+}
+
+/**
+ * A cluster that holds a Secret and webhook configurations, with a clock that can be set: what random interleavings
+ * need and no real one can be made to do. Writing is conditional as in the real one.
+ */
+export class World {
+  secret: SeenSecret | undefined;
+  configurations = new Map<string, Configuration>();
+  /** Milliseconds that passed; nobody can set this. */
+  steady = 0;
+  /** What was added to the wall clock by setting it. */
+  shift = 0;
+  #version = 0;
+  readonly #began = Date.parse('2030-01-01T00:00:00Z');
+
+  now(): Date {
+    return new Date(this.#began + this.steady + this.shift);
+  }
+
+  /** Puts the Secret into a state, whoever asks. */
+  setSecret(data: SecretData | undefined, { labelled = true, sameUid = true } = {}): void {
+    const uid = sameUid && this.secret ? this.secret.uid : randomUUID();
+    this.secret = data && { uid, version: this.#next(), labelled, data };
+  }
+
+  setBundle(name: string, bundle: string | undefined): void {
+    const { uid } = this.configurations.get(name) ?? { uid: randomUUID() };
+    this.configurations.set(name, { uid, version: Number(this.#next()), bundle });
+  }
+
+  /** The cluster as a replica sees it; `turn` is waited for before each request. */
+  shared(turn: () => Promise<void>): Shared {
+    return {
+      now: () => this.now(),
+      secret: async () => {
+        await turn();
+        return this.secret && { ...this.secret };
+      },
+      write: async (data, over) => {
+        await turn();
+        const same = over?.uid === this.secret?.uid && over?.version === this.secret?.version;
+        if (!same) throw new ChangedSince();
+        this.setSecret(data);
+        return { ...(this.secret as SeenSecret) };
+      },
+      configurations: async () => {
+        await turn();
+        return this.#seen();
+      },
+      trust: async (seen, bundle) => {
+        await turn();
+        const own = this.configurations.get(seen.name);
+        if (String(own?.version) !== seen.resourceVersion) {
+          throw new ChangedSince();
+        }
+        this.setBundle(seen.name, bundle);
+      },
+    };
+  }
+
+  #seen(): SeenConfigurations {
+    const configurations = [...this.configurations].map(
+      ([name, { uid, version, bundle }]): SeenConfiguration => ({
+        name,
+        version: `${uid}/${version}`,
+        resourceVersion: String(version),
+        bundles: [bundle],
+        webhooks: [0],
+      }),
+    );
+    return { configurations, complete: true, absent: new Map(), failed: new Map() };
+  }
+
+  #next(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}

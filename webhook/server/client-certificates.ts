@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { namesIn } from '../../certs/names.ts';
+import { readCertificates } from '../../certs/read.ts';
+import { CniGateError } from '../errors.ts';
+import { LiveFiles, type LiveFilesOptions } from '../files/live.ts';
+
+/**
+ * The certificates that whoever calls must show. The API server shows one only where its AdmissionConfiguration
+ * gives it a kubeconfig for the webhook:
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
+ */
+export class ClientCertificates {
+  readonly #file: LiveFiles<string>;
+  readonly #names: readonly string[] | undefined;
+  /** Which authorities a connection was judged by. */
+  readonly #judgedBy = new WeakMap<TLSSocket, string>();
+
+  /**
+   * @param file PEM of the authorities that may sign client certificates; reloaded when it changes
+   * @param names common names or DNS names, of which a certificate must have one; any where nothing is given
+   * @throws CniGateError CNI_GATE_TLS_UNREADABLE where the file cannot be used at the start
+   */
+  constructor(
+    file: string,
+    names: readonly string[] | undefined,
+    told: Pick<LiveFilesOptions<string>, 'onReload' | 'onError' | 'interval'>,
+  ) {
+    this.#names = names;
+    this.#file = new LiveFiles({
+      ...told,
+      paths: [file],
+      unreadable: 'CNI_GATE_TLS_UNREADABLE',
+      parse: ([pem = '']) => {
+        readCertificates(pem);
+        return pem;
+      },
+    });
+  }
+
+  /** PEM of the authorities in force. */
+  get authorities(): string {
+    return this.#file.value;
+  }
+
+  /** Remembers by which authorities a connection was let in. */
+  connected(socket: TLSSocket): void {
+    this.#judgedBy.set(socket, this.authorities);
+  }
+
+  /** Whether a connection was let in by authorities that are not in force any longer: its next call is its last. */
+  isStale({ socket }: IncomingMessage): boolean {
+    return socket instanceof TLSSocket && this.#judgedBy.get(socket) !== this.authorities;
+  }
+
+  /**
+   * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller showed no certificate that these authorities
+   * signed, CNI_GATE_CLIENT_NAME where it is somebody else's
+   */
+  check({ socket }: IncomingMessage): void {
+    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    if (!(socket instanceof TLSSocket) || !shown || !socket.authorized || new Date() > shown.validToDate) {
+      const why =
+        socket instanceof TLSSocket && shown ? String(socket.authorizationError ?? 'expired') : 'none';
+      throw new CniGateError(
+        'CNI_GATE_CLIENT_CERTIFICATE',
+        `expected a client certificate signed by an authority of --client-ca, got ${shown ? `one that is refused (${why})` : 'none'}`,
+      );
+    }
+    const common = /^CN=(.*)$/m.exec(shown.subject)?.[1];
+    const own = [...(common === undefined ? [] : [common]), ...namesIn(shown.subjectAltName)];
+    if (this.#names && !this.#names.some((name) => own.includes(name))) {
+      throw new CniGateError(
+        'CNI_GATE_CLIENT_NAME',
+        `expected a client certificate for ${this.#names.join(' or ')}, got one for ${own.join(', ') || 'nobody'}`,
+      );
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
