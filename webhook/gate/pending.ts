@@ -5,6 +5,7 @@ import { refusedNode } from './refusal.ts';
 export interface ApiPendingPod {
   metadata: {
     uid: string;
+    resourceVersion: string;
     namespace?: string;
     name: string;
     annotations?: Record<string, string> | null;

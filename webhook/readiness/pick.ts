@@ -9,7 +9,7 @@ interface Meta {
   resourceVersion: string;
   creationTimestamp: string;
   deletionTimestamp?: string | null;
-  labels?: Record<string, string> | null;
+  labels?: Record<string, string>;
   ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
 }
 

@@ -124,6 +124,7 @@ suite('what is known of a pod that waits', () => {
     pickPending({
       metadata: {
         uid: 'u1',
+        resourceVersion: '1',
         namespace: 'shop',
         name: 'web-0',
         annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
@@ -144,7 +145,7 @@ suite('what is known of a pod that waits', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
     assert.deepEqual(
-      pickPending({ metadata: { uid: 'u1', namespace: 'shop', name: 'web-0' } }),
+      pickPending({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
       pending({ profiles: [] }),
     );
   });
