@@ -1,32 +1,60 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { CniGateError } from './errors.ts';
+import { type ApiPendingPod, type PendingPod, pickPending } from './gate/pending.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from './readiness/facts.ts';
+import {
+  type ApiDaemonSet,
+  type ApiNode,
+  type ApiPod,
+  pickAgent,
+  pickDaemonSet,
+  pickNode,
+} from './readiness/pick.ts';
+
+/** What a file of Kubernetes objects tells of a cluster. */
+export interface ClusterState {
+  /** Labels by namespace. */
+  namespaces: Map<string, Record<string, string>>;
+  /** By name. */
+  nodes: Map<string, NodeFacts>;
+  /** By `namespace/name`. */
+  daemonSets: Map<string, DaemonSetFacts>;
+  /** Pods that a DaemonSet controls, by UID. */
+  agents: Map<string, AgentFacts>;
+  /** Pods that wait for a node, by `namespace/name`. */
+  pending: Map<string, PendingPod>;
+}
 
 /**
- * The namespaces in a file of Kubernetes objects (YAML documents, or Lists of them): labels by name. Objects of
- * other kinds are passed by.
+ * The cluster in a file of Kubernetes objects (YAML documents, or Lists of them, as `kubectl get -o yaml` writes
+ * them). Objects of kinds that nobody asks for are passed by.
  *
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
-export function parseNamespaces(text: string, file: string): Map<string, Record<string, string>> {
+export function parseClusterState(text: string, file: string): ClusterState {
+  const state: ClusterState = {
+    namespaces: new Map(),
+    nodes: new Map(),
+    daemonSets: new Map(),
+    agents: new Map(),
+    pending: new Map(),
+  };
   const lines = new LineCounter();
-  const labels = new Map<string, Record<string, string>>();
   for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
     const fault = document.errors[0];
     if (fault !== undefined) {
       const { line, col } = lines.linePos(fault.pos[0]);
-      throw new CniGateError('CNI_GATE_STATE_INVALID', `${file}:${line}:${col}: not YAML: ${fault.message}`);
+      throw invalid(`${file}:${line}:${col}: not YAML: ${fault.message}`);
     }
-    for (const object of objectsOf(document.toJS())) {
-      if (object.kind !== 'Namespace') continue;
-      const { name, own } = namespaceOf(object, file);
-      labels.set(name, own);
-    }
+    for (const object of objectsOf(document.toJS())) add(state, object, file);
   }
-  return labels;
+  return state;
 }
 
-type KubernetesObject = { kind?: unknown; items?: unknown; metadata?: unknown };
+const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_STATE_INVALID', message);
+
+type KubernetesObject = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -37,18 +65,55 @@ function objectsOf(value: unknown): KubernetesObject[] {
   return Array.isArray(value.items) ? value.items.filter(isObject) : [value];
 }
 
-function namespaceOf(object: KubernetesObject, file: string): { name: string; own: Record<string, string> } {
+function add(state: ClusterState, object: KubernetesObject, file: string): void {
+  const { kind } = object;
+  if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
+  const name = identified(object, kind, file);
+  if (kind === 'Namespace') {
+    state.namespaces.set(name, labelsOf(object, name, file));
+    return;
+  }
+  try {
+    addFacts(state, object, kind, name);
+  } catch {
+    throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
+  }
+}
+
+function addFacts(
+  state: ClusterState,
+  object: unknown,
+  kind: 'Node' | 'DaemonSet' | 'Pod',
+  name: string,
+): void {
+  if (kind === 'Node') {
+    state.nodes.set(name, pickNode(object as ApiNode));
+  } else if (kind === 'DaemonSet') {
+    const facts = pickDaemonSet(object as ApiDaemonSet);
+    state.daemonSets.set(`${facts.namespace}/${name}`, facts);
+  } else {
+    const agent = pickAgent(object as ApiPod);
+    if (agent.node === '')
+      state.pending.set(`${agent.namespace}/${name}`, pickPending(object as ApiPendingPod));
+    else if (agent.owner !== '') state.agents.set(agent.uid, agent);
+  }
+}
+
+/** The object's name, once it has what every object of the API has; a file written by hand may leave the rest out. */
+function identified(object: KubernetesObject, kind: string, file: string): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const { name } = metadata;
-  if (typeof name !== 'string' || name === '') {
-    throw new CniGateError('CNI_GATE_STATE_INVALID', `${file}: a Namespace has no metadata.name`);
-  }
-  const own = metadata.labels ?? {};
+  if (typeof name !== 'string' || name === '') throw invalid(`${file}: a ${kind} has no metadata.name`);
+  metadata.uid ??= `${kind}/${String(metadata.namespace ?? '')}/${name}`;
+  metadata.resourceVersion ??= '';
+  metadata.creationTimestamp ??= new Date(0).toISOString();
+  return name;
+}
+
+function labelsOf(object: KubernetesObject, name: string, file: string): Record<string, string> {
+  const own = isObject(object.metadata) ? (object.metadata.labels ?? {}) : {};
   if (!isObject(own) || !Object.values(own).every((value) => typeof value === 'string')) {
-    throw new CniGateError(
-      'CNI_GATE_STATE_INVALID',
-      `${file}: the labels of Namespace ${name} should be strings`,
-    );
+    throw invalid(`${file}: the labels of Namespace ${name} should be strings`);
   }
-  return { name, own: own as Record<string, string> };
+  return own as Record<string, string>;
 }

@@ -12,6 +12,8 @@ export const statusAnnotation = 'cni-gate.io/status';
 /** Keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
+/** Name of the validating webhook that is asked about bindings: the scheduler tells it in what it writes on a pod. */
+export const bindingsWebhook = 'bindings.cni-gate.io';
 /** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */
 export const certificatesLabel = 'cni-gate.io/certificates';
 export const certificatesLabelValue = 'managed';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { watchNamespaces } from '../../webhook/cluster/namespaces/watch.ts';
+import { viewOf } from '../support/cluster-views.ts';
 import { type Asked, json, startFakeApi, status } from '../support/fake-api-server.ts';
 import { listOf, namespace } from '../support/reflecting.ts';
 import { recorded } from '../support/reviews.ts';
@@ -14,8 +16,12 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
   const api = await startFakeApi(t, answer);
   const server = await startServer(t, {
     profile: undefined,
-    namespaces: (inside) =>
-      watchNamespaces(api.client, inside, { timing: { backoff: 1, longestBackoff: 4, answer: 200 } }),
+    cluster: ({ registry, log }) => {
+      const inside = { metrics: new ClusterMetrics(registry), log };
+      const timing = { backoff: 1, longestBackoff: 4, answer: 200 };
+      const { value, unready, close } = watchNamespaces(api.client, inside, { timing });
+      return viewOf(value, { unready, close });
+    },
   });
   const review = async (name: string) => {
     const { body } = await server.post('/mutate?timeout=2s', JSON.stringify(recorded(name)));
@@ -45,7 +51,7 @@ test('a start without API server: not ready and why, exempt pods answered, other
   assert.match(refused.status.message, /^cannot get namespaces shop: .*\(CNI_GATE_CLUSTER_FORBIDDEN\)$/);
   const { body } = await server.ops('/metrics');
   assert.match(body, /^cni_gate_cluster_lists_total\{resource="namespaces",result="failure"\} [1-9]/m);
-  assert.match(body, /^cni_gate_cluster_namespace_lookups_total\{result="failed"\} 1$/m);
+  assert.match(body, /^cni_gate_cluster_lookups_total\{resource="namespaces",result="failed"\} 1$/m);
   const told = server.lines.filter(({ msg }) => /RBAC lacks verb "list"/.test(String(msg)));
   assert.equal(told.length, 1, 'the same fault is logged once');
 });

@@ -152,7 +152,7 @@ test('headers and paths that are not for admission calls', async (t) => {
   for (const [path, method] of [
     ['/', 'POST'],
     ['/mutate', 'GET'],
-    ['/gate', 'POST'],
+    ['/bindings', 'POST'],
   ] as const) {
     const answer = await server.post(path, method === 'GET' ? '' : good, { method });
     assert.equal(answer.status, 404, path);

@@ -10,6 +10,7 @@ import { connect } from 'node:tls';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
 import { fileCertificate } from '../../webhook/server/tls.ts';
+import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
 
@@ -153,7 +154,7 @@ test('a drain turns readiness off, answers what is under way, and closes in time
 test('a call that is under way when the port closes is answered; one that never ends is cut', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const server = await startServer(t, {
-    namespaces: () => ({ value: { facts: () => facts } }),
+    cluster: () => viewOf({ facts: () => facts }),
     drainTimeout: 1000,
   });
   const underWay = server.post('/mutate', body());
@@ -165,7 +166,7 @@ test('a call that is under way when the port closes is answered; one that never 
   await drained;
 
   const stuck = await startServer(t, {
-    namespaces: () => ({ value: { facts: () => new Promise(() => {}) } }),
+    cluster: () => viewOf({ facts: () => new Promise(() => {}) }),
     drainTimeout: 200,
   });
   const never = assert.rejects(stuck.post('/mutate?timeout=30s', body()), /socket hang up|ECONNRESET/);

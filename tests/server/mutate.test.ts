@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
+import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded, reviewOf } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';
 
@@ -73,7 +74,7 @@ test("pods of cni-gate's own namespace are left alone", async (t) => {
 
 test('an answer comes before the API server stops waiting, however slow the source of namespaces is', async (t) => {
   const server = await startServer(t, {
-    namespaces: () => ({ value: { facts: () => new Promise(() => {}) } }),
+    cluster: () => viewOf({ facts: () => new Promise(() => {}) }),
   });
   const answer = await server.post('/mutate?timeout=1s', JSON.stringify(recorded('pod-ad-hoc')));
   const { response } = JSON.parse(answer.body);

@@ -5,6 +5,9 @@ import { pino } from 'pino';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
 import { selfMadeCertificate } from '../../webhook/server/tls.ts';
 
+/** A line of the log. */
+export type Line = Record<string, unknown>;
+
 /** What came back from a call. */
 export interface Answer {
   status: number;
@@ -14,7 +17,9 @@ export interface Answer {
 
 export interface TestServer extends RunningServer {
   /** Every line that was logged, parsed. */
-  lines: Record<string, unknown>[];
+  lines: Line[];
+  /** Resolves with the next line that is as asked for. */
+  logged(isIt: (line: Line) => boolean): Promise<Line>;
   /** Sends a body over TLS as the API server does: HTTP/1.1, verified against the authority, keep-alive. */
   post(path: string, body: string | Buffer, options?: RequestOptions): Promise<Answer>;
   /** Asks the plain port. */
@@ -24,8 +29,14 @@ export interface TestServer extends RunningServer {
 
 /** Starts the real server on loopback ports that the system chooses; it is drained when the test ends. */
 export async function startServer(t: TestContext, options: Partial<ServeOptions> = {}): Promise<TestServer> {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'debug' }, { write: (text: string) => lines.push(JSON.parse(text)) });
+  const lines: Line[] = [];
+  const waiting = new Set<(line: Line) => void>();
+  const write = (text: string): void => {
+    const line: Line = JSON.parse(text);
+    lines.push(line);
+    for (const look of waiting) look(line);
+  };
+  const log = pino({ level: 'debug' }, { write });
   const server = await serve({
     log,
     profile: 'cilium',
@@ -53,6 +64,15 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     ...server,
     drain,
     lines,
+    logged: (isIt) =>
+      new Promise((resolve) => {
+        const look = (line: Line): void => {
+          if (!isIt(line)) return;
+          waiting.delete(look);
+          resolve(line);
+        };
+        waiting.add(look);
+      }),
     agent,
     post: (path, body, more = {}) =>
       exchange(

@@ -1,7 +1,8 @@
 import { foreign } from '../names.ts';
+import { own } from '../own.ts';
 import type { Demand } from './demand.ts';
 import { mergeNetworks } from './merge-networks.ts';
-import { own, type Pod } from './pod.ts';
+import type { Pod } from './pod.ts';
 
 export interface AnnotationChanges {
   /** Values to set, by key. */

@@ -1,5 +1,6 @@
 import { optOutValue, profileLabel } from '../names.ts';
-import { own, type Pod } from './pod.ts';
+import { own } from '../own.ts';
+import type { Pod } from './pod.ts';
 import { type ChosenBy, readStatus } from './status.ts';
 
 export interface Choice {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { env } from '../../validator/contract.ts';
 import { validatorContainer } from '../names.ts';
+import { own } from '../own.ts';
 import type { Demand } from './demand.ts';
-import { type Container, own, type Pod, type Resources, type SecurityContext } from './pod.ts';
+import type { Container, Pod, Resources, SecurityContext } from './pod.ts';
 import { quantity } from './quantity.ts';
 import { hasPodResources } from './resources.ts';
 import { readStatus, saysProfiles } from './status.ts';

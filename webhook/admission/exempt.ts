@@ -1,5 +1,6 @@
 import { foreign } from '../names.ts';
-import { type NodeSelectorRequirement, own, type Pod } from './pod.ts';
+import { own } from '../own.ts';
+import type { NodeSelectorRequirement, Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
 
 /** Why a pod is left alone. The value is what the audit annotation and the metric's label say. */

@@ -87,11 +87,6 @@ export interface Pod {
   [key: string]: unknown;
 }
 
-/** A value of a map from outside: own keys only, so that a key such as `constructor` finds nothing. */
-export function own<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
-  return map !== null && map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
 /** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
   // a pod without any is written as null, and is the API server's to refuse

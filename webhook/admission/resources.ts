@@ -1,5 +1,6 @@
 import { validatorContainer } from '../names.ts';
-import { allContainers, own, type Pod, type Quantities, type Resources } from './pod.ts';
+import { own } from '../own.ts';
+import { allContainers, type Pod, type Quantities, type Resources } from './pod.ts';
 import { quantity } from './quantity.ts';
 
 /** The least that the validator can run with: a smaller memory limit would kill it, less cpu only slows it. */

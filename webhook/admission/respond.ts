@@ -1,16 +1,35 @@
-import type { Decision } from './decide.ts';
-import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewKind } from './review.ts';
+import {
+  type AdmissionResponse,
+  type AdmissionReview,
+  type Operation,
+  reviewApiVersion,
+  reviewKind,
+} from './review.ts';
 import { fitWarnings } from './warnings.ts';
 
+/** What an answer is made of, whatever was decided about. */
+export interface Answerable {
+  /** `refused`, or a word for something that is allowed. */
+  outcome: string;
+  reason: string;
+  profiles: string[];
+  /** The patch; a validating webhook has none. */
+  operations?: Operation[];
+  warnings: string[];
+  /** The text of a refusal. */
+  message?: string;
+}
+
 /** The review that answers a request. */
-export function respond(uid: string, decision: Decision): AdmissionReview {
+export function respond(uid: string, decision: Answerable): AdmissionReview {
+  const { operations = [] } = decision;
   const warnings = fitWarnings(decision.warnings);
   const response: AdmissionResponse = {
     uid,
     allowed: decision.outcome !== 'refused',
-    ...(decision.operations.length > 0 && {
+    ...(operations.length > 0 && {
       patchType: 'JSONPatch',
-      patch: Buffer.from(JSON.stringify(decision.operations)).toString('base64'),
+      patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
     }),
     ...(decision.message !== undefined && {
       status: { code: 403, reason: 'Forbidden', message: decision.message },
@@ -21,7 +40,7 @@ export function respond(uid: string, decision: Decision): AdmissionReview {
   return { apiVersion: reviewApiVersion, kind: reviewKind, response };
 }
 
-function auditOf(decision: Decision): Record<string, string> {
+function auditOf(decision: Answerable): Record<string, string> {
   return {
     outcome: decision.outcome,
     reason: decision.reason,

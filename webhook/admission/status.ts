@@ -1,6 +1,7 @@
 import { statusAnnotation } from '../names.ts';
+import { own } from '../own.ts';
 import { version } from '../version.ts';
-import { own, type Pod } from './pod.ts';
+import type { Pod } from './pod.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
@@ -19,7 +20,7 @@ export interface Status {
 }
 
 /** The pod's status annotation, as far as it can be read: anybody may have written it. */
-export function readStatus(pod: Pod): Partial<Status> | undefined {
+export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
   const text = own(pod.metadata.annotations, statusAnnotation);
   if (text === undefined) return undefined;
   try {

@@ -1,5 +1,6 @@
 import type { Condition, Matcher, Profile } from '../config/types.ts';
-import { allContainers, own, type Pod } from './pod.ts';
+import { own } from '../own.ts';
+import { allContainers, type Pod } from './pod.ts';
 
 type Labels = Record<string, string> | null | undefined;
 

@@ -1,9 +1,10 @@
 import type { Operation } from 'fast-json-patch';
 import { podInfoVolume, profileLabel, statusAnnotation } from '../names.ts';
+import { own } from '../own.ts';
 import { type Choice, isOurs } from './choice.ts';
 import { isOurContainer } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
-import { own, type Pod } from './pod.ts';
+import type { Pod } from './pod.ts';
 import { readStatus, saysProfiles, statusText } from './status.ts';
 
 /** Where our init container stands in the pod, or -1. */

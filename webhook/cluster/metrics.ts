@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { LookupResult } from './namespaces/lookup.ts';
+import type { LookupResult } from './lookup.ts';
 import type { Action, Reason } from './reflector/next-step.ts';
 
 /** What is measured of the way to the cluster. Names follow https://prometheus.io/docs/practices/naming/. */
@@ -7,7 +7,7 @@ export class ClusterMetrics {
   readonly #ends: Counter<'resource' | 'reason'>;
   readonly #lists: Counter<'resource' | 'result'>;
   readonly #contact: Gauge<'resource'>;
-  readonly #lookups: Counter<'result'>;
+  readonly #lookups: Counter<'resource' | 'result'>;
   readonly #sizes = new Map<string, () => number>();
 
   constructor(registry: Registry) {
@@ -37,13 +37,14 @@ export class ClusterMetrics {
       labelNames: ['resource'],
       registers,
       collect() {
+        this.reset();
         for (const [resource, size] of sizes) this.set({ resource }, size());
       },
     });
     this.#lookups = new Counter({
-      name: 'cni_gate_cluster_namespace_lookups_total',
-      help: 'Namespaces that the API server was asked for because a pod came before the watch told of them.',
-      labelNames: ['result'],
+      name: 'cni_gate_cluster_lookups_total',
+      help: 'Objects that the API server was asked for because a call came before a watch told of them.',
+      labelNames: ['resource', 'result'],
       registers,
     });
   }
@@ -51,6 +52,12 @@ export class ClusterMetrics {
   /** @param size how many objects of the resource are known, asked when the metrics are */
   objects(resource: string, size: () => number): void {
     this.#sizes.set(resource, size);
+  }
+
+  /** Nothing is known of the resource any more, and nobody asks. */
+  forget(resource: string): void {
+    this.#sizes.delete(resource);
+    this.#contact.remove({ resource });
   }
 
   contact(resource: string): void {
@@ -62,7 +69,7 @@ export class ClusterMetrics {
     else this.#lists.inc({ resource, result: reason === 'listed' ? 'success' : 'failure' });
   }
 
-  lookedUp(result: LookupResult): void {
-    this.#lookups.inc({ result });
+  lookedUp(resource: string, result: LookupResult): void {
+    this.#lookups.inc({ resource, result });
   }
 }

@@ -99,8 +99,8 @@ async function run(flags: Flags): Promise<void> {
   };
   for (const name of signals) process.on(name, stop);
   try {
-    const namespaces = labelsFromCluster(flags) ? cluster?.namespaces : undefined;
-    server = await serve({ ...rest, log, namespaces, certificate, signal: stopping.signal });
+    const view = labelsFromCluster(flags) ? cluster?.view : undefined;
+    server = await serve({ ...rest, log, cluster: view, certificate, signal: stopping.signal });
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
     return;
@@ -119,13 +119,25 @@ const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || fla
 
 /** The cluster, whose code is loaded only here, and what the server takes from it. */
 async function openCluster(kubeconfig: string | undefined) {
-  const [cluster, { watchNamespaces }] = await Promise.all([
+  const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
-    import('../cluster/namespaces/watch.ts'),
+    import('../cluster/watch.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig);
-  const namespaces: ServeOptions['namespaces'] = (inside) => watchNamespaces(client, inside);
-  return { client, namespaces };
+  const view: ServeOptions['cluster'] = (inside) => {
+    const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, inside);
+    const { readiness, pods, unsynced, policyChanged } = gate;
+    return {
+      namespaces: namespaces.value,
+      readiness,
+      pods,
+      unsynced,
+      policyChanged,
+      unready,
+      close,
+    };
+  };
+  return { client, view };
 }
 
 function checkFlags(flags: Flags): void {

@@ -1,4 +1,5 @@
 import { CniGateError } from '../errors.ts';
+import { parseDuration } from './duration.ts';
 import { conflicts } from './joins.ts';
 import type { Configuration, Profile, ProofSettings } from './types.ts';
 
@@ -7,6 +8,13 @@ export interface Join {
   /** The label's value. */
   name: string;
   profiles: Profile[];
+}
+
+/** The gate's settings, with durations in milliseconds. */
+export interface GateSettings {
+  mode: Configuration['gate']['mode'];
+  startupGrace: number;
+  maxHold: number;
 }
 
 /** Label values come from anybody who may make a pod: the memory that they can take is bounded. */
@@ -21,6 +29,7 @@ const longestLabel = 63;
  */
 export class Policy {
   readonly proof: ProofSettings;
+  readonly gate: GateSettings;
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that brings a network: their pods are left alone. */
   readonly daemonSets: ReadonlySet<string>;
@@ -28,6 +37,7 @@ export class Policy {
 
   constructor(configuration: Configuration) {
     this.proof = configuration.proof;
+    this.gate = gateOf(configuration);
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
     this.daemonSets = new Set(
       configuration.profiles.flatMap((profile) =>
@@ -71,4 +81,14 @@ export class Policy {
       `profile "${name}"${of} does not exist; the configuration has: ${[...this.profiles.keys()].join(', ')}`,
     );
   }
+}
+
+function gateOf({ gate }: Configuration): GateSettings {
+  // the schema has seen to it that both are durations
+  const { startupGrace, maxHold } = gate;
+  return {
+    mode: gate.mode,
+    startupGrace: parseDuration(startupGrace) ?? 0,
+    maxHold: parseDuration(maxHold) ?? 0,
+  };
 }

@@ -1,7 +1,9 @@
 import type { Server } from 'node:https';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type MutateContext, mutate } from '../admission/mutate.ts';
+import { respond } from '../admission/respond.ts';
 import { CniGateError } from '../errors.ts';
+import { type GateSources, gate } from '../gate/gate.ts';
 import type { ClientCertificates } from './client-certificates.ts';
 import { timeToAnswer } from './deadline.ts';
 import { logDecision } from './decision-log.ts';
@@ -22,13 +24,15 @@ export interface AppOptions {
   certificate: CertificatePair;
   /** Read for each request: a reload replaces the policy. */
   context: () => MutateContext;
+  /** Read for each request about a placement. */
+  gate: () => GateSources;
   /** Asked of every caller, where there is one. */
   clients?: ClientCertificates | undefined;
   metrics: Metrics;
   log: FastifyBaseLogger;
 }
 
-/** The admission server: HTTPS, HTTP/1.1, `POST /mutate`. Nothing else is answered here. */
+/** The admission server: HTTPS, HTTP/1.1, `POST /mutate` and `POST /gate`. Nothing else is answered here. */
 export function buildApp(options: AppOptions): FastifyInstance<Server> {
   const { context, metrics, clients } = options;
   const app = fastify({
@@ -77,6 +81,15 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
     metrics.answered('mutate', mutation.decision, seconds);
     logDecision(request.log, 'mutate', mutation, seconds);
     return mutation.review;
+  });
+  app.post<{ Querystring: { timeout?: string } }>('/gate', async (request) => {
+    const start = process.hrtime.bigint();
+    const signal = AbortSignal.timeout(timeToAnswer(request.query.timeout));
+    const gated = await gate(request.body, options.gate(), Date.now(), signal);
+    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+    metrics.answered('gate', gated.decision, seconds);
+    logDecision(request.log, 'gate', gated, seconds);
+    return respond(gated.request.uid, gated.decision);
   });
   return app;
 }

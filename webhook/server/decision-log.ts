@@ -1,5 +1,19 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Mutation } from '../admission/mutate.ts';
+import type { Answerable } from '../admission/respond.ts';
+
+/** What is told of a request. */
+interface Asked {
+  uid: string;
+  namespace: string;
+  name: string;
+  operation: string;
+  dryRun: boolean;
+  /** Where a pod is to be put. */
+  node?: string;
+}
+
+/** Outcomes that somebody should hear of. */
+const told = new Set(['refused', 'warned', 'audited', 'unknown']);
 
 /**
  * One line for each decision: who, what came of it and why. Pods may hold secrets in their environment, so
@@ -9,15 +23,16 @@ import type { Mutation } from '../admission/mutate.ts';
 export function logDecision(
   log: FastifyBaseLogger,
   webhook: string,
-  { request, decision }: Mutation,
+  { request, decision }: { request: Asked; decision: Answerable },
   seconds: number,
 ): void {
-  const { outcome, reason, profiles, operations, warnings, message } = decision;
+  const { outcome, reason, profiles, operations = [], warnings, message } = decision;
   const line = {
     webhook,
     uid: request.uid,
     namespace: request.namespace,
     pod: request.name,
+    ...(request.node !== undefined && { node: request.node }),
     operation: request.operation,
     dryRun: request.dryRun,
     outcome,
@@ -27,7 +42,7 @@ export function logDecision(
     warnings,
     seconds,
   };
-  if (outcome === 'refused' || outcome === 'warned') log.warn(line, message ?? warnings[0]);
-  else log.info(line, 'pod reviewed');
-  log.debug({ uid: request.uid, patch: operations }, 'patch');
+  if (told.has(outcome)) log.warn(line, message ?? warnings[0]);
+  else log.info(line, `${webhook === 'gate' ? 'placement' : 'pod'} reviewed`);
+  if (operations.length > 0) log.debug({ uid: request.uid, patch: operations }, 'patch');
 }

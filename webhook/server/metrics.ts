@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Decision } from '../admission/decide.ts';
+import type { Answerable } from '../admission/respond.ts';
 import { version } from '../version.ts';
 
 /** A decision takes tens of microseconds, a call that waits for the cluster up to the API server's 30 seconds. */
@@ -64,7 +64,7 @@ export class Metrics {
   }
 
   /** @param seconds time from the parsed request to the answer */
-  answered(webhook: string, decision: Decision, seconds: number): void {
+  answered(webhook: string, decision: Answerable & { profile?: string }, seconds: number): void {
     // the profile is one that the configuration knows: labels of pods must not become series
     const { outcome, reason, profile = '' } = decision;
     this.#reviews.inc({ webhook, profile, outcome, reason });

@@ -5,9 +5,9 @@ import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
 import { buildApp } from './app.ts';
 import { ClientCertificates } from './client-certificates.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
-import { type NamespaceSource, openNamespaces } from './namespaces.ts';
 import { buildOps } from './ops.ts';
 import { reloadsToldTo } from './reloads.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type CertificateSource,
   secureOptions,
 } from './tls.ts';
+import { viewOfFile, viewOfFlag } from './view-of-file.ts';
 
 export interface ServeOptions {
   log: FastifyBaseLogger;
@@ -25,8 +26,8 @@ export interface ServeOptions {
   image?: string | undefined;
   /** File of Kubernetes objects whose Namespaces give the labels. */
   clusterState?: string | undefined;
-  /** Another source of namespaces, in place of the file and the flag; it gets the server's metrics and log. */
-  namespaces?: ((inside: { registry: Registry; log: FastifyBaseLogger }) => NamespaceSource) | undefined;
+  /** What is known of a cluster, in place of the file and the flag; it gets the server's metrics and log. */
+  cluster?: ((inside: ClusterInside) => ClusterView) | undefined;
   /** Opts every namespace in, in place of its own label. */
   profile?: string | undefined;
   /** The namespace that cni-gate runs in: its pods are left alone. */
@@ -50,6 +51,14 @@ export interface ServeOptions {
   interval?: number;
 }
 
+/** What a view of a cluster gets from the server. */
+export interface ClusterInside {
+  registry: Registry;
+  log: FastifyBaseLogger;
+  /** The policy in force. */
+  policy: () => Policy;
+}
+
 export interface RunningServer {
   port: number;
   opsPort: number;
@@ -70,7 +79,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const policies: { value: Policy; close?: () => void } =
     options.config === undefined
       ? { value: readPolicy(undefined, options.image) }
-      : livePolicy(options.config, options.image, told('configuration'));
+      : livePolicy(
+          options.config,
+          options.image,
+          told('configuration', () => cluster?.policyChanged?.()),
+        );
   // a profile that does not exist is told at the start, not by refusing every pod
   if (options.profile !== undefined) policies.value.join(options.profile);
 
@@ -82,8 +95,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
           options.clientName,
           told('client-ca', () => swap()),
         );
-  let [certificate, app, namespaces]: [CertificateSource?, ReturnType<typeof buildApp>?, NamespaceSource?] =
-    [];
+  let [certificate, app]: [CertificateSource?, ReturnType<typeof buildApp>?] = [];
+  let cluster: ClusterView | undefined;
   const swap = (): void => {
     if (certificate) app?.server.setSecureContext(secureOptions(certificate.current, clients?.authorities));
   };
@@ -92,14 +105,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const unready = (): string | undefined => {
     if (draining) return 'shutting down';
     if (!app) return waiting() ?? 'starting';
-    return certificate?.unready?.() ?? namespaces?.unready?.();
+    return certificate?.unready?.() ?? cluster?.unready?.();
   };
   const ops = buildOps({ metrics, unready });
   const close = async (): Promise<void> => {
     for (const source of [policies, clients]) source?.close?.();
     await Promise.all([app?.close(), ops.close(), certificate?.close()]);
     // calls under way may still have asked it
-    await namespaces?.close?.();
+    await cluster?.close?.();
   };
   try {
     const opsPort = await listen(ops, options.host, options.opsPort, '--ops-port');
@@ -126,15 +139,20 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     );
     metrics.certificateExpires(certificate.current.notAfter);
     // last, as it may ask a cluster from here on: what fails before it leaves nothing running
-    const labels = options.namespaces?.({ registry, log }) ?? openNamespaces(options, told('cluster-state'));
-    namespaces = labels;
+    const view =
+      options.cluster?.({ registry, log, policy: () => policies.value }) ??
+      (options.clusterState === undefined
+        ? viewOfFlag(options.profile)
+        : viewOfFile(options.clusterState, options.profile, told('cluster-state')));
+    cluster = view;
     app = buildApp({
       certificate: certificate.current,
       context: () => ({
         policy: policies.value,
-        namespaces: labels.value,
+        namespaces: view.namespaces,
         ownNamespace: options.ownNamespace,
       }),
+      gate: () => ({ policy: policies.value, ...view }),
       clients,
       metrics,
       log,

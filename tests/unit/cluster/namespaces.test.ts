@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { Lookup, type LookupResult } from '../../../webhook/cluster/lookup.ts';
 import { ClusterNamespaces } from '../../../webhook/cluster/namespaces/cluster-namespaces.ts';
-import { type LookupResult, NamespaceLookup } from '../../../webhook/cluster/namespaces/lookup.ts';
+import { namespaceByName } from '../../../webhook/cluster/namespaces/source.ts';
+import type { ApiObject } from '../../../webhook/cluster/reflector/object.ts';
 import { Store } from '../../../webhook/cluster/reflector/store.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/reflecting.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
-const limits = { bound: 200, firstTry: 50, remember: 60_000, names: 10 };
+const limits = { bound: 200, firstTry: 50, remember: 60_000, keys: 10 };
 
 type Facts = { labels: Record<string, string> };
 type Subscriber = Parameters<ConstructorParameters<typeof ClusterNamespaces>[0]['subscribe']>[0];
 
 /** Namespaces over a store that the test fills, which tells as a reflector does. */
-function over(lookup: NamespaceLookup) {
+function over(lookup: Lookup<ApiObject, Facts>) {
   const store = new Store<Facts>();
   let tell: Subscriber = () => {};
   const namespaces = new ClusterNamespaces(
@@ -34,7 +36,7 @@ function over(lookup: NamespaceLookup) {
 suite('namespaces of a cluster', () => {
   test('one that is known and opted in is told at once, and nobody is asked', async (t) => {
     const api = await startFakeApi(t, () => {});
-    const { namespaces, put } = over(new NamespaceLookup(api.client));
+    const { namespaces, put } = over(new Lookup(api.client, namespaceByName));
     put('shop', labels);
     assert.deepEqual(namespaces.facts('shop'), { labels });
     put('off', { 'cni-gate.io/profile': '' });
@@ -44,7 +46,7 @@ suite('namespaces of a cluster', () => {
 
   test('one that is not known, or known without the label, is asked for: the API server calls for a reason', async (t) => {
     const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('x', '7', labels)));
-    const { namespaces, put } = over(new NamespaceLookup(api.client));
+    const { namespaces, put } = over(new Lookup(api.client, namespaceByName));
     put('late', { team: 'a' });
     assert.deepEqual(await namespaces.facts('late'), { labels });
     assert.deepEqual(await namespaces.facts('new'), { labels });
@@ -58,7 +60,7 @@ suite('namespaces of a cluster', () => {
     const api = await startFakeApi(t, ({ index }, response) =>
       json(response, 200, namespace('shop', '7', index === 0 ? {} : labels)),
     );
-    const { namespaces, put } = over(new NamespaceLookup(api.client, undefined, limits));
+    const { namespaces, put } = over(new Lookup(api.client, namespaceByName, undefined, limits));
     assert.deepEqual(await namespaces.facts('shop'), { labels: {} });
     assert.deepEqual(await namespaces.facts('shop'), { labels: {} });
     assert.equal(api.asked.length, 1, 'remembered');
@@ -71,7 +73,7 @@ suite('asking for a namespace', () => {
   test('a hundred pods of one namespace ask once', async (t) => {
     const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('a', '1', labels)));
     const results: LookupResult[] = [];
-    const lookup = new NamespaceLookup(api.client, (result) => results.push(result), limits);
+    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), limits);
     const answers = await Promise.all(Array.from({ length: 100 }, () => lookup.ask('a')));
     assert.deepEqual(
       new Set(answers.map((answer) => JSON.stringify(answer))),
@@ -87,7 +89,7 @@ suite('asking for a namespace', () => {
       json(response, 404, status(404, 'NotFound', 'namespaces "a" not found')),
     );
     const results: LookupResult[] = [];
-    const lookup = new NamespaceLookup(api.client, (result) => results.push(result), {
+    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), {
       ...limits,
       remember: 1000,
     });
@@ -106,7 +108,7 @@ suite('asking for a namespace', () => {
       else json(response, 200, namespace('a', '1', labels));
     });
     const results: LookupResult[] = [];
-    const lookup = new NamespaceLookup(api.client, (result) => results.push(result), limits);
+    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), limits);
     await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_FORBIDDEN' });
     assert.deepEqual(await lookup.ask('a'), { labels });
     assert.deepEqual(results, ['failed', 'found']);
@@ -119,14 +121,14 @@ suite('asking for a namespace', () => {
       if (index !== 1) json(response, 200, namespace('a', '1', labels));
     });
     await api.client.request('GET', '/version');
-    const lookup = new NamespaceLookup(api.client, undefined, { ...limits, bound: 10_000 });
+    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, bound: 10_000 });
     assert.deepEqual(await lookup.ask('a'), { labels });
     assert.deepEqual([api.asked.length, sockets.size], [3, 2]);
   });
 
   test('no answer at all is an error within the bound', async (t) => {
     const api = await startFakeApi(t, () => {});
-    const lookup = new NamespaceLookup(api.client, undefined, limits);
+    const lookup = new Lookup(api.client, namespaceByName, undefined, limits);
     await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_UNREACHABLE' });
     assert.equal(api.asked.length, 2);
   });
@@ -136,14 +138,14 @@ suite('asking for a namespace', () => {
       const trickle = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(trickle));
     });
-    const lookup = new NamespaceLookup(api.client, undefined, limits);
+    const lookup = new Lookup(api.client, namespaceByName, undefined, limits);
     const message = 'cannot get namespaces a: no answer of the API server within 200 ms';
     await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_UNREACHABLE', message });
   });
 
   test('only so many names are asked for at a time', async (t) => {
     const api = await startFakeApi(t, () => {});
-    const lookup = new NamespaceLookup(api.client, undefined, { ...limits, names: 2 });
+    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, keys: 2 });
     const waiting = [lookup.ask('a'), lookup.ask('b')];
     await assert.rejects(lookup.ask('c'), { code: 'CNI_GATE_CLUSTER_BUSY', message: /2 others/ });
     assert.equal(lookup.ask('b'), waiting[1], 'those that are being asked for are shared all the same');

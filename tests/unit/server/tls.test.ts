@@ -48,6 +48,7 @@ test('a body that does not come is not waited for longer than any admission call
   const app = buildApp({
     certificate: source.current,
     context: () => assert.fail('not called'),
+    gate: () => assert.fail('not called'),
     metrics: new Metrics(),
     log: pino({ level: 'silent' }),
   });

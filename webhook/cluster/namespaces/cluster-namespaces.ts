@@ -1,8 +1,9 @@
 import type { NamespaceFacts } from '../../admission/decide.ts';
 import type { Namespaces } from '../../admission/namespaces.ts';
 import { profileLabel } from '../../names.ts';
+import type { Lookup } from '../lookup.ts';
 import type { Change, Store } from '../reflector/store.ts';
-import type { NamespaceLookup } from './lookup.ts';
+import type { NamespaceObject } from './source.ts';
 
 /** The part of a reflector that is read here. */
 export interface NamespaceReflection {
@@ -17,9 +18,9 @@ export interface NamespaceReflection {
  */
 export class ClusterNamespaces implements Namespaces {
   readonly #reflection: NamespaceReflection;
-  readonly #lookup: NamespaceLookup;
+  readonly #lookup: Lookup<NamespaceObject, NamespaceFacts>;
 
-  constructor(reflection: NamespaceReflection, lookup: NamespaceLookup) {
+  constructor(reflection: NamespaceReflection, lookup: Lookup<NamespaceObject, NamespaceFacts>) {
     this.#reflection = reflection;
     this.#lookup = lookup;
     reflection.subscribe((changes) => {

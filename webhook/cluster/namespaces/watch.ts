@@ -1,12 +1,11 @@
-import type { Registry } from 'prom-client';
 import { messageOf } from '../../errors.ts';
 import type { ApiClient } from '../client.ts';
-import { ClusterMetrics } from '../metrics.ts';
+import { Lookup } from '../lookup.ts';
+import type { ClusterMetrics } from '../metrics.ts';
 import { type Log, observe } from '../observe.ts';
 import { Reflector, type ReflectorOptions } from '../reflector/reflector.ts';
 import { ClusterNamespaces } from './cluster-namespaces.ts';
-import { NamespaceLookup } from './lookup.ts';
-import { namespaceSource } from './source.ts';
+import { namespaceByName, namespaceSource } from './source.ts';
 
 export interface WatchedNamespaces {
   readonly value: ClusterNamespaces;
@@ -18,11 +17,10 @@ export interface WatchedNamespaces {
 /** Begins to watch the namespaces of a cluster. A cluster that does not answer is waited for, not an error. */
 export function watchNamespaces(
   client: ApiClient,
-  { registry, log }: { registry: Registry; log: Log },
+  { metrics, log }: { metrics: ClusterMetrics; log: Log },
   options: Omit<ReflectorOptions, 'observer'> = {},
 ): WatchedNamespaces {
   const { resource } = namespaceSource;
-  const metrics = new ClusterMetrics(registry);
   const observer = observe(resource, metrics, log);
   const reflector = new Reflector(client, namespaceSource, { ...options, observer });
   metrics.objects(resource, () => reflector.store.size);
@@ -34,7 +32,7 @@ export function watchNamespaces(
   return {
     value: new ClusterNamespaces(
       reflector,
-      new NamespaceLookup(client, (result) => metrics.lookedUp(result)),
+      new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result)),
     ),
     unready: () => {
       if (reflector.synced) return undefined;
@@ -45,7 +43,6 @@ export function watchNamespaces(
     close: async () => {
       stop.abort();
       await over;
-      client.close();
     },
   };
 }

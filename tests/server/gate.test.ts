@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { stringify } from 'yaml';
+import { recorded } from '../support/reviews.ts';
+import { startServer } from '../support/running-server.ts';
+import { binding } from '../unit/gate/support.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/readiness/objects.ts';
+
+const config = `apiVersion: cni-gate.io/v1alpha1
+kind: Configuration
+profiles: [{name: mesh, daemonSets: [{namespace: net, name: agent}]}]
+`;
+
+/** A cluster with the node n1, whose agent is as the options say, and a pod that waits for a node. */
+function state(agent: AgentOptions): string {
+  const pending = {
+    kind: 'Pod',
+    metadata: {
+      name: 'web-0',
+      namespace: 'shop',
+      uid: 'u1',
+      annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+    },
+    spec: {},
+  };
+  return [
+    { kind: 'Node', ...apiNode('n1', 'b1', 1) },
+    { kind: 'DaemonSet', ...apiDaemonSet('agent') },
+    { kind: 'Pod', ...apiAgent('n1', agent) },
+    pending,
+  ]
+    .map((object) => stringify(object))
+    .join('---\n');
+}
+
+async function serving(t: TestContext, agent: AgentOptions) {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = { config: join(folder, 'config.yaml'), clusterState: join(folder, 'state.yaml') };
+  writeFileSync(files.config, config);
+  writeFileSync(files.clusterState, state(agent));
+  const server = await startServer(t, { ...files, profile: undefined, interval: 20 });
+  const ask = async (body: object) => {
+    const { body: text, status } = await server.post('/gate?timeout=2s', JSON.stringify(body));
+    return { status, response: JSON.parse(text).response };
+  };
+  return { server, ask, files };
+}
+
+suite('POST /gate', () => {
+  test('refuses a node that is not ready with 403 and no patch, and allows it once it is', async (t) => {
+    const { ask, files, server } = await serving(t, { ready: false });
+    const { status, response } = await ask(binding());
+    assert.equal(status, 200);
+    assert.equal(response.allowed, false);
+    assert.equal(response.status.code, 403);
+    assert.match(
+      response.status.message,
+      /^node n1 is not ready for profile mesh: DaemonSet net\/agent is broken there/,
+    );
+    assert.deepEqual(response.auditAnnotations, { outcome: 'refused', reason: 'broken', profiles: 'mesh' });
+    assert.deepEqual([response.patch, response.patchType], [undefined, undefined]);
+
+    const reloaded = server.logged((line) => line.source === 'cluster-state');
+    writeFileSync(files.clusterState, state({}));
+    await reloaded;
+    const now = await ask(binding());
+    assert.deepEqual([now.response.allowed, now.response.auditAnnotations.reason], [true, 'ready']);
+    const { body } = await server.ops('/metrics');
+    assert.match(
+      body,
+      /cni_gate_admission_reviews_total\{webhook="gate",profile="mesh",outcome="refused",reason="broken"\} 1/,
+    );
+  });
+
+  test('lets through what it cannot know, with a warning', async (t) => {
+    const { ask } = await serving(t, {});
+    const { response } = await ask(recorded('binding-deployment-web'));
+    assert.equal(response.allowed, true);
+    assert.deepEqual(response.warnings, ['not held back: pod shop/web-7fdb9d4559-n9l6t is not known']);
+  });
+
+  test('answers a body that is no placement with 400 and a code', async (t) => {
+    const { server } = await serving(t, {});
+    const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+    const { status, body } = await server.post('/gate', JSON.stringify(binding('n1', { kind })));
+    assert.equal(status, 400);
+    assert.match(body, /CNI_GATE_REVIEW_KIND/);
+  });
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { decidePlacement, type GateDecision } from '../../../webhook/gate/decide.ts';
+import type { PendingPod } from '../../../webhook/gate/pending.ts';
+import { decodePlacement } from '../../../webhook/gate/placement.ts';
+import { refusedNode } from '../../../webhook/gate/refusal.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { now } from '../readiness/objects.ts';
+import { binding, clusterWith, pending } from './support.ts';
+
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'bare' },
+  { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
+];
+const minute = 60_000;
+const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
+
+function decide(
+  node: string,
+  pod: PendingPod | undefined = pending(),
+  gate: object = {},
+  request: object = {},
+): GateDecision {
+  const policy = policyOf({ profiles, gate });
+  return decidePlacement(decodePlacement(binding(node, request)), pod, { policy, readiness: broken, now });
+}
+
+const refusal =
+  'node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CrashLoopBackOff) (CNI_GATE_NODE_NOT_READY)';
+
+suite('what the gate says to a placement', () => {
+  test('a node that is ready is allowed', () => {
+    assert.deepEqual(decide('n2'), { outcome: 'allowed', reason: 'ready', profiles: ['mesh'], warnings: [] });
+  });
+
+  test('a node that is not is refused, with a text for whoever reads the event', () => {
+    const expected = {
+      outcome: 'refused',
+      reason: 'broken',
+      profile: 'mesh',
+      profiles: ['mesh'],
+      warnings: [],
+    };
+    assert.deepEqual(decide('n1'), { ...expected, message: refusal });
+    assert.match(
+      decide('n3').message ?? '',
+      /^node n3 is not ready for profile mesh: DaemonSet net\/agent is absent there: no pod of it is on the node \(/,
+    );
+  });
+
+  test('with gate.mode audit it is told and allowed', () => {
+    const { outcome, reason, warnings, message } = decide('n1', pending(), { mode: 'audit' });
+    assert.deepEqual([outcome, reason, message], ['audited', 'broken', undefined]);
+    assert.deepEqual(warnings, [`gate.mode audit: ${refusal}`]);
+  });
+
+  test('what cannot be known is allowed, and told', () => {
+    const told = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
+    const policy = policyOf({ profiles });
+    const context = { policy, readiness: broken, now };
+    assert.deepEqual(told(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
+      'unknown',
+      'pod-unknown',
+      'not held back: pod shop/web-0 is not known',
+    ]);
+    assert.deepEqual(told(decide('n9')), ['unknown', 'node-unknown', 'not held back: node n9 is not known']);
+    const lost = told(decide('n1', pending({ profiles: ['lost'] })));
+    assert.deepEqual(lost, [
+      'unknown',
+      'daemonset-unknown',
+      'not held back: DaemonSet net/nobody does not exist',
+    ]);
+  });
+
+  test('a DaemonSet that is not known hides no other that is not ready', () => {
+    assert.equal(decide('n1', pending({ profiles: ['lost', 'mesh'] })).outcome, 'refused');
+    const passed = decide('n2', pending({ profiles: ['mesh', 'lost'] }));
+    assert.deepEqual(
+      [passed.outcome, passed.profile, passed.profiles],
+      ['unknown', 'lost', ['mesh', 'lost']],
+    );
+  });
+
+  test('pods to which nothing is promised, by profiles that bring nothing, are passed by', () => {
+    for (const named of [[], ['bare'], ['gone']]) {
+      const { outcome, reason } = decide('n1', pending({ profiles: named }));
+      assert.deepEqual([outcome, reason], ['skipped', 'nothing-promised']);
+    }
+    assert.equal(decide('n1', pending(), {}, { operation: 'UPDATE' }).reason, 'operation');
+  });
+});
+
+suite('a hold ends after gate.maxHold', () => {
+  const held = (since: number, maxHold = '10m') => decide('n1', pending({ heldSince: since }), { maxHold });
+
+  test('counted from when the pod was first refused', () => {
+    assert.equal(held(now - 9 * minute).outcome, 'refused');
+    assert.equal(held(now - 10 * minute).outcome, 'refused');
+    const { outcome, reason, warnings } = held(now - 10 * minute - 1);
+    assert.deepEqual([outcome, reason], ['unknown', 'held-long-enough']);
+    assert.equal(warnings[0], `not held back: it has been held for longer than gate.maxHold; ${refusal}`);
+  });
+
+  test('or from when the DaemonSet came to its state, where that is later', () => {
+    // broken for half an hour
+    assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
+    assert.equal(held(now - 60 * minute, '29m').outcome, 'unknown');
+  });
+
+  test('a pod that was never refused is held, however old the trouble is', () => {
+    assert.equal(decide('n1', pending(), { maxHold: '1ms' }).outcome, 'refused');
+  });
+});
+
+test('the node of a refusal is read from what the scheduler writes on the pod, and from nothing else', () => {
+  const told = (webhook: string, text = refusal) =>
+    `running Bind plugin "DefaultBinder": admission webhook "${webhook}" denied the request: ${text}`;
+  assert.equal(refusedNode(told('bindings.cni-gate.io')), 'n1');
+  assert.equal(refusedNode(told('bindings-cni-gate.io')), undefined);
+  assert.equal(refusedNode(told('bindings.example.com')), undefined);
+  assert.equal(
+    refusedNode(told('bindings.cni-gate.io', 'node n1 is not ready for something else')),
+    undefined,
+  );
+  assert.equal(refusedNode('0/3 nodes are available: 3 Insufficient cpu.'), undefined);
+  assert.equal(refusedNode(''), undefined);
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { CniGateError } from '../../../webhook/errors.ts';
+import { type GateSources, gate } from '../../../webhook/gate/gate.ts';
+import { pickPending } from '../../../webhook/gate/pending.ts';
+import { decodePlacement } from '../../../webhook/gate/placement.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { recorded } from '../../support/reviews.ts';
+import { now } from '../readiness/objects.ts';
+import { binding, clusterWith, pending } from './support.ts';
+
+const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
+
+const sources = (more: Partial<GateSources> = {}): GateSources => ({
+  policy: policyOf({ profiles }),
+  readiness: clusterWith({ n1: { ready: false } }),
+  pods: { pod: () => pending() },
+  unsynced: () => undefined,
+  ...more,
+});
+const outcome = async (body: object, more: Partial<GateSources> = {}) => {
+  const { decision } = await gate(body, sources(more), now);
+  return [decision.outcome, decision.reason];
+};
+
+suite('a call of /gate', () => {
+  test('asks for the pod that the Binding names, by its UID', async () => {
+    const asked: string[][] = [];
+    const pods = {
+      pod: (...names: [string, string, string, AbortSignal?]) => {
+        asked.push(names.slice(0, 3) as string[]);
+        return Promise.resolve(pending());
+      },
+    };
+    assert.deepEqual(await outcome(binding(), { pods }), ['refused', 'broken']);
+    assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
+  });
+
+  test('of a pod with spec.nodeName looks at that pod and asks nobody', async () => {
+    const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
+    const object = { metadata: { name: 'placed', annotations }, spec: { nodeName: 'n1', containers: [] } };
+    const kind = { group: '', version: 'v1', kind: 'Pod' };
+    const pods = { pod: () => assert.fail('asked') };
+    assert.deepEqual(await outcome(binding('', { kind, object }), { pods }), ['refused', 'broken']);
+    const unplaced = { ...object, spec: { containers: [] } };
+    assert.deepEqual(await outcome(binding('', { kind, object: unplaced }), { pods }), [
+      'skipped',
+      'operation',
+    ]);
+    const unmarked = { ...object, metadata: {} };
+    assert.deepEqual(await outcome(binding('', { kind, object: unmarked }), { pods }), [
+      'skipped',
+      'nothing-promised',
+    ]);
+  });
+
+  test('is let through while not all is listed, and where the pod cannot be asked for', async () => {
+    assert.deepEqual(await outcome(binding(), { unsynced: () => 'nodes' }), ['unknown', 'not-synced']);
+    const pods = {
+      pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
+    };
+    const { decision } = await gate(binding(), sources({ pods }), now);
+    assert.deepEqual(
+      [decision.outcome, decision.warnings],
+      ['unknown', ['not held back: no answer in time']],
+    );
+    assert.deepEqual(await outcome(binding(), { pods: { pod: () => undefined } }), [
+      'unknown',
+      'pod-unknown',
+    ]);
+  });
+});
+
+suite('what a call is about', () => {
+  test('a Binding that a real scheduler made', () => {
+    const placement = decodePlacement(recorded('binding-deployment-web'));
+    assert.deepEqual(placement, {
+      uid: '9800e78e-a809-4308-ab79-c1a269e415fb',
+      namespace: 'shop',
+      name: 'web-7fdb9d4559-n9l6t',
+      operation: 'CREATE',
+      subResource: 'binding',
+      dryRun: false,
+      podUid: '392e5bb3-ef62-4623-8905-aac8b6b07170',
+      node: 'n1',
+      profiles: undefined,
+    });
+  });
+
+  test('a pod that was made with spec.nodeName', () => {
+    const { node, name, profiles: named } = decodePlacement(recorded('pod-placed'));
+    assert.deepEqual([node, name, named], ['n1', 'placed', []]);
+  });
+
+  test('a Binding without a name or a node, or another kind, is told', () => {
+    const code = (more: object): string => {
+      try {
+        decodePlacement(binding('n1', more));
+      } catch (error) {
+        assert.ok(error instanceof CniGateError);
+        return `${error.code}: ${error.message}`;
+      }
+      return '';
+    };
+    assert.match(
+      code({ object: null }),
+      /^CNI_GATE_REVIEW_INVALID: request.object should be the Binding, is null/,
+    );
+    assert.match(code({ object: { metadata: {} } }), /has no metadata.name: the pod's$/);
+    assert.match(
+      code({ object: { metadata: { name: 'a' }, target: {} } }),
+      /has no target.name: the node's$/,
+    );
+    const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+    assert.match(
+      code({ kind }),
+      /^CNI_GATE_REVIEW_KIND: expected request.kind Binding or Pod of v1, got "Deployment"/,
+    );
+  });
+});
+
+suite('what is known of a pod that waits', () => {
+  const waiting = (message: string, status = 'False') =>
+    pickPending({
+      metadata: {
+        uid: 'u1',
+        resourceVersion: '1',
+        namespace: 'shop',
+        name: 'web-0',
+        annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
+      },
+      status: {
+        conditions: [{ type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' }],
+      },
+    });
+  const refusal =
+    'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY)';
+
+  test('its profiles, and our refusal with its node and time', () => {
+    const heldSince = Date.parse('2026-11-21T11:50:00Z');
+    assert.deepEqual(waiting(refusal), pending({ heldSince, refused: 'n1' }));
+  });
+
+  test('no hold where it waits for something else, or was bound', () => {
+    assert.deepEqual(waiting('0/3 nodes are available'), pending());
+    assert.deepEqual(waiting(refusal, 'True'), pending());
+    assert.deepEqual(
+      pickPending({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
+      pending({ profiles: [] }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { type Obstacle, refusalText, refusedNode } from '../../../webhook/gate/refusal.ts';
+import { bindingsWebhook } from '../../../webhook/names.ts';
+import type { Standing } from '../../../webhook/readiness/state.ts';
+import { blocks, pages } from '../../support/pages.ts';
+
+const refusal =
+  /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<lacks>.+) \(CNI_GATE_NODE_NOT_READY\))$/;
+
+/** What a line of an event tells, as the gate would have it. */
+function obstacleIn(line: string): Obstacle & { text: string } {
+  const groups = refusal.exec(line)?.groups;
+  assert.ok(groups, `not a refusal of the gate: ${line}`);
+  const {
+    text = '',
+    node = '',
+    profile = '',
+    namespace = '',
+    name = '',
+    state,
+    since,
+    pod,
+    lacks = '',
+  } = groups;
+  const standing: Standing = {
+    state: state as Standing['state'],
+    lacks,
+    ...(pod !== undefined && { pod }),
+    ...(since !== undefined && { since: Date.parse(since) }),
+  };
+  return { text, node, profile, daemonSet: { namespace, name }, standing };
+}
+
+describe('a guide shows a refusal as the gate writes it', () => {
+  for (const { name, daemonSets } of builtInProfiles()) {
+    test(name, () => {
+      const [{ text: page } = { text: '' }] = pages(`docs/guides/${name}.md`);
+      const [line, ...others] = blocks(page, 'text')
+        .flatMap((block) => block.split('\n'))
+        .filter((one) => one.includes('CNI_GATE_NODE_NOT_READY'));
+      assert.ok(line, 'no refusal');
+      assert.deepEqual(others, []);
+      assert.ok(
+        line.includes(`running Bind plugin "DefaultBinder": admission webhook "${bindingsWebhook}" denied`),
+      );
+      const { text, ...obstacle } = obstacleIn(line);
+      assert.equal(text, refusalText(obstacle));
+      assert.equal(refusedNode(line), obstacle.node);
+      assert.equal(obstacle.profile, name);
+      assert.ok(
+        daemonSets.some(
+          (one) => one.name === obstacle.daemonSet.name && one.namespace === obstacle.daemonSet.namespace,
+        ),
+      );
+    });
+  }
+});

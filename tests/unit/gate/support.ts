@@ -1,0 +1,41 @@
+import type { PendingPod } from '../../../webhook/gate/pending.ts';
+import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
+import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../readiness/objects.ts';
+
+/** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
+export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
+  const readiness = new Readiness();
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) });
+  for (const [name, options] of Object.entries(agents)) {
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) });
+    if (options) readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) });
+  }
+  return readiness;
+}
+
+export function pending(more: Partial<PendingPod> = {}): PendingPod {
+  const base = { uid: 'u1', namespace: 'shop', name: 'web-0', profiles: ['mesh'] };
+  return { ...base, heldSince: undefined, refused: undefined, ...more };
+}
+
+/** The AdmissionReview of a Binding as the scheduler sends it, with other fields of its request. */
+export function binding(node = 'n1', more: object = {}): object {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'r1',
+      kind: { group: '', version: 'v1', kind: 'Binding' },
+      subResource: 'binding',
+      name: 'web-0',
+      namespace: 'shop',
+      operation: 'CREATE',
+      object: {
+        metadata: { name: 'web-0', namespace: 'shop', uid: 'u1' },
+        target: { kind: 'Node', name: node },
+      },
+      ...more,
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
+import { type Change, Readiness } from '../../../webhook/readiness/readiness.ts';
+import type { Standing } from '../../../webhook/readiness/state.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from './objects.ts';
+
+const ref = { namespace: 'net', name: 'agent' };
+const grace = 120_000;
+const at = (text: string): number => Date.parse(text);
+
+const node = (bootID = 'b1', version = 1, more = {}): Change => ({
+  kind: 'node',
+  facts: pickNode(apiNode('n1', bootID, version, more)),
+});
+const daemonSet = (template = {}): Change => ({
+  kind: 'daemonset',
+  facts: pickDaemonSet(apiDaemonSet('agent', template)),
+});
+const agent = (options: AgentOptions = {}): Change => ({
+  kind: 'agent',
+  facts: pickAgent(apiAgent('n1', options)),
+});
+
+function after(...changes: Change[]): Readiness {
+  const readiness = new Readiness();
+  for (const change of changes) readiness.apply(change);
+  return readiness;
+}
+const standing = (readiness: Readiness): Standing | undefined => readiness.standing(ref, 'n1', now, grace);
+
+suite('the standing of a DaemonSet on a node', () => {
+  const young = '2026-11-21T11:59:00Z';
+  const cases: [what: string, changes: Change[], expected: Standing | undefined][] = [
+    [
+      'its pod is Ready',
+      [node(), daemonSet(), agent()],
+      { state: 'ready', pod: 'agent-n1', lacks: '', since: at('2026-11-21T11:30:00Z') },
+    ],
+    ['the DaemonSet is not known', [node(), agent()], undefined],
+    ['the node is not known', [daemonSet(), agent()], undefined],
+    [
+      'its pod has been unready for long, and says why',
+      [node(), daemonSet(), agent({ ready: false, waiting: 'CrashLoopBackOff' })],
+      {
+        state: 'broken',
+        pod: 'agent-n1',
+        lacks: 'its pod is not Ready: install-cni (CrashLoopBackOff)',
+        since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
+    [
+      'its pod is new and not Ready',
+      [node(), daemonSet(), agent({ ready: false, createdAt: young })],
+      {
+        state: 'starting',
+        pod: 'agent-n1',
+        lacks: 'its pod is not Ready: install-cni',
+        since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
+    [
+      'the node is new',
+      [
+        node('b1', 1, { metadata: { ...apiNode('n1', '', 1).metadata, creationTimestamp: young } }),
+        daemonSet(),
+        agent({ ready: false }),
+      ],
+      {
+        state: 'starting',
+        pod: 'agent-n1',
+        lacks: 'its pod is not Ready: install-cni',
+        since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
+    [
+      'no pod of it is there',
+      [node(), daemonSet()],
+      { state: 'absent', lacks: 'no pod of it is on the node' },
+    ],
+    [
+      'a pod of another DaemonSet is no pod of it',
+      [node(), daemonSet(), agent({ owner: 'other' })],
+      { state: 'absent', lacks: 'no pod of it is on the node' },
+    ],
+    [
+      'its pod is being deleted',
+      [node(), daemonSet(), agent({ deleted: true })],
+      { state: 'absent', pod: 'agent-n1', lacks: 'its pod has ended or is being deleted' },
+    ],
+    [
+      'its pod was evicted',
+      [node(), daemonSet(), agent({ phase: 'Failed', ready: false })],
+      { state: 'absent', pod: 'agent-n1', lacks: 'its pod has ended or is being deleted' },
+    ],
+    [
+      'its pod is replaced, the old one still Ready beside the new one',
+      [node(), daemonSet(), agent(), agent({ name: 'agent-new', ready: false, createdAt: young })],
+      { state: 'ready', pod: 'agent-n1', lacks: '', since: at('2026-11-21T11:30:00Z') },
+    ],
+    [
+      'it does not want the node',
+      [node(), daemonSet({ nodeSelector: { pool: 'a' } })],
+      { state: 'exempt', lacks: '' },
+    ],
+    [
+      'a pod is there although it does not want the node any more',
+      [node(), daemonSet({ nodeSelector: { pool: 'a' } }), agent({ ready: false })],
+      {
+        state: 'broken',
+        pod: 'agent-n1',
+        lacks: 'its pod is not Ready: install-cni',
+        since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
+  ];
+  for (const [what, changes, expected] of cases) {
+    test(what, () => assert.deepEqual(standing(after(...changes)), expected));
+  }
+
+  test('what went is forgotten', () => {
+    const readiness = after(node(), daemonSet(), agent());
+    readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' });
+    assert.equal(standing(readiness)?.state, 'absent');
+    readiness.apply({ kind: 'daemonset-gone', ...ref });
+    assert.equal(standing(readiness), undefined);
+    assert.equal(readiness.knows(ref), false);
+    readiness.apply(daemonSet());
+    readiness.apply({ kind: 'node-gone', name: 'n1' });
+    assert.equal(standing(readiness), undefined);
+    assert.deepEqual([...readiness.nodes()], []);
+  });
+
+  test('a pod that is bound later, or to another node under the same UID, is where it is now', () => {
+    const readiness = after(node(), daemonSet());
+    readiness.apply({ kind: 'agent', facts: pickAgent({ ...apiAgent('n1'), spec: {} }) });
+    assert.equal(standing(readiness)?.state, 'absent');
+    readiness.apply(agent());
+    assert.equal(standing(readiness)?.state, 'ready');
+  });
+});
+
+suite('a reboot', () => {
+  const before = [daemonSet(), node('b1', 10), agent({ version: 11, containers: ['c1'] })];
+  const state = (...changes: Change[]): string | undefined => standing(after(...before, ...changes))?.state;
+  const boot = node('b2', 20);
+  const stale = agent({ version: 21, containers: ['c1'] });
+  const unready = agent({ version: 22, ready: false, containers: ['c1'] });
+  const starting = agent({ version: 23, ready: false, containers: ['c2'] });
+  const back = agent({ version: 24, containers: ['c2'] });
+
+  test('holds the node until the pod has a container started since, and is Ready', () => {
+    assert.equal(state(), 'ready');
+    assert.equal(state(boot), 'rebooted');
+    assert.equal(state(boot, stale), 'rebooted');
+    assert.equal(state(boot, stale, unready), 'rebooted');
+    assert.equal(state(boot, stale, unready, starting), 'broken');
+    assert.equal(state(boot, stale, unready, starting, back), 'ready');
+  });
+
+  test('is seen whichever of the two watches is ahead', () => {
+    assert.equal(state(stale, unready, starting, back, boot), 'ready');
+    assert.equal(state(stale, boot), 'rebooted');
+    assert.equal(state(unready, starting, boot, back), 'ready');
+    assert.equal(state(back, boot, starting), 'broken');
+  });
+
+  test('two in a row: containers of the boot between are old as well', () => {
+    const again = node('b3', 30);
+    assert.equal(state(boot, back, again), 'rebooted');
+    assert.equal(state(boot, back, again, agent({ version: 31, containers: ['c3'] })), 'ready');
+    assert.equal(state(boot, again, back), 'rebooted');
+  });
+
+  test('a pod with several containers needs all of them new', () => {
+    const two = (version: number, ...containers: string[]) => agent({ version, containers });
+    assert.equal(state(two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd1')), 'rebooted');
+    assert.equal(state(two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd2')), 'ready');
+  });
+
+  test('a new pod after it is a container started since', () => {
+    const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
+    assert.equal(state(boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })), 'ready');
+  });
+
+  test('the same boot id again, or a node by the same name, is none', () => {
+    assert.equal(state(node('b1', 40)), 'ready');
+    assert.equal(state(node('', 40)), 'ready');
+    const other = { metadata: { ...apiNode('n1', '', 41).metadata, uid: 'other' } };
+    assert.equal(state(node('b9', 41, other)), 'ready');
+    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41)), 'ready');
+  });
+
+  test('heartbeats that lapse and come again, without a boot, are none', () => {
+    const lapsed = agent({ version: 50, ready: false, containers: ['c1'] });
+    assert.equal(state(lapsed), 'broken');
+    assert.equal(state(lapsed, agent({ version: 51, containers: ['c1'] })), 'ready');
+  });
+
+  test('where versions are no numbers, the order of arrival counts', () => {
+    const worded = (change: Change, version: string): Change =>
+      ({ ...change, facts: { ...('facts' in change && change.facts), version } }) as Change;
+    assert.equal(state(worded(boot, 'x'), worded(stale, 'y')), 'rebooted');
+    assert.equal(state(worded(boot, 'x'), worded(back, 'y')), 'ready');
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type NodeSelectorTerm, wantsNode } from '../../../webhook/scheduling/node-selector.ts';
+
+const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };
+const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+});
+const expression = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({
+  matchExpressions: [{ key, operator, values }],
+});
+
+suite('which nodes a pod wants', () => {
+  const cases: [what: string, wish: Parameters<typeof wantsNode>[0], wanted: boolean][] = [
+    ['nothing asked', {}, true],
+    ['nothing asked, written as null', { nodeSelector: null, affinity: null }, true],
+    ['a selector that holds', { nodeSelector: { zone: 'a' } }, true],
+    ['a selector of which one half holds', { nodeSelector: { zone: 'a', size: '9' } }, false],
+    ['a selector on a name of the prototype', { nodeSelector: { constructor: 'a' } }, false],
+    ['In', required(expression('zone', 'In', 'b', 'a')), true],
+    ['In, none of them', required(expression('zone', 'In', 'b')), false],
+    ['NotIn', required(expression('zone', 'NotIn', 'b')), true],
+    ['NotIn, the key absent', required(expression('rack', 'NotIn', 'b')), true],
+    ['Exists', required(expression('zone', 'Exists')), true],
+    ['DoesNotExist', required(expression('zone', 'DoesNotExist')), false],
+    ['Gt', required(expression('size', 'Gt', '7')), true],
+    ['Gt, equal', required(expression('size', 'Gt', '8')), false],
+    ['Lt', required(expression('size', 'Lt', '10')), true],
+    ['Lt of what is no number', required(expression('zone', 'Lt', '10')), false],
+    ['an operator that is not known', required(expression('zone', 'Like', 'a')), false],
+    ['one of two terms', required(expression('zone', 'In', 'b'), expression('size', 'Exists')), true],
+    ['a term that names nothing', required({}), false],
+    ['no terms', required(), false],
+    [
+      'the name of the node',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
+      true,
+    ],
+    [
+      'not this node',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n1'] }] }),
+      false,
+    ],
+    [
+      'a field that is not known',
+      required({ matchFields: [{ key: 'status.phase', operator: 'Exists' }] }),
+      false,
+    ],
+    [
+      'a selector and an affinity, of which one holds',
+      { nodeSelector: { zone: 'a' }, ...required(expression('zone', 'In', 'b')) },
+      false,
+    ],
+  ];
+  for (const [what, wish, wanted] of cases) test(what, () => assert.equal(wantsNode(wish, node), wanted));
+});

@@ -1,0 +1,83 @@
+import { CniGateError } from '../errors.ts';
+import { reviewApiVersion, reviewKind } from './review.ts';
+
+/** The parts of the envelope that decide what it is; each is looked at by name below, for a text that helps. */
+interface Envelope {
+  apiVersion?: unknown;
+  kind?: unknown;
+  request?: unknown;
+}
+
+/** A body that is no review of ours. */
+export const invalid = (message: string): CniGateError =>
+  new CniGateError('CNI_GATE_REVIEW_INVALID', message);
+
+/** Whether a JSON value is an object, and neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const stringOr = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' ? value : otherwise;
+
+/** What every request of an AdmissionReview carries, whatever it is about. */
+export interface RequestEnvelope {
+  uid: string;
+  /** Group, version and kind of the object; not looked into yet. */
+  kind: unknown;
+  namespace: string;
+  name: string;
+  operation: string;
+  subResource: string;
+  dryRun: boolean;
+  /** The object itself; not looked into yet. */
+  object: unknown;
+}
+
+/**
+ * The request in the body of an admission call.
+ *
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID
+ */
+export function openEnvelope(body: unknown): RequestEnvelope {
+  if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);
+  const envelope: Envelope = body;
+  if (envelope.apiVersion !== reviewApiVersion || envelope.kind !== reviewKind) {
+    throw invalid(
+      `expected ${reviewKind} of ${reviewApiVersion}, got kind ${describe(envelope.kind)} of ${describe(envelope.apiVersion)}`,
+    );
+  }
+  const { request } = envelope;
+  if (!isObject(request)) throw invalid(`the AdmissionReview has no request, but ${describe(request)}`);
+  if (typeof request.uid !== 'string' || request.uid === '') throw invalid('request.uid is missing');
+  return {
+    uid: request.uid,
+    kind: request.kind,
+    namespace: stringOr(request.namespace, ''),
+    name: stringOr(request.name, ''),
+    operation: stringOr(request.operation, ''),
+    subResource: stringOr(request.subResource, ''),
+    dryRun: request.dryRun === true,
+    object: request.object,
+  };
+}
+
+/** Whether an envelope is about this kind of the core group, version v1. */
+export function isCoreKind(envelope: RequestEnvelope, name: string): boolean {
+  const { kind } = envelope;
+  return isObject(kind) && kind.kind === name && (kind.group ?? '') === '' && kind.version === 'v1';
+}
+
+/** A group, version and kind in the words of manifests, such as `Binding of v1`. */
+export function describeKind(value: unknown): string {
+  if (!isObject(value)) return describe(value);
+  const { group, version, kind } = value;
+  return `${describe(kind)} of ${[group, version].filter((part) => part !== '').join('/')}`;
+}
+
+/** A short name of any JSON value for an error text, never its whole content. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  const shown = JSON.stringify(isObject(value) ? Object.keys(value).slice(0, 5) : value);
+  return isObject(value) ? `an object with keys ${shown}` : shown.slice(0, 60);
+}

@@ -1,0 +1,46 @@
+import type { PendingPods } from '../../gate/gate.ts';
+import { type ApiPendingPod, type PendingPod, pickPending } from '../../gate/pending.ts';
+import type { Asked, Lookup } from '../lookup.ts';
+import type { Change, Store } from '../reflector/store.ts';
+import { podsPath } from './sources.ts';
+
+/** The part of a reflector that is read here. */
+export interface PodReflection {
+  readonly store: Pick<Store<PendingPod>, 'get'>;
+  subscribe(subscriber: (changes: Change<PendingPod>[]) => void): () => void;
+}
+
+/** A pod by `namespace/name`, where the reflector has not heard of it. */
+export const podByName: Asked<ApiPendingPod, PendingPod> = {
+  path: (key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return `${podsPath(namespace)}/${encodeURIComponent(name)}`;
+  },
+  pick: pickPending,
+};
+
+/**
+ * Pods that wait for a node, as a reflector knows them. Pods to which nothing is promised are not among them, so a pod
+ * that is not known may be one of those, or one of which we have not heard yet: the API server is asked.
+ */
+export class ClusterPods implements PendingPods {
+  readonly #reflection: PodReflection;
+  readonly #lookup: Lookup<ApiPendingPod, PendingPod>;
+
+  constructor(reflection: PodReflection, lookup: Lookup<ApiPendingPod, PendingPod>) {
+    this.#reflection = reflection;
+    this.#lookup = lookup;
+    reflection.subscribe((changes) => {
+      for (const { key } of changes) lookup.forget(key);
+    });
+  }
+
+  pod(namespace: string, name: string, uid: string): PendingPod | Promise<PendingPod | undefined> {
+    const key = `${namespace}/${name}`;
+    const isIt = (pod: PendingPod | undefined): pod is PendingPod =>
+      pod !== undefined && (uid === '' || pod.uid === uid);
+    const known = this.#reflection.store.get(key);
+    if (isIt(known)) return known;
+    return this.#lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
+  }
+}

@@ -1,0 +1,26 @@
+/** A label selector as objects have it. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string> | null;
+  matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
+}
+
+const words: Record<string, (key: string, values: string) => string> = {
+  In: (key, values) => `${key} in (${values})`,
+  NotIn: (key, values) => `${key} notin (${values})`,
+  Exists: (key) => key,
+  DoesNotExist: (key) => `!${key}`,
+};
+
+/**
+ * A selector in the form that a query has (Kubernetes, `labels.Parse`); undefined for one that is empty, which would
+ * select everything.
+ */
+export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
+  const terms = [
+    ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
+    ...(matchExpressions ?? []).map(({ key, operator, values }) =>
+      (words[operator] ?? words.Exists)?.(key, (values ?? []).join(',')),
+    ),
+  ];
+  return terms.length === 0 ? undefined : terms.join(',');
+}

@@ -1,0 +1,58 @@
+import { type ApiPendingPod, type PendingPod, pickPending } from '../../gate/pending.ts';
+import { profileLabel } from '../../names.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../../readiness/facts.ts';
+import {
+  type ApiDaemonSet,
+  type ApiNode,
+  type ApiPod,
+  pickAgent,
+  pickDaemonSet,
+  pickNode,
+} from '../../readiness/pick.ts';
+import type { Source } from '../reflector/list-all.ts';
+import { type LabelSelector, selectorText } from './selector.ts';
+
+export const nodeSource: Source<ApiNode, NodeFacts> = {
+  resource: 'nodes',
+  path: '/api/v1/nodes',
+  pick: pickNode,
+};
+
+/** A DaemonSet, and the query that selects its pods. */
+export interface WatchedDaemonSet {
+  facts: DaemonSetFacts;
+  selector: string | undefined;
+}
+
+type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
+
+/** All of them: there are few in a cluster, and a profile may name any. */
+export const daemonSetSource: Source<SelectingDaemonSet, WatchedDaemonSet> = {
+  resource: 'daemonsets',
+  path: '/apis/apps/v1/daemonsets',
+  pick: (object) => ({ facts: pickDaemonSet(object), selector: selectorText(object.spec.selector ?? {}) }),
+};
+
+/** The pods that a DaemonSet's selector finds; others may be among them, and are told apart by their owner. */
+export function agentSource(
+  { namespace, name }: { namespace: string; name: string },
+  labelSelector: string,
+): Source<ApiPod, AgentFacts> {
+  return {
+    resource: `pods of daemonset ${namespace}/${name}`,
+    path: podsPath(namespace),
+    query: { labelSelector },
+    pick: pickAgent,
+  };
+}
+
+export const podsPath = (namespace: string): string =>
+  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+
+/** Pods that carry our label and wait for a node. One that gets a node is told of as deleted. */
+export const pendingSource: Source<ApiPendingPod, PendingPod> = {
+  resource: 'unscheduled pods',
+  path: '/api/v1/pods',
+  query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
+  pick: pickPending,
+};

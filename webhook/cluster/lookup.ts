@@ -1,0 +1,111 @@
+import type { ApiClient } from './client.ts';
+import { ClusterError } from './errors.ts';
+import { describe, operationOf } from './operation.ts';
+
+/** What came of a question: the value of a metric's label. */
+export type LookupResult = 'found' | 'absent' | 'failed';
+
+export interface LookupLimits {
+  /** Milliseconds that an answer may take in all. */
+  bound: number;
+  /** Milliseconds without a byte, after which it is asked once more over a new connection. */
+  firstTry: number;
+  /** Milliseconds for which an answer is remembered: a burst of calls asks once. */
+  remember: number;
+  /** Objects that are asked for or remembered at a time. */
+  keys: number;
+}
+
+export const defaultLimits: LookupLimits = { bound: 5000, firstTry: 2000, remember: 1000, keys: 1000 };
+
+/** What is asked for: the path of an object by its key, and what is taken of it. */
+export interface Asked<O, T> {
+  path: (key: string) => string;
+  pick: (object: O) => T;
+}
+
+/**
+ * Asks the API server for single objects of which no watch has told in time: one question for each at a time, however
+ * many want to know.
+ */
+export class Lookup<O, T> {
+  readonly #client: ApiClient;
+  readonly #asked: Asked<O, T>;
+  readonly #onResult: (result: LookupResult) => void;
+  readonly #limits: LookupLimits;
+  readonly #answers = new Map<string, Promise<T | undefined>>();
+
+  constructor(
+    client: ApiClient,
+    asked: Asked<O, T>,
+    onResult: (result: LookupResult) => void = () => {},
+    limits: LookupLimits = defaultLimits,
+  ) {
+    this.#client = client;
+    this.#asked = asked;
+    this.#onResult = onResult;
+    this.#limits = limits;
+  }
+
+  /**
+   * The object as the API server has it now, or had it a moment ago; undefined where there is none.
+   *
+   * @throws ClusterError where it could not be asked
+   */
+  ask(key: string): Promise<T | undefined> {
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    if (this.#answers.size >= this.#limits.keys) {
+      const message = `${this.#cannot(key)}: ${this.#limits.keys} others are being asked for already`;
+      return Promise.reject(new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {}));
+    }
+    const answer = this.#ask(key);
+    this.#answers.set(key, answer);
+    const forget = (): void => this.#forget(key, answer);
+    answer.then(() => setTimeout(forget, this.#limits.remember).unref(), forget);
+    return answer;
+  }
+
+  /** Drops what is remembered of an object: somebody knows better now. */
+  forget(key: string): void {
+    this.#answers.delete(key);
+  }
+
+  #forget(key: string, answer: Promise<T | undefined>): void {
+    if (this.#answers.get(key) === answer) this.#answers.delete(key);
+  }
+
+  #cannot(key: string): string {
+    return `cannot ${describe(operationOf('GET', this.#asked.path(key)))}`;
+  }
+
+  async #ask(key: string): Promise<T | undefined> {
+    const { bound, firstTry } = this.#limits;
+    const start = performance.now();
+    const signal = AbortSignal.timeout(bound);
+    const { path, pick } = this.#asked;
+    const get = async (timeout: number): Promise<T> =>
+      pick(await this.#client.request<O>('GET', path(key), { timeout, signal }));
+    try {
+      // the kept connection may lead nowhere any more; the second try gets a new one
+      const answer = await get(firstTry).catch((error: unknown) => {
+        if (!isUnreachable(error)) throw error;
+        return get(Math.max(1, bound - (performance.now() - start)));
+      });
+      this.#onResult('found');
+      return answer;
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) {
+        this.#onResult('absent');
+        return undefined;
+      }
+      this.#onResult('failed');
+      if (!signal.aborted) throw error;
+      const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
+      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
+    }
+  }
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof ClusterError && error.status === undefined;

@@ -1,0 +1,107 @@
+import type { Policy } from '../config/policy.ts';
+import type { Readiness } from '../readiness/readiness.ts';
+import { open, type State } from '../readiness/state.ts';
+import type { PendingPod } from './pending.ts';
+import type { Placement } from './placement.ts';
+import { type Obstacle, refusalText } from './refusal.ts';
+
+/** Why the gate let a pod pass without knowing that its node is ready. */
+export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown' | 'held-long-enough';
+
+/** Why the gate had nothing to judge. */
+export type Skipped = 'operation' | 'nothing-promised';
+
+/**
+ * What came of a placement. `audited` would have been refused with `gate.mode: enforce`; `unknown` was let through
+ * because nobody could tell.
+ */
+export interface GateDecision {
+  outcome: 'allowed' | 'refused' | 'audited' | 'unknown' | 'skipped';
+  reason: State | Doubt | Skipped;
+  /** Of the profile that decided, one that the configuration has. */
+  profile?: string;
+  profiles: string[];
+  warnings: string[];
+  /** The text of a refusal. */
+  message?: string;
+}
+
+/** What a decision rests on besides the placement. */
+export interface GateContext {
+  policy: Policy;
+  readiness: Readiness;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/**
+ * Whether a pod may be put on a node: only where each DaemonSet of its profiles is ready or does not want the node.
+ * What cannot be known is let through, with a warning: the proof in the pod is what the promise rests on.
+ *
+ * @param pod what is known of a pod that its request does not hold; undefined where nothing is
+ */
+export function decidePlacement(
+  placement: Placement,
+  pod: Pick<PendingPod, 'profiles' | 'heldSince'> | undefined,
+  { policy, readiness, now }: GateContext,
+): GateDecision {
+  const { node } = placement;
+  if (placement.operation !== 'CREATE' || node === '') return skip('operation');
+  if (pod === undefined)
+    return doubt('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
+  const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
+  const names = profiles.map(({ name }) => name);
+  const asked = profiles.flatMap(({ name, daemonSets }) =>
+    daemonSets.map((daemonSet) => ({ profile: name, daemonSet })),
+  );
+  if (asked.length === 0) return { ...skip('nothing-promised'), profiles: names };
+  const doubts: GateDecision[] = [];
+  let exempt = true;
+  for (const { profile, daemonSet } of asked) {
+    const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
+    const told = { profile, profiles: names };
+    if (standing === undefined) {
+      doubts.push({ ...unknown({ readiness, daemonSet, node }), ...told });
+    } else if (!open.has(standing.state)) {
+      const obstacle = { node, profile, daemonSet, standing };
+      return { ...stop(obstacle, pod.heldSince, policy, now), ...told };
+    } else if (standing.state === 'ready') exempt = false;
+  }
+  return (
+    doubts[0] ?? { outcome: 'allowed', reason: exempt ? 'exempt' : 'ready', profiles: names, warnings: [] }
+  );
+}
+
+const skip = (reason: Skipped): GateDecision => ({ outcome: 'skipped', reason, profiles: [], warnings: [] });
+
+/** A pass for want of knowledge. */
+export function doubt(reason: Doubt, why: string): GateDecision {
+  return { outcome: 'unknown', reason, profiles: [], warnings: [`not held back: ${why}`] };
+}
+
+function unknown({
+  readiness,
+  daemonSet,
+  node,
+}: Pick<Obstacle, 'daemonSet' | 'node'> & { readiness: Readiness }) {
+  return readiness.knows(daemonSet)
+    ? doubt('node-unknown', `node ${node} is not known`)
+    : doubt('daemonset-unknown', `DaemonSet ${daemonSet.namespace}/${daemonSet.name} does not exist`);
+}
+
+/**
+ * A refusal, unless the pod has been held for as long as the configuration allows. A hold counts from when the
+ * scheduler first told our refusal on the pod, or from when the DaemonSet came to its state, whichever is later.
+ */
+function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
+  const { state, since } = obstacle.standing;
+  const message = refusalText(obstacle);
+  const { mode, maxHold } = policy.gate;
+  if (heldSince !== undefined && now - Math.max(heldSince, since ?? 0) > maxHold) {
+    return doubt('held-long-enough', `it has been held for longer than gate.maxHold; ${message}`);
+  }
+  const base = { reason: state, profiles: [] };
+  return mode === 'audit'
+    ? { ...base, outcome: 'audited', warnings: [`gate.mode audit: ${message}`] }
+    : { ...base, outcome: 'refused', warnings: [], message };
+}

@@ -1,0 +1,42 @@
+import type { DaemonSetRef } from '../config/types.ts';
+import type { ErrorCode } from '../errors.ts';
+import { bindingsWebhook } from '../names.ts';
+import type { Standing } from '../readiness/state.ts';
+
+/** Why a node does not get a pod: a DaemonSet of a profile is not ready there. */
+export interface Obstacle {
+  node: string;
+  profile: string;
+  daemonSet: DaemonSetRef;
+  standing: Standing;
+}
+
+const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
+
+/**
+ * The text of a refusal. It is the same from try to try, as long as nothing changes on the node: each new text would
+ * be a write of the pod's status. So it tells since when, and never for how long.
+ */
+export function refusalText({ node, profile, daemonSet, standing }: Obstacle): string {
+  const { state, pod, lacks, since } = standing;
+  const who = `DaemonSet ${daemonSet.namespace}/${daemonSet.name} is ${state} there`;
+  const when = since === undefined ? '' : ` since ${timeText(since)}`;
+  const where = pod === undefined ? '' : ` (pod ${pod})`;
+  return `node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${lacks} (${code})`;
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z');
+
+const ours = new RegExp(
+  `"${bindingsWebhook.replaceAll('.', '\\.')}" denied the request: node (\\S+) is not ready`,
+);
+
+/**
+ * The node that a pod was refused for, or undefined where the text is no refusal of ours.
+ *
+ * @param message of the pod's PodScheduled condition, in which the scheduler tells what the API server answered
+ */
+export function refusedNode(message: string): string | undefined {
+  return message.includes(code) ? ours.exec(message)?.[1] : undefined;
+}

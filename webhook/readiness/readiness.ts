@@ -1,0 +1,106 @@
+import type { DaemonSetRef } from '../config/types.ts';
+import { Boots } from './boots.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
+import { judge } from './judge.ts';
+import type { Standing } from './state.ts';
+
+/** What became of an object in the cluster. */
+export type Change =
+  | { kind: 'node'; facts: NodeFacts }
+  | { kind: 'node-gone'; name: string }
+  | { kind: 'daemonset'; facts: DaemonSetFacts }
+  | { kind: 'daemonset-gone'; namespace: string; name: string }
+  | { kind: 'agent'; facts: AgentFacts }
+  | { kind: 'agent-gone'; uid: string };
+
+/**
+ * The readiness of nodes, kept from watch events; the answer is a function of them and of the clock that is handed
+ * in. Nothing here waits, asks or tells the time.
+ */
+export class Readiness {
+  readonly #nodes = new Map<string, NodeFacts>();
+  readonly #daemonSets = new Map<string, DaemonSetFacts>();
+  readonly #agents = new Map<string, AgentFacts>();
+  /** Agents by node, then by UID. */
+  readonly #onNode = new Map<string, Map<string, AgentFacts>>();
+  readonly #boots = new Boots();
+
+  apply(change: Change): void {
+    switch (change.kind) {
+      case 'node':
+        this.#setNode(change.facts);
+        return;
+      case 'node-gone':
+        this.#boots.forgetNode(change.name);
+        this.#nodes.delete(change.name);
+        return;
+      case 'daemonset':
+        this.#daemonSets.set(keyOf(change.facts), change.facts);
+        return;
+      case 'daemonset-gone':
+        this.#daemonSets.delete(keyOf(change));
+        return;
+      case 'agent':
+        this.#dropAgent(change.facts.uid);
+        this.#setAgent(change.facts);
+        return;
+      case 'agent-gone':
+        this.#dropAgent(change.uid);
+        this.#boots.forgetAgent(change.uid);
+    }
+  }
+
+  /** Whether there is such a DaemonSet. */
+  knows(daemonSet: DaemonSetRef): boolean {
+    return this.#daemonSets.has(keyOf(daemonSet));
+  }
+
+  /**
+   * The standing of a DaemonSet on a node; undefined where the one or the other is not known.
+   *
+   * @param now milliseconds since the epoch
+   * @param grace how long a new pod or node may take, in milliseconds
+   */
+  standing(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): Standing | undefined {
+    const found = this.#daemonSets.get(keyOf(daemonSet));
+    const node = this.#nodes.get(nodeName);
+    if (found === undefined || node === undefined) return undefined;
+    const all = this.#onNode.get(nodeName)?.values() ?? [];
+    const agents = [...all].filter((agent) => agent.owner === found.uid);
+    const startedSince = (agent: AgentFacts): boolean => this.#boots.startedSince(agent);
+    return judge({ daemonSet: found, node, agents, startedSince }, now, grace);
+  }
+
+  /** The nodes that are known, in no order that matters. */
+  nodes(): Iterable<NodeFacts> {
+    return this.#nodes.values();
+  }
+
+  #setNode(facts: NodeFacts): void {
+    const before = this.#nodes.get(facts.name);
+    // another machine by the same name, not another boot of the same one
+    if (before !== undefined && before.uid !== facts.uid) this.#boots.forgetNode(facts.name);
+    this.#boots.node(facts);
+    this.#nodes.set(facts.name, facts);
+  }
+
+  #setAgent(facts: AgentFacts): void {
+    this.#boots.agent(facts);
+    this.#agents.set(facts.uid, facts);
+    if (facts.node === '') return;
+    const onNode = this.#onNode.get(facts.node) ?? new Map<string, AgentFacts>();
+    onNode.set(facts.uid, facts);
+    this.#onNode.set(facts.node, onNode);
+  }
+
+  #dropAgent(uid: string): void {
+    const before = this.#agents.get(uid);
+    if (before === undefined) return;
+    this.#agents.delete(uid);
+    const onNode = this.#onNode.get(before.node);
+    onNode?.delete(uid);
+    if (onNode?.size === 0) this.#onNode.delete(before.node);
+  }
+}
+
+const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

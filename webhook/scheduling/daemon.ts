@@ -1,0 +1,42 @@
+import { type LabelledNode, type NodeWish, wantsNode } from './node-selector.ts';
+import { type Taint, type Toleration, toleratesAll } from './taints.ts';
+
+/** What of a DaemonSet's pod template says which nodes get a pod of it. */
+export interface DaemonTemplate extends NodeWish {
+  tolerations?: Toleration[] | null;
+  hostNetwork?: boolean | null;
+}
+
+/**
+ * Tolerations that every pod of a DaemonSet gets. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
+ * `pkg/controller/daemon/util`.
+ */
+const automatic: readonly Toleration[] = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+];
+const onHostNetwork: Toleration = {
+  key: 'node.kubernetes.io/network-unavailable',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+};
+
+/**
+ * Whether the DaemonSet controller would put a pod of this template on the node. Source: Kubernetes,
+ * `NodeShouldRunDaemonPod`.
+ */
+export function wantsDaemonPod(
+  template: DaemonTemplate,
+  node: LabelledNode & { taints: readonly Taint[] },
+): boolean {
+  const tolerations = [
+    ...(template.tolerations ?? []),
+    ...automatic,
+    ...(template.hostNetwork === true ? [onHostNetwork] : []),
+  ];
+  return wantsNode(template, node) && toleratesAll(tolerations, node.taints);
+}

@@ -1,0 +1,17 @@
+import type { Namespaces } from '../admission/namespaces.ts';
+import type { PendingPods } from '../gate/gate.ts';
+import type { Readiness } from '../readiness/readiness.ts';
+
+/** What the server knows of a cluster, wherever it has it from. Each part is read anew for each request. */
+export interface ClusterView {
+  readonly namespaces: Namespaces;
+  readonly readiness: Readiness;
+  readonly pods: PendingPods;
+  /** What of nodes, DaemonSets and their pods is not known yet, for people. */
+  unsynced(): string | undefined;
+  /** Why no calls should come here yet, or undefined when they may. */
+  unready?(): string | undefined;
+  /** Another policy is in force: it may name other DaemonSets. */
+  policyChanged?(): void;
+  close?(): void | Promise<void>;
+}
