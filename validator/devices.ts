@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from './addresses.ts';
 import { os } from './builtins.ts';
-import { parseDevices } from './proc/dev.ts';
+import { deviceNames } from './proc/dev.ts';
 import { readText } from './read-text.ts';
 
 /** A network interface of this network namespace. */
@@ -17,10 +17,7 @@ const flag = { up: 0x1, pointToPoint: 0x10, noArp: 0x80 };
 export function readDevices(): Device[] {
   // this lists those that are up, running and have an address (libuv: uv__ifaddr_exclude)
   const running = os().networkInterfaces();
-  const names = new Set([
-    ...parseDevices(readText('/proc/net/dev')).map(({ name }) => name),
-    ...Object.keys(running),
-  ]);
+  const names = new Set([...deviceNames(readText('/proc/net/dev')), ...Object.keys(running)]);
   return [...names].map((name) => ({
     name,
     up: name in running || isUp(readSys(name, 'flags'), readSys(name, 'operstate')),

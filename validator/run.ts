@@ -1,4 +1,4 @@
-import { readArguments, UsageError } from './command-line.ts';
+import { helpFor, readArguments, UsageError } from './command-line.ts';
 import { env } from './contract.ts';
 import { readDevices } from './devices.ts';
 import { exitCode } from './exit-codes.ts';
@@ -23,6 +23,11 @@ interface Progress {
 
 /** Proves what the environment asks for, and ends the process with the verdict. */
 export function run(): void {
+  const help = helpFor(process.argv.slice(2));
+  if (help !== undefined) {
+    log(help);
+    return;
+  }
   const progress: Progress = { open: new Set(), results: [] };
   // the pod is going away: without a handler the first process of a container would not even notice
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

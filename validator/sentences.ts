@@ -1,3 +1,4 @@
+import { exitCode } from './exit-codes.ts';
 import type { Result } from './finding.ts';
 import { reasons } from './reasons.ts';
 import type { Report } from './report.ts';
@@ -11,7 +12,8 @@ export function sentenceOn({ profile, check, family, expected, finding }: Result
     return `${name} held: expected ${expected}; saw ${finding.seen}.${note}`;
   }
   const { reason, seen } = finding;
-  return `${name} failed (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`;
+  const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
+  return `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`;
 }
 
 /** The last line of the log. */

@@ -1,30 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Cluster } from './harness/cluster.ts';
+import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
 const cluster = await Cluster.start({ audit: 'Metadata' });
 after(() => cluster.stop());
 
-/** What somebody has to bring: the Secret, and the authority in the webhook's configuration. */
-async function bringCertificate(): Promise<void> {
-  const { certificate, key } = await cluster.authority.serving(['cni-gate.cni-gate.svc']);
-  await cluster.api.post('/api/v1/namespaces/cni-gate/secrets', {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: { name: 'cni-gate-tls' },
-    stringData: { 'tls.crt': certificate, 'tls.key': key },
-  });
-  const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-  await cluster.kubectl([
-    ...['patch', 'mutatingwebhookconfigurations', 'cni-gate', '--type=json', '-p'],
-    JSON.stringify([{ op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: caBundle }]),
-  ]);
-}
-
-const { replicas } = await install(cluster, 'files', bringCertificate);
+const { replicas } = await install(cluster, 'files', () => bringCertificate(cluster));
 after(() => Promise.all(replicas.map((replica) => replica.end())));
 
 testThatItWorks(cluster);

@@ -47,19 +47,23 @@ function start(
 
 const run = (t: TestContext, ...command: string[]): Run => start(t, process.execPath, [runner, ...command]);
 
-/** Commands of the processes in PID namespaces below this one: those of runs inside this one. */
-function below(): string[] {
-  const own = readlinkSync('/proc/self/ns/pid');
+/** Names of the programs that run, of those whose folder in /proc is looked for. */
+function programsWhere(wanted: (folder: string) => boolean): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((id) => {
       try {
-        const namespace = readlinkSync(`/proc/${id}/ns/pid`);
-        return namespace === own ? [] : [readFileSync(`/proc/${id}/comm`, 'utf8').trim()];
+        return wanted(`/proc/${id}`) ? [readFileSync(`/proc/${id}/comm`, 'utf8').trim()] : [];
       } catch {
         return []; // gone meanwhile
       }
     });
+}
+
+/** Programs in PID namespaces below this one: those of runs inside this one. */
+function below(): string[] {
+  const own = readlinkSync('/proc/self/ns/pid');
+  return programsWhere((folder) => readlinkSync(`${folder}/ns/pid`) !== own);
 }
 
 test('nothing is left of a control plane when the runner is killed', async (t) => {
@@ -72,6 +76,20 @@ test('nothing is left of a control plane when the runner is killed', async (t) =
   child.kill('SIGKILL');
   assert.equal(await ended, 'SIGKILL');
   await eventually(async () => assert.deepEqual(below(), []));
+});
+
+test('a control plane does not outlive the process that started it', async (t) => {
+  const module = new URL('./harness/cluster.ts', import.meta.url);
+  const script = `import { Cluster } from '${module}'; console.log((await Cluster.start()).folder, 'is up')`;
+  const { child, output, said, ended } = start(t, process.execPath, ['--input-type=module', '-e', script]);
+  await said('is up');
+  const folder = output.stdout.split(' ')[0] ?? '';
+  const running = (): string[] =>
+    programsWhere((process) => readFileSync(`${process}/cmdline`, 'utf8').includes(folder));
+  assert.ok(running().includes('etcd'));
+  child.kill('SIGKILL');
+  await ended;
+  await eventually(async () => assert.deepEqual(running(), []));
 });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

@@ -7,6 +7,10 @@ const port = 9;
 /** Datagrams to the gateway. No right is needed for them, and no mesh redirects them. */
 export interface Datagrams {
   send(): void;
+  /** How many the kernel took. */
+  readonly sends: number;
+  /** The socket's own port; 0 before the first was sent. */
+  readonly localPort: number;
   /** Whether the gateway answered that nobody listens there. Only a connected socket is told. */
   readonly refused: boolean;
   /** Why the last one was not sent, if it was not. */
@@ -21,7 +25,9 @@ export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number):
   let connected = false;
   let refused = false;
   let failure: string | undefined;
+  let sends = 0;
   const note = (error: NodeJS.ErrnoException | null): void => {
+    if (!error) sends += 1;
     if (error?.code === 'ECONNREFUSED') refused = true;
     else failure = error ? (error.code ?? error.message) : undefined;
   };
@@ -36,6 +42,12 @@ export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number):
   socket.connect(port, host);
   return {
     send,
+    get sends() {
+      return sends;
+    },
+    get localPort() {
+      return connected ? socket.address().port : 0;
+    },
     get refused() {
       return refused;
     },

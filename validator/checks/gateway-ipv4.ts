@@ -3,19 +3,24 @@ import { findNeighbour } from '../proc/arp.ts';
 import { readTable } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
-import { noGateway } from './no-gateway.ts';
+import { knownBefore, noGateway } from './no-gateway.ts';
 
 /** One round: the kernel asks again each second (`neigh/default/retrans_time_ms`). */
 const round = 1000;
 
+/** How long a gateway that is known already gets to show that it is still there, by refusing a datagram. */
+const patience = 100;
+
 /**
  * Sends a datagram, for which the kernel has to ask who has the gateway's address, and reads the answer off its ARP
- * table. That a row is complete from an earlier run in the same sandbox is right as well: it was answered there.
+ * table. A row that is complete before tells of an earlier answer in this sandbox, and no more.
  */
 export async function askByIPv4(gateway: string, device: string, end: number): Promise<Finding> {
   const seen = (): ReturnType<typeof findNeighbour> =>
     findNeighbour(readTable('/proc/net/arp'), gateway, device);
-  if (seen()?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
+  const before = seen();
+  if (before?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
+  const started = now();
   const datagrams = datagramsTo(gateway, 'udp4', 1);
   const last = Math.min(end, now() + round);
   let listed = false;
@@ -24,7 +29,10 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
       await sleep(wait);
       const neighbour = seen();
       if (neighbour?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
-      if (neighbour?.complete) return held(`an ARP answer from ${gateway} on ${device}`);
+      if (datagrams.refused) return held(`the gateway ${gateway} refuse a datagram, so it is there`);
+      if (neighbour?.complete && !before?.complete) return held(`an ARP answer from ${gateway} on ${device}`);
+      if (neighbour?.complete && now() - started >= patience)
+        return held(`an entry for ${gateway} in the ARP table`, knownBefore(gateway, device));
       listed ||= neighbour !== undefined;
       if (now() >= last) break;
     }

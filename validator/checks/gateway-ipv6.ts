@@ -1,60 +1,75 @@
 import { type Finding, failed, held } from '../finding.ts';
-import { parseDevices } from '../proc/dev.ts';
 import { neighbourAnswers } from '../proc/snmp6.ts';
+import { queuedBytes } from '../proc/udp.ts';
 import { readText } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
+import { knownBefore } from './no-gateway.ts';
 
 /** The kernel gives up after three questions, one a second (`neigh/default/mcast_solicit`, `retrans_time_ms`). */
 const round = 4000;
-const again = 500;
 
-/** More than all else that a pod sends in its first moments, by IPv4 too, and less than any MTU of IPv6. */
-export const datagramBytes = 1000;
+/** A datagram to a neighbour that is known leaves in microseconds; one to a neighbour that is not waits seconds. */
+const prompt = 200;
 
 /**
- * Sends a datagram and looks for signs that the gateway's link-layer address is known. There is no table of IPv6
- * neighbours in /proc, and a UDP socket is never told that nobody is there (`net/ipv6/icmp.c`, `tab_unreach`:
- * "address unreachable" is not fatal). But a datagram leaves only once its neighbour is known.
+ * So many have to leave in a row: when the kernel gives a neighbour up it throws away what waited, which looks like
+ * leaving, but the next datagram then waits again.
+ */
+export const enough = 3;
+
+/**
+ * Sends datagrams and looks whether they leave. There is no table of IPv6 neighbours in /proc, and a UDP socket is
+ * never told that nobody is there (`net/ipv6/icmp.c`, `tab_unreach`: "address unreachable" is not fatal). But while
+ * a neighbour's link-layer address is not known, datagrams to it wait, and count as queued by their own socket
+ * (`net/core/neighbour.c`): what others in the pod send changes nothing in that.
  */
 export async function askByIPv6(gateway: string, device: string, end: number): Promise<Finding> {
-  const before = readCounters(device);
-  let { sentBytes } = before;
+  const before = neighbourAnswers(readText('/proc/net/snmp6')) ?? 0;
   const started = now();
-  const datagrams = datagramsTo(gateway, 'udp6', datagramBytes);
+  const datagrams = datagramsTo(gateway, 'udp6', 1);
   try {
-    let sent = started;
+    let left = 0;
+    let asked = { count: 1, at: started };
     for (let wait = 1; ; wait = Math.min(wait * 2, 100)) {
       await sleep(wait);
       const over = now() - started >= round || now() >= end;
-      const { refused, error } = datagrams;
-      const after = readCounters(device);
-      // since the last look only: in a long time other traffic would add up to a datagram
-      const signs = { gateway, before: { ...before, sentBytes }, after, refused, error, over };
-      const finding = judgeGateway(signs);
-      if (finding) return finding;
-      sentBytes = after.sentBytes;
-      if (now() - sent >= again) {
-        sent = now();
-        datagrams.send();
+      const { refused, error, sends, localPort } = datagrams;
+      const queued = queuedBytes(readText('/proc/net/udp6'), localPort);
+      const gone = queued === 0 && sends >= asked.count;
+      if (gone) left = now() - asked.at < prompt ? left + 1 : 0;
+      if (gone || (error !== undefined && now() - asked.at >= prompt)) {
+        asked = { count: sends + 1, at: now() };
+        wait = 1;
+        if (left < enough) datagrams.send();
       }
+      const answered = (neighbourAnswers(readText('/proc/net/snmp6')) ?? 0) > before;
+      const finding = judgeGateway({
+        gateway,
+        device,
+        left,
+        answered,
+        tells: queued !== undefined,
+        refused,
+        error,
+        over,
+      });
+      if (finding) return finding;
     }
   } finally {
     datagrams.close();
   }
 }
 
-export interface Counters {
-  /** Answers of neighbours; undefined where the kernel does not tell. */
-  answers: number | undefined;
-  /** Bytes that left by the device of the default route. */
-  sentBytes: number;
-}
-
 export interface Signs {
   gateway: string;
-  before: Counters;
-  after: Counters;
+  device: string;
+  /** Datagrams that left promptly, one after another. */
+  left: number;
+  /** A neighbour answered since the first was sent. */
+  answered: boolean;
+  /** The kernel tells what a socket has queued. */
+  tells: boolean;
   /** The gateway answered that nobody listens there. */
   refused: boolean;
   /** Why the last datagram was not sent, if it was not. */
@@ -63,21 +78,17 @@ export interface Signs {
 }
 
 /** What the signs say so far, or undefined while they say nothing. */
-export function judgeGateway({ gateway, before, after, refused, error, over }: Signs): Finding | undefined {
+export function judgeGateway(signs: Signs): Finding | undefined {
+  const { gateway, device, left, answered, tells, refused, error, over } = signs;
   if (refused) return held(`the gateway ${gateway} refuse a datagram, so it is there`);
-  const tells = before.answers !== undefined && after.answers !== undefined;
-  if (tells && Number(after.answers) > Number(before.answers))
-    return held(`a neighbour advertisement come back on asking for ${gateway}`);
-  if (after.sentBytes - before.sentBytes >= datagramBytes)
-    return held(`a datagram leave for the link-layer address of ${gateway}, which is known`);
+  if (left >= enough) {
+    return answered
+      ? held(`a neighbour advertisement come back on asking for ${gateway}`)
+      : held(`datagrams leave for ${gateway}`, knownBefore(gateway, device));
+  }
   if (!over) return undefined;
   if (error !== undefined) return failed('send-refused', `${error} on sending to ${gateway}`);
   if (!tells)
     return held(`nothing of ${gateway}`, 'it is there and filtered, or not there: this kernel does not tell');
   return failed('gateway-silent', `no neighbour advertisement from ${gateway}`);
-}
-
-function readCounters(device: string): Counters {
-  const row = parseDevices(readText('/proc/net/dev')).find(({ name }) => name === device);
-  return { answers: neighbourAnswers(readText('/proc/net/snmp6')), sentBytes: row?.sentBytes ?? 0 };
 }

@@ -30,7 +30,7 @@ export async function proveRedirect(
   let listener: Listener | undefined;
   const look = async (): Promise<Finding> => {
     if (!listener) {
-      const listening = await listen(check.listen, family, token);
+      const listening = await listen(check.listen, family, token, pod.families.length === 1);
       if (typeof listening === 'string') return cannotListen(check.listen, family, listening);
       listener = listening;
     }

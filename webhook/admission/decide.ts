@@ -11,8 +11,8 @@ import type { PodRequest } from './review.ts';
 import { acquit, carriesInjection, injectedAt, uninject } from './withdraw.ts';
 
 /**
- * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning; `current` means
- * that the pod already is as it should be.
+ * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only have been refused; `current` means that the pod already is as it should be.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
@@ -66,7 +66,7 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
     }
     const change = inject(pod, demand, choice, request.namespace, policy.proof);
     return {
-      outcome: injectedAt(pod) < 0 && change.operations.length > 0 ? 'injected' : nameOf(change),
+      outcome: change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0),
       reason: 'promised',
       profile: join.name,
       profiles: demand.profiles.map((profile) => profile.name),
@@ -79,7 +79,10 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   }
 }
 
-const nameOf = (change: PodChange): Outcome => (change.operations.length > 0 ? 'updated' : 'current');
+function nameOf({ operations }: PodChange, before: boolean): Outcome {
+  if (operations.length === 0) return 'current';
+  return before ? 'updated' : 'injected';
+}
 
 /** The profile asked for; a pod that opts out against the configuration is told so and gets the namespace's. */
 function chooseAllowed(

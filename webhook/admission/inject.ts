@@ -21,6 +21,8 @@ import { carriesInjection, dropVolume, injectedAt } from './withdraw.ts';
 export interface PodChange {
   operations: Operation[];
   warnings: string[];
+  /** Nothing proves what the pod is promised, because only a refusal could. */
+  unproved: boolean;
 }
 
 /**
@@ -50,8 +52,8 @@ export function inject(
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, choice.profile]])),
     ...mapOperations(['metadata', 'annotations'], metadata.annotations, annotations.set),
   ];
-  const warnings = proved || demand.container === undefined ? [] : [cannotWarn];
-  return { operations, warnings: [...warnings, ...annotations.warnings] };
+  const unproved = !proved && demand.container !== undefined;
+  return { operations, unproved, warnings: [...(unproved ? [cannotWarn] : []), ...annotations.warnings] };
 }
 
 /** A network's own validator fails its pod: it has no word for "tell, and let the pod start". */

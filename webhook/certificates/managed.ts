@@ -27,6 +27,9 @@ const defaultInterval = 15_000;
 /** The first wait after a failure; it doubles up to the interval. */
 const firstWait = 500;
 
+/** All replicas hear of a change at once: each looks a little later, at random, so that one is first. */
+const longestDelay = 200;
+
 /** So many looks in a row are made at once; then others have what they want for a while. */
 const mostInARow = 20;
 
@@ -40,6 +43,7 @@ export class ManagedCertificates {
   readonly #shared: SharedOverApi;
   readonly #alarm: Alarm;
   readonly #interval: number;
+  readonly #stop = new AbortController();
   #state: ReadState | undefined;
 
   constructor(
@@ -48,7 +52,7 @@ export class ManagedCertificates {
   ) {
     const { client, clock = () => new Date(), interval = defaultInterval } = options;
     this.#interval = interval;
-    this.#shared = new SharedOverApi(client, options, clock);
+    this.#shared = new SharedOverApi(client, options, clock, this.#stop.signal);
     this.#report = new Report(
       log,
       metrics,
@@ -75,8 +79,14 @@ export class ManagedCertificates {
     return `the serving certificate is not in force: ${this.#report.trouble ?? 'a new one is being made'}`;
   }
 
-  /** Runs until the signal is aborted. Never ends by an error of the cluster. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Ends {@link run}, and whatever request is under way. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Runs until it is stopped. Never ends by an error of the cluster. */
+  async run(): Promise<void> {
+    const { signal } = this.#stop;
     const watching = this.#alarm.run(signal);
     let failures = 0;
     let row = 0;
@@ -95,7 +105,9 @@ export class ManagedCertificates {
         signal: AbortSignal.any([signal, over.signal]),
       }).catch(() => {});
       // after a failure the time is waited for, whatever happens meanwhile
-      await (failures > 0 ? rest : Promise.race([rest, changed]));
+      await (failures > 0
+        ? rest
+        : Promise.race([rest, changed.then(() => sleep(longestDelay * Math.random()))]));
       over.abort();
     }
     await watching;
@@ -105,6 +117,7 @@ export class ManagedCertificates {
     try {
       return (await this.#keeper.look()) ? 'again' : 'done';
     } catch (error) {
+      if (this.#stop.signal.aborted) return 'done';
       // a defect is told like everything else: to go on with what is there is better than not to serve
       const known = error instanceof CniGateError;
       this.#report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));

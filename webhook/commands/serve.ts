@@ -23,8 +23,8 @@ interface Flags extends CertificateFlags {
 
 /** `cni-gate serve`: the admission server. */
 export function serveCommand(): Command {
-  const command = new Command('serve').description('run the admission server');
-  command
+  const command = new Command('serve')
+    .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
     .addOption(
       new Option('--image <image>', "validator's image where the configuration names none").env(

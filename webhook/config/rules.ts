@@ -63,10 +63,17 @@ function ownerOf(key: string): string | undefined {
 
 /** `imageOf` needs a container that is there in every pod to which the profile promises anything. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
-  const { checks, container } = proof;
+  const { checks, container, families } = proof;
   if (container === undefined) return [];
   const { image, imageOf } = container;
   const faults: Fault[] = [];
+  if (families !== undefined) {
+    faults.push({
+      path,
+      text: 'makes none of our checks, so proof.families has nothing to narrow',
+      onKey: true,
+    });
+  }
   if (checks.length > 0) {
     faults.push({
       path,

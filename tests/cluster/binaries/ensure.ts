@@ -52,7 +52,7 @@ async function built(): Promise<string> {
   if (status !== 0) {
     throw new Error(
       'NOT RUN: the Kubernetes programs could not be built; Go says why above. It needs the Go module proxy ' +
-        '(GOPROXY) once, about 3 GB of disk, and 4 GB of memory.',
+        '(GOPROXY) once, and 5 GB of disk with its caches.',
     );
   }
   return folder;

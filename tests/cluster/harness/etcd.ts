@@ -1,8 +1,9 @@
 import type { Cluster } from './cluster.ts';
 
 /**
- * Takes all history out of etcd, so that a watch that is resumed at an older version gets 410. The API server keeps
- * recent history of its own: start it anew first (or give it `--watch-cache=false`), or it goes on answering.
+ * Takes all history out of etcd, so that what is asked for as it was gets 410. The API server keeps recent history of
+ * its own and goes on answering from it: start it anew, which alone gives 410 to a watch that is resumed, or give it
+ * `--watch-cache=false`.
  *
  * @returns the revision that is the oldest now
  */

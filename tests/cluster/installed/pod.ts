@@ -5,14 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { contained, signal } from '../../support/container/container.ts';
+import { contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { fieldOf, type Volume, writeVolume } from './volumes.ts';
 
 /** What is read of a stored pod. */
 export interface StoredPod {
   metadata: { name: string; namespace: string; uid: string };
-  spec: { serviceAccountName: string; nodeName?: string; volumes: Volume[]; containers: StoredContainer[] };
+  spec: {
+    serviceAccountName: string;
+    nodeName?: string;
+    hostNetwork?: boolean;
+    volumes: Volume[];
+    containers: StoredContainer[];
+  };
   status: { phase: string; podIP?: string };
 }
 
@@ -61,11 +67,11 @@ export async function startPod(cluster: Cluster, pod: StoredPod): Promise<Runnin
     for (const volume of pod.spec.volumes) await writeVolume(cluster, pod, volume, folder(volume.name));
   };
   await refresh();
-  const mounts: [string, string][] = [
-    ...['/usr', '/lib', '/lib64'].map((path): [string, string] => [path, path]),
+  const mounts: Mount[] = [
+    ...['/usr', '/lib', '/lib64'].map((path): Mount => [path, path]),
     [checkout, '/app'],
     [process.execPath, '/node'],
-    ...container.volumeMounts.map(({ name, mountPath }): [string, string] => [folder(name), mountPath]),
+    ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
   const command = ['/node', '/app/webhook/main.ts', ...container.args, '--host', host];
   const child = spawn(...contained({ root, uid, mounts }, command), {

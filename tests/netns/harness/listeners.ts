@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { inside } from './namespaces.ts';
 import type { Sandbox } from './sandbox.ts';
 
-const program = fileURLToPath(new URL('./listener.ts', import.meta.url));
+const listener = fileURLToPath(new URL('./listener.ts', import.meta.url));
+const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
 /** What somebody listens on, and what a connection gets from it. */
 export interface Listening {
@@ -15,8 +16,30 @@ export interface Listening {
 }
 
 /** Starts a program that listens in one of the sandbox's namespaces for as long as the sandbox lasts. */
-export async function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Listening): Promise<void> {
-  const [command, args] = inside(sandbox[where], process.execPath, program, JSON.stringify(listening));
+export function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Listening): Promise<void> {
+  return keepRunning(sandbox, where, listener, listening);
+}
+
+/** Where datagrams go to, one to each, again and again. */
+export interface Talk {
+  hosts: string[];
+  bytes: number;
+  /** Milliseconds between two rounds. */
+  every: number;
+}
+
+/** Starts a program of the pod that sends datagrams. */
+export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
+  return keepRunning(sandbox, 'pod', talker, what);
+}
+
+async function keepRunning(
+  sandbox: Sandbox,
+  where: 'pod' | 'node',
+  program: string,
+  argument: object,
+): Promise<void> {
+  const [command, args] = inside(sandbox[where], process.execPath, program, JSON.stringify(argument));
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const closed = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
@@ -31,6 +54,6 @@ export async function listen(sandbox: Sandbox, where: 'pod' | 'node', listening:
   });
   await new Promise<void>((resolve, reject) => {
     child.stdout.once('data', () => resolve());
-    child.once('close', () => reject(new Error(`nobody listens: ${errors}`)));
+    child.once('close', () => reject(new Error(`it did not start: ${errors}`)));
   });
 }

@@ -28,6 +28,7 @@ export async function requireMachine(): Promise<void> {
   if (process.getuid?.() !== 0)
     refuse(
       'these tests make network namespaces and need root (a throw-away machine or container with all capabilities)',
+      'As another user: sudo --preserve-env env "PATH=$PATH" npm run test:netns',
     );
   const found = await Promise.all(commands.map(isThere));
   const missing = commands.filter((_, index) => !found[index]);
@@ -63,6 +64,6 @@ async function requireNetfilter(): Promise<void> {
   }
 }
 
-function refuse(message: string): never {
-  throw new Error(`NOT RUN: ${message}.\n${remedy}`);
+function refuse(message: string, what = remedy): never {
+  throw new Error(`NOT RUN: ${message}.\n${what}`);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
-import type { ProofMode } from '../../../webhook/config/types.ts';
+import type { Configuration, ProofMode } from '../../../webhook/config/types.ts';
 import { podAddress, serviceAddress } from './addresses.ts';
 import { injected } from './admission.ts';
 import { type ContainerEnd, type RunningContainer, startContainer } from './container.ts';
@@ -25,6 +25,12 @@ export interface ProofOptions {
   networkStatus?: string;
   /** `proof.mode` of the webhook's configuration. */
   mode?: ProofMode;
+  /** The webhook's configuration, in place of the built-in profiles alone. */
+  configuration?: Configuration;
+  /** Options of Node. */
+  flags?: string[];
+  /** A file that runs in place of the bundle. */
+  program?: string;
 }
 
 export interface RunningProof extends Omit<RunningContainer, 'ended'> {
@@ -51,17 +57,17 @@ export function startProof(
   specimen: PodSpecimen,
   options: ProofOptions = {},
 ): RunningProof {
-  const { pod, container } = injected(specimen, options.mode);
+  const { pod, container } = injected(specimen, options.mode, options.configuration);
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
   sandbox.onRemoval(() => rmSync(folder, { recursive: true, force: true }));
   const mount = container.volumeMounts?.[0]?.mountPath;
   const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
   const running = startContainer(sandbox, {
-    args: ['/app/validate.mjs', ...(container.args ?? [])],
+    args: [...(options.flags ?? []), '/app/validate.mjs', ...(container.args ?? [])],
     mounts: {
       // the one file that an image holds: `npm run build:validator` makes it
-      '/app/validate.mjs': join(checkout, 'dist/validator/main.js'),
+      '/app/validate.mjs': options.program ?? join(checkout, 'dist/validator/main.js'),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
     environment: {

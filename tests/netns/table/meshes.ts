@@ -28,6 +28,7 @@ const notOfMeshes = {
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
   'gateway does not answer': noGateway,
+  'gateway does not answer, others do': noGateway,
 };
 
 export const linkerdCells: Cells = {
@@ -39,8 +40,15 @@ export const linkerdCells: Cells = {
   'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
   'wrong port': { before: [write(linkerd({ outbound: 4141 }))], ends: 95 },
   'listeners missing': ownListener,
-  'run as the wrong user': { before: [write(linkerd())], options: { user: 2102 }, ends: 69 },
-  "rules leave the proof's user out": { before: [write(linkerd({ proxyUser: anybody }))], ends: 95 },
+  "proxy's uid skipped: run as the wrong user": {
+    before: [write(linkerd())],
+    options: { user: 2102 },
+    ends: 69,
+  },
+  "proxy's uid skipped: the rules skip the proof's": {
+    before: [write(linkerd({ proxyUser: anybody }))],
+    ends: 95,
+  },
   'port taken': { before: [write(linkerd()), listenInPod(4140)], ends: 69 },
   'no default route, the subnet only': {
     shape: { defaultRoute: false },
@@ -74,8 +82,15 @@ export const istioCells: Cells = {
   'wrong port': { before: [write(istio({ inbound: 15_007 }))], ends: 95 },
   'listeners missing': ownListener,
   // the other way round: the rule that the proof goes through is the proxy's own
-  'run as the wrong user': { before: [write(istio())], options: { user: anybody }, ends: 69 },
-  "rules leave the proof's user out": { before: [write(istio({ proxyUser: 1338 }))], ends: 95 },
+  "proxy's uid skipped: run as the wrong user": {
+    before: [write(istio())],
+    options: { user: anybody },
+    ends: 69,
+  },
+  "proxy's uid skipped: the rules skip the proof's": {
+    before: [write(istio({ proxyUser: 1338 }))],
+    ends: 95,
+  },
   'port taken': { before: [write(istio()), listenInPod(15_006)], ends: 69 },
   'no default route, the subnet only': byLo,
   'no default route, the services only': byLo,
@@ -105,8 +120,8 @@ export const ambientCells: Cells = {
   },
   'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
   'listeners missing': { before: [write(ambient())], ends: 95 },
-  'run as the wrong user': byMark,
-  "rules leave the proof's user out": byMark,
+  "proxy's uid skipped: run as the wrong user": byMark,
+  "proxy's uid skipped: the rules skip the proof's": byMark,
   'port taken': 'the proof binds no port: ztunnel has them',
   'no default route, the subnet only': {
     shape: { defaultRoute: false },

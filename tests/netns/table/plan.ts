@@ -13,8 +13,8 @@ export const situations = [
   'only IPv4 rules on a dual-stack pod',
   'wrong port',
   'listeners missing',
-  'run as the wrong user',
-  "rules leave the proof's user out",
+  "proxy's uid skipped: run as the wrong user",
+  "proxy's uid skipped: the rules skip the proof's",
   'port taken',
   'no default route, the subnet only',
   'no default route, the services only',
@@ -31,6 +31,7 @@ export const situations = [
   'network-status of the sandbox before',
   'network-status absent',
   'gateway does not answer',
+  'gateway does not answer, others do',
   'every packet dropped by policy',
 ] as const;
 export type Situation = (typeof situations)[number];

@@ -8,7 +8,7 @@ import {
 } from '../harness/addresses.ts';
 import { networkStatusOf } from './network-status.ts';
 import type { Cells, Step } from './plan.ts';
-import { addSecondInterface, dropEverything, silenceGateway } from './steps.ts';
+import { addSecondInterface, dropEverything, silenceAmongOthers, silenceGateway } from './steps.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
 const noTarget = 'the proof connects to nobody';
@@ -21,8 +21,8 @@ const notOfPlugins = {
   'only IPv4 rules on a dual-stack pod': noRules,
   'wrong port': noRules,
   'listeners missing': noTarget,
-  'run as the wrong user': noRules,
-  "rules leave the proof's user out": noRules,
+  "proxy's uid skipped: run as the wrong user": noRules,
+  "proxy's uid skipped: the rules skip the proof's": noRules,
   'port taken': 'the proof binds no port of anybody',
   'no default route, no rules': noRules,
   'right rules, lo is down': 'nothing goes by lo',
@@ -63,6 +63,7 @@ export const ciliumCells: Cells = {
   'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
   'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': { shape: linkRoute, before: [silenceGateway], ends: 95 },
+  'gateway does not answer, others do': { shape: linkRoute, before: [silenceAmongOthers], ends: 95 },
   'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
 };
 
@@ -79,6 +80,7 @@ export const awsCells: Cells = {
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
   'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': 'a permanent neighbour entry stands for the gateway: nobody is asked',
+  'gateway does not answer, others do': 'the same',
   'every packet dropped by policy': { shape: standIn, before: [dropEverything], ends: 0 },
 };
 
@@ -113,6 +115,7 @@ export const multusCells: Cells = {
   },
   'network-status absent': { before: [addSecondInterface()], ends: 0 },
   'gateway does not answer': 'other profiles prove the first interface',
+  'gateway does not answer, others do': 'other profiles prove the first interface',
   'every packet dropped by policy': {
     before: [addSecondInterface(), dropEverything],
     options: { networkStatus: right },

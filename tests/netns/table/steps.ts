@@ -1,5 +1,11 @@
-import { type Families, outsideAddress, secondAddress, withPrefix } from '../harness/addresses.ts';
-import { type Listening, listen } from '../harness/listeners.ts';
+import {
+  type Families,
+  gatewayAddress,
+  outsideAddress,
+  secondAddress,
+  withPrefix,
+} from '../harness/addresses.ts';
+import { type Listening, listen, talk } from '../harness/listeners.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
 import { type Backend, flushRules, writeRules } from '../rules/backends.ts';
@@ -40,6 +46,18 @@ const everybody = (sandbox: Sandbox): { host: string } => ({
 /** The node's end of the pod's link loses its addresses: nobody answers for the gateway. */
 export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
+};
+
+/**
+ * Nobody answers for the IPv6 gateway, while the pod sends to others who do: to the IPv4 gateway, and to a neighbour
+ * by IPv6 that has just been found.
+ */
+export const silenceAmongOthers: Step = async (sandbox) => {
+  const neighbour = 'fd00:10:244:1::99';
+  await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
+  await sandbox.ip('node', `addr add ${neighbour}/128 dev pod0 nodad`);
+  await sandbox.ip('pod', `route replace ${neighbour} dev eth0`);
+  await talk(sandbox, { hosts: [gatewayAddress.ipv4, neighbour], bytes: 1200, every: 30 });
 };
 
 /** Nobody ran the `loopback` plugin: a redirect ends at the loopback interface. */

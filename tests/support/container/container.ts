@@ -12,24 +12,34 @@ export interface Container {
   root: string;
   /** User and group. */
   uid: number;
-  /** What else is there, read-only: from a path of the machine to one in the root. */
-  mounts?: [source: string, target: string][];
+  /** Whether it may write to its root. */
+  writable?: boolean;
+  /** What else is there: from a path of the machine to one in the root. */
+  mounts?: Mount[];
 }
+
+/** Read-only, but for `rw`. */
+export type Mount = [source: string, target: string, access?: 'rw' | 'ro'];
 
 /** A command in such a container, as arguments for `spawn`. It ends with the process that starts it. */
 export function contained(
-  { root, uid, mounts = [] }: Container,
+  { root, uid, writable = false, mounts = [] }: Container,
   command: readonly string[],
 ): [string, string[]] {
-  const bound = mounts.map(([source, target]) => `${source}=${target}`);
-  return mortal('unshare', [...namespaces, 'sh', enter, root, String(uid), ...bound, '--', ...command]);
+  const bound = mounts.map(
+    ([source, target, access]) => `${source}=${target}${access === 'rw' ? '=rw' : ''}`,
+  );
+  const flags = [root, writable ? 'rw' : 'ro', String(uid), ...bound];
+  return mortal('unshare', [...namespaces, 'sh', enter, ...flags, '--', ...command]);
 }
 
-/** Sends a signal to the container's first process, where the child is `unshare` around it. */
+/** Sends a signal to the command of a container, where the child is `unshare` around it. */
 export function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
-  const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  process.kill(Number(first), name);
+  process.kill(childOf(childOf(pid)), name);
 }
+
+const childOf = (pid: number | undefined): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 
 /** @throws Error where the machine lets nobody have such namespaces */
 export function needContainers(): void {

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Runs a command as the kubelet would run a container: process 1 of a root of its own that cannot be written, as a
-# user who is not root and cannot become it. Needs mount and PID namespaces of its own: see container.ts.
+# Runs a command as a container is run: in a root of its own, as a user of its own who can become no other.
+# Needs mount and PID namespaces of its own: see container.ts.
 #
-# usage: enter.sh ROOT UID [SOURCE=TARGET ...] -- COMMAND [ARGUMENT ...]
+# usage: enter.sh ROOT ro|rw UID [SOURCE=TARGET[=rw] ...] -- COMMAND [ARGUMENT ...]
 set -eu
-root=$1 uid=$2
-shift 2
+root=$1 mode=$2 uid=$3
+shift 3
 
 mount --make-rprivate /
 mount --bind "$root" "$root"
 while [ "$1" != -- ]; do
-  source=${1%%=*} target=$root/${1#*=}
+  source=${1%%=*} target=${1#*=}
+  access=ro
+  case $target in *=rw) access=rw target=${target%=rw} ;; esac
+  target=$root/$target
   if [ -d "$source" ]; then
     mkdir -p "$target"
   else
@@ -18,12 +21,13 @@ while [ "$1" != -- ]; do
     touch "$target"
   fi
   mount --rbind "$source" "$target"
-  mount -o remount,bind,ro "$target"
+  mount -o "remount,bind,$access" "$target"
   shift
 done
 shift
 mkdir -p "$root/proc" "$root/dev"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
-mount -o remount,bind,ro "$root"
-exec setpriv --no-new-privs -- chroot --userspec="$uid:$uid" --groups= "$root" "$@"
+mount -o "remount,bind,$mode" "$root"
+# no exec: the kernel forgets whose end ends a process when that becomes another user, and this one stays root
+setpriv --no-new-privs -- chroot --userspec="$uid:$uid" --groups= "$root" "$@"

@@ -108,12 +108,17 @@ suite('what comes next', () => {
   });
 
   test('silence: the first time at once over a new connection, then like any failure', () => {
-    const steps = again({ type: 'silent' }, 5);
+    const steps = again({ type: 'silent', served: false }, 5);
     assert.deepEqual(
       steps.map(({ wait }) => wait),
       [0, 500, 1000, 2000, 4000],
     );
     assert.equal(steps.at(-1)?.action, 'list');
+  });
+
+  test('silence after events came is the first time', () => {
+    const { action, wait } = step({ type: 'silent', served: true }, { failures: 7, expiries: 0 });
+    assert.deepEqual([action, wait], ['watch', 0]);
   });
 
   test('a watch that is ended at once is not opened at once again', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { acceptedBy, withoutListener } from '../../../validator/checks/captured.ts';
-import { judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
+import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
 import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
 import type { RedirectCheck } from '../../../validator/contract.ts';
@@ -76,25 +76,26 @@ test('a connection is captured where its other end is in this network namespace'
 
 const signs: Signs = {
   gateway: 'fd09::1',
-  before: { answers: 3, sentBytes: 500 },
-  after: { answers: 3, sentBytes: 700 },
+  device: 'eth0',
+  left: 0,
+  answered: false,
+  tells: true,
   refused: false,
   error: undefined,
   over: false,
 };
-const after = (answers: number | undefined, sentBytes: number): Partial<Signs> => ({
-  after: { answers, sentBytes },
-});
 const judged: [what: string, more: Partial<Signs>, then: string | undefined][] = [
   ['nothing yet', {}, undefined],
   ['a refusal', { refused: true }, 'held'],
-  ['an answer of a neighbour', after(4, 500), 'held'],
-  ['a datagram that left', after(3, 1548), 'held'],
-  ['some other traffic', { ...after(3, 1400), over: true }, 'gateway-silent'],
+  ['an answer of some neighbour alone', { answered: true }, undefined],
+  ['datagrams that left', { left: enough }, 'held'],
+  ['datagrams that left for a neighbour that answered', { left: enough, answered: true }, 'held'],
+  ['one that left', { left: enough - 1, answered: true }, undefined],
+  ['one that left, at the end', { left: enough - 1, answered: true, over: true }, 'gateway-silent'],
   ['nothing at the end', { over: true }, 'gateway-silent'],
   ['an error so far', { error: 'EADDRNOTAVAIL' }, undefined],
   ['an error at the end', { error: 'EPERM', over: true }, 'send-refused'],
-  ['a kernel that does not tell', { ...after(undefined, 500), over: true }, 'held'],
+  ['a kernel that does not tell', { tells: false, over: true }, 'held'],
 ];
 
 for (const [what, more, then] of judged)

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress } from '../../../validator/addresses.ts';
 import { findNeighbour } from '../../../validator/proc/arp.ts';
-import { parseDevices } from '../../../validator/proc/dev.ts';
+import { deviceNames } from '../../../validator/proc/dev.ts';
 import { defaultRoute, parseIPv6Routes, parseRoutes, type Route } from '../../../validator/proc/routes.ts';
 import { neighbourAnswers } from '../../../validator/proc/snmp6.ts';
 import { listening, parseTcp } from '../../../validator/proc/tcp.ts';
+import { queuedBytes } from '../../../validator/proc/udp.ts';
 
 // texts as a kernel wrote them in the network namespace of a pod
 
@@ -97,12 +98,18 @@ const dev = `Inter-|   Receive                                                | 
 net1.100:12 1 0 0 0 0 0 0 34 1 0 0 0 0 0 0
 `;
 
-test('interfaces and what they sent', () => {
-  assert.deepEqual(parseDevices(dev), [
-    { name: 'lo', sentBytes: 0 },
-    { name: 'eth0', sentBytes: 1916 },
-    { name: 'net1.100', sentBytes: 34 },
-  ]);
+test('interfaces', () => assert.deepEqual(deviceNames(dev), ['lo', 'eth0', 'net1.100']));
+
+const udp6 = `  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+ 1233: 000000000000000000000000000000FD:B5E1 000000000000000000000000010000FD:0009 01 00000500:00000000 00:00000000 00000000 65534        0 91871 2 0000000000000000 0
+ 1234: 00000000000000000000000000000000:0035 00000000000000000000000000000000:0000 07 00000000:00000240 00:00000000 00000000     0        0 91872 2 0000000000000000 0
+`;
+
+test('what a socket has sent and not got rid of', () => {
+  assert.equal(queuedBytes(udp6, 0xb5e1), 0x500);
+  assert.equal(queuedBytes(udp6, 53), 0);
+  assert.equal(queuedBytes(udp6, 9), undefined, 'the port of the other end');
+  assert.equal(queuedBytes('', 53), undefined);
 });
 
 test('answers of neighbours, where the kernel tells', () => {

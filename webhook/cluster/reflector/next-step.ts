@@ -12,8 +12,8 @@ export type Outcome =
   /** The server ended the watch at once, without a word. */
   | { type: 'dropped' }
   /** The watch did not end when it should have: its connection is dead, or bytes are swallowed. */
-  | { type: 'silent' }
-  /** `served`: it had worked before it failed. */
+  | { type: 'silent'; served: boolean }
+  /** `served`: it had worked before. */
   | { type: 'failed'; during: Action; served: boolean; error: unknown };
 
 /** What is remembered from outcome to outcome. */
@@ -55,10 +55,12 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
       return { action: 'watch', wait: 0, reason: 'ended', progress: beginning };
     case 'dropped':
     case 'silent': {
+      const silent = outcome.type === 'silent';
+      const count = (silent && outcome.served ? 0 : failures) + 1;
       // after silence the next watch goes over a new connection: there is nothing to wait for the first time
-      const wait = outcome.type === 'silent' && failures === 0 ? 0 : waitAfter(failures + 1, timing, random);
-      const action = failures + 1 < lostAfter ? 'watch' : 'list';
-      return { action, wait, reason: outcome.type, progress: { failures: failures + 1, expiries } };
+      const wait = silent && count === 1 ? 0 : waitAfter(count, timing, random);
+      const action = count < lostAfter ? 'watch' : 'list';
+      return { action, wait, reason: outcome.type, progress: { failures: count, expiries } };
     }
     case 'failed': {
       const { during, error, served } = outcome;

@@ -59,7 +59,7 @@ export async function watchOnce<O extends ApiObject>(
     signal.throwIfAborted();
     if (!overdue.signal.aborted) return { type: 'failed', during: 'watch', served: served(), error };
     client.dropIdle();
-    return { type: 'silent' };
+    return { type: 'silent', served: events > 0 };
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { carryOut } from '../../certs/managed/carry-out.ts';
+import type { FaultReason } from '../../certs/managed/fault.ts';
+import type { ReadState } from '../../certs/managed/reading.ts';
+import { type SecretData, secretData } from '../../certs/managed/secret.ts';
+import { fingerprintsIn } from '../../certs/managed/trust.ts';
+import { namesOf } from '../../webhook/commands/managed.ts';
+import { cniGate } from '../support/command.ts';
+import {
+  configuration,
+  configurationPath,
+  Installation,
+  namespace,
+  secretName,
+  secretPath,
+} from './certificates/installation.ts';
+import { beginLoad } from './certificates/load.ts';
+import { ApiError } from './harness/api.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+
+const rate = 100;
+const day = 86_400_000;
+const mends = 'cni_gate_certificate_mends_total';
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const installation = await Installation.make(cluster);
+let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
+after(() => Promise.all([one, other].map((replica) => replica.end())));
+
+/** Something that was made by the same code and has nothing to do with this installation. */
+const stranger = await made(0);
+
+async function made(age: number): Promise<SecretData> {
+  const making = { authorityDays: 30, leafDays: 7, names: namesOf('cni-gate', namespace) };
+  const state = await carryOut({ do: 'create' }, { ...making, now: new Date(Date.now() - age * day) });
+  assert.ok(state);
+  return secretData(state);
+}
+
+/** One pod, which somebody has to answer for. */
+async function admitted(t: TestContext): Promise<void> {
+  const { failures } = await beginLoad(t, cluster, rate).end();
+  assert.deepEqual(failures, []);
+}
+
+/** What both replicas counted. */
+async function counted(name: string, labels: Record<string, string>): Promise<number> {
+  const counts = await Promise.all([one, other].map((replica) => replica.metric(name, labels)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Waits until the Secret is whole and every webhook of ours trusts its authority. */
+async function whole(expected?: string): Promise<ReadState> {
+  const state = (await installation.until(({ authority, leaf, faults }) => {
+    const own = expected === undefined || authority?.facts.fingerprint === expected;
+    return own && leaf && faults.length === 0 && leaf.facts.notAfter > new Date();
+  })) as ReadState;
+  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.facts.fingerprint));
+  return state;
+}
+
+test("a Secret that is somebody else's is left as it is, and told; once it is away the replicas serve", async (t) => {
+  await Promise.all([one.end(), other.end()]);
+  const foreign = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: secretName },
+    data: { password: 'c2VjcmV0' },
+  };
+  await cluster.api.post(`/api/v1/namespaces/${namespace}/secrets`, foreign).catch(async (error) => {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+    await cluster.api.delete(secretPath);
+    await cluster.api.post(`/api/v1/namespaces/${namespace}/secrets`, foreign);
+  });
+  [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
+  for (const replica of [one, other]) {
+    await replica.logged(/does not carry our label and holds password.*CNI_GATE_TLS_SECRET_FOREIGN/);
+    const ready = await replica.ops('/readyz');
+    assert.equal(ready.status, 503);
+    assert.match(ready.body, /no serving certificate yet: the Secret does not carry our label/);
+  }
+  assert.deepEqual(await installation.data(), { password: 'secret' });
+  await cluster.api.delete(secretPath);
+  await Promise.all([one.serving(), other.serving()]);
+  await whole();
+  await installation.endpoints([one, other]);
+  await admitted(t);
+});
+
+const faults: {
+  name: string;
+  reason: FaultReason;
+  damage: (data: SecretData) => Promise<SecretData> | SecretData;
+}[] = [
+  { name: 'emptied', reason: 'empty', damage: () => ({ 'tls.crt': '', 'tls.key': '' }) },
+  {
+    name: 'replaced with garbage',
+    reason: 'unreadable',
+    damage: () => ({ 'tls.crt': 'x', 'tls.key': 'y' }),
+  },
+  {
+    name: 'half written',
+    reason: 'unreadable',
+    damage: (data) => ({ ...data, 'tls.crt': data['tls.crt']?.slice(0, 400) ?? '' }),
+  },
+  {
+    name: 'with the key of another certificate',
+    reason: 'mismatch',
+    damage: (data) => ({ ...data, 'tls.key': stranger['tls.key'] ?? '' }),
+  },
+  {
+    name: 'with a leaf that somebody else signed',
+    reason: 'foreign',
+    damage: (data) => ({
+      ...data,
+      'tls.crt': stranger['tls.crt'] ?? '',
+      'tls.key': stranger['tls.key'] ?? '',
+    }),
+  },
+  {
+    name: 'replaced by one of another installation',
+    reason: 'rolled-back',
+    damage: () => stranger,
+  },
+  {
+    name: 'replaced with an expired pair and authority',
+    reason: 'expired',
+    damage: () => made(60),
+  },
+  {
+    name: 'with an expired leaf of our own authority',
+    reason: 'expired',
+    damage: async () => {
+      const { authority } = (await installation.reading()) as ReadState;
+      const making = {
+        authorityDays: 1,
+        leafDays: 1 / 86_400,
+        names: ['cni-gate.cni-gate.svc'],
+        now: new Date(),
+      };
+      const state = await carryOut({ do: 'issue', state: { authority } }, making);
+      assert.ok(state);
+      // it lasts a second
+      await eventually(async () => assert.ok(new Date() > state.leaf.facts.notAfter));
+      return secretData(state);
+    },
+  },
+];
+
+for (const { name, reason, damage } of faults) {
+  for (const labelled of [true, false]) {
+    test(`a Secret ${name}${labelled ? '' : ', without our label'}, is mended and never served`, async (t) => {
+      const before = await whole();
+      const [count, lines] = [
+        await counted(mends, { object: 'secret', reason }),
+        [one, other].map((it) => it.lines.length),
+      ];
+      const load = beginLoad(t, cluster, rate);
+      await installation.setData(await damage(await installation.data()), labelled);
+      const told = await Promise.any([one, other].map((it, at) => it.logged(/mended: /, lines[at])));
+      const after = await whole();
+      assert.equal(
+        after.authority.facts.fingerprint,
+        before.authority.facts.fingerprint,
+        'the authority is kept',
+      );
+      assert.match(String(told.code), /^CNI_GATE_TLS_/);
+      assert.ok((await counted(mends, { object: 'secret', reason })) > count, `a mend of reason ${reason}`);
+      await load.more(100);
+      assert.deepEqual((await load.end()).failures, []);
+      for (const replica of [one, other]) {
+        await eventually(async () => assert.equal(await replica.fingerprint(), after.leaf.facts.fingerprint));
+      }
+    });
+  }
+}
+
+test('a Secret that was deleted is made again from what the replicas know', async (t) => {
+  const before = await whole();
+  const count = await counted(mends, { object: 'secret', reason: 'missing' });
+  const load = beginLoad(t, cluster, rate);
+  await cluster.api.delete(secretPath);
+  const after = await whole();
+  assert.equal(after.authority.facts.fingerprint, before.authority.facts.fingerprint);
+  assert.equal(after.leaf.facts.fingerprint, before.leaf.facts.fingerprint);
+  await load.more(100);
+  assert.deepEqual((await load.end()).failures, []);
+  await eventually(async () =>
+    assert.equal(await counted(mends, { object: 'secret', reason: 'missing' }), count + 1),
+  );
+});
+
+for (const [name, reason, bundle] of [
+  ['wiped', 'empty', null],
+  ["somebody else's", 'foreign', stranger['ca.crt']],
+] as const) {
+  test(`a caBundle that is ${name} is mended`, async (t) => {
+    const { authority } = await whole();
+    const labels = { object: 'webhook-configuration', reason };
+    const count = await counted(mends, labels);
+    const found = await cluster.api.get<{ webhooks: { clientConfig: { caBundle: string | null } }[] }>(
+      configurationPath,
+    );
+    for (const { clientConfig } of found.webhooks) {
+      clientConfig.caBundle = bundle == null ? null : Buffer.from(bundle).toString('base64');
+    }
+    await cluster.api.patch(configurationPath, { webhooks: found.webhooks });
+    await installation.untilBundles((seen) => fingerprintsIn(seen).has(authority.facts.fingerprint), 10);
+    await eventually(async () => assert.ok((await counted(mends, labels)) > count));
+    await eventually(() => admitted(t));
+  });
+}
+
+test('a webhook configuration that is away is told once; when it comes back it is trusted at once', async (t) => {
+  const found = await cluster.api.get<{ metadata: object; webhooks: object[] }>(configurationPath);
+  const lines = one.lines.length;
+  await cluster.api.delete(configurationPath);
+  await one.logged(/mutating\/cni-gate does not exist.*CNI_GATE_CA_BUNDLE/, lines);
+  await eventually(async () =>
+    assert.equal(await one.metric('cni_gate_ca_bundle_complete', { configuration }), 0),
+  );
+  const clean = { ...found, metadata: { name: 'cni-gate' } };
+  for (const webhook of clean.webhooks as { clientConfig: { caBundle?: string } }[])
+    delete webhook.clientConfig.caBundle;
+  await cluster.api.post(configurationPath.replace(/\/cni-gate$/, ''), clean);
+  await whole();
+  await eventually(async () =>
+    assert.equal(await one.metric('cni_gate_ca_bundle_complete', { configuration }), 1),
+  );
+  await eventually(() => admitted(t));
+  assert.equal(one.lines.slice(lines).filter(({ msg }) => /does not exist/.test(String(msg))).length, 1);
+});
+
+for (const days of [30, -30]) {
+  test(`a clock that is set by ${days} days is told, and nothing that the API server would refuse is made by it`, async (t) => {
+    const before = await whole();
+    const lines = one.lines.length;
+    const load = beginLoad(t, cluster, rate);
+    for (const replica of [one, other]) await replica.setClock(days * day);
+    await one.logged(/the clock of this machine is \d+ s (behind|ahead of) the API server's/, lines);
+    assert.ok(
+      Math.abs((await one.metric('cni_gate_api_server_clock_ahead_seconds')) + (days * day) / 1000) < 60,
+    );
+    // a certificate that is made under a wrong clock is in force by the API server's
+    await installation.setData({ ...secretData(before), 'tls.crt': '' });
+    const after = await whole();
+    await eventually(async () => assert.equal(await other.fingerprint(), after.leaf.facts.fingerprint));
+    assert.deepEqual((await load.end()).failures, []);
+    assert.equal((await one.ops('/readyz')).status, 200);
+    for (const replica of [one, other]) await replica.setClock(0);
+    await one.logged(/all is well again with the clock/, lines);
+  });
+}
+
+test('thirty days that passed while nobody ran: what has expired is made again', async (t) => {
+  await Promise.all([one.end(), other.end()]);
+  await installation.setData(await made(30.5));
+  [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
+  await Promise.all([one.serving(), other.serving()]);
+  await whole();
+  await eventually(() => admitted(t));
+  assert.ok((await counted(mends, { object: 'secret', reason: 'expired' })) > 0);
+});
+
+test('an API server that is away at the start is waited for', async (t) => {
+  await Promise.all([one.end(), other.end()]);
+  await cluster.components['kube-apiserver'].stop();
+  [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
+  await one.logged(/CNI_GATE_CLUSTER_UNREACHABLE/);
+  const ready = await one.ops('/readyz');
+  assert.equal(ready.status, 503);
+  assert.match(
+    ready.body,
+    /no serving certificate yet: cannot get secrets cni-gate-tls.*no answer of the API server/,
+  );
+  assert.equal((await one.ops('/livez')).status, 200);
+  await cluster.components['kube-apiserver'].start();
+  await Promise.all([one.serving(), other.serving()]);
+  await eventually(() => admitted(t));
+});
+
+test('a replica that is told to stop while it still waits ends at once and well', async () => {
+  await cluster.components['kube-apiserver'].stop();
+  const late = installation.replica('10.254.1.3');
+  await late.logged(/CNI_GATE_CLUSTER_UNREACHABLE/);
+  assert.equal(await late.end(), 0);
+  await cluster.components['kube-apiserver'].start();
+});
+
+test('rights that are missing are named', async () => {
+  await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
+  const nobody = await cluster.serviceAccount(namespace, 'nobody');
+  const { status, stderr } = cniGate(['certs', 'show', '--kubeconfig', nobody.kubeconfig]);
+  assert.equal(status, 2);
+  assert.match(
+    stderr,
+    /RBAC lacks verb "list" on resource "mutatingwebhookconfigurations".*CNI_GATE_CLUSTER_FORBIDDEN/,
+  );
+  const late = installation.replica('10.254.1.3', [], nobody);
+  await late.logged(/RBAC lacks verb "get" on resource "secrets"/);
+  await late.logged(/RBAC lacks verb "get" on resource "mutatingwebhookconfigurations"/);
+  assert.match((await late.ops('/readyz')).body, /RBAC lacks verb "get" on resource "secrets"/);
+  assert.equal(await late.end(), 0);
+});

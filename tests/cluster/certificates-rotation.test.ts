@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { carryOut, type Making } from '../../certs/managed/carry-out.ts';
+import type { Step } from '../../certs/managed/plan.ts';
+import type { ReadState } from '../../certs/managed/reading.ts';
+import { secretData } from '../../certs/managed/secret.ts';
+import { fingerprintsIn } from '../../certs/managed/trust.ts';
+import { cniGate } from '../support/command.ts';
+import { Installation, namespace } from './certificates/installation.ts';
+import { beginLoad, type Outcome } from './certificates/load.ts';
+import type { Replica } from './certificates/replica.ts';
+import { Cluster } from './harness/cluster.ts';
+
+const rate = 200;
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const installation = await Installation.make(cluster);
+const replicas = new Set<Replica>();
+after(() => Promise.all([...replicas].map((replica) => replica.end())));
+
+function start(host: string): Replica {
+  const replica = installation.replica(host);
+  replicas.add(replica);
+  return replica;
+}
+
+let [one, other] = [start('10.254.1.1'), start('10.254.1.2')];
+
+/** Asserts that nothing failed, and says how much it was. */
+function assertHarmless(t: TestContext, { created, failures, seconds }: Outcome): void {
+  t.diagnostic(`${created} pods in ${seconds.toFixed(1)} s, ${Math.round(created / seconds)} a second`);
+  assert.deepEqual(failures.slice(0, 5), [], `${failures.length} creations failed`);
+  assert.ok(created > 100, `a load of ${created} pods shows nothing`);
+}
+
+/** Waits until every replica serves what is in the Secret, a minute at most. */
+async function allServe(state: { leaf?: ReadState['leaf'] | undefined }): Promise<void> {
+  const wanted = state.leaf?.facts.fingerprint;
+  const until = performance.now() + 60_000;
+  for (;;) {
+    const served = await Promise.all([one, other].map((replica) => replica.fingerprint()));
+    if (served.every((each) => each === wanted)) return;
+    if (performance.now() > until) assert.fail(`after a minute ${served} are served, and not ${wanted}`);
+    await sleep(100);
+  }
+}
+
+function certs(...args: string[]): string {
+  const { status, stdout, stderr } = cniGate(['certs', ...args, '--kubeconfig', cluster.admin.kubeconfig]);
+  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  return stdout;
+}
+
+test('two replicas that start at once agree on one authority, and every webhook of ours trusts it', async () => {
+  await Promise.all([one.serving(), other.serving()]);
+  const state = await installation.until(({ authority, faults }) => authority && faults.length === 0);
+  await allServe(state);
+  const authority = state.authority?.facts.fingerprint ?? '';
+  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(authority));
+  const made = await Promise.all(
+    [one, other].map((replica) => replica.metric('cni_gate_certificate_steps_total', { step: 'create' })),
+  );
+  assert.deepEqual(made.toSorted(), [0, 1], 'one made it, the other took it');
+  await installation.endpoints([one, other]);
+  assert.match(certs('show'), /phase +settled\n.*mutating\/cni-gate: complete\n.*All is well/s);
+  const shown = JSON.parse(certs('show', '--output', 'json'));
+  assert.equal(shown.leaf.fingerprint, state.leaf?.facts.fingerprint);
+  assert.ok(!JSON.stringify(shown).includes('PRIVATE KEY'));
+});
+
+test("somebody else's webhook in our configuration is left alone", async () => {
+  const { webhooks } = await cluster.api.get<{
+    webhooks: { name: string; clientConfig: { caBundle?: string } }[];
+  }>('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate');
+  const bundles = Object.fromEntries(webhooks.map(({ name, clientConfig }) => [name, clientConfig.caBundle]));
+  assert.equal(bundles['somebody.example.com'], undefined);
+  assert.notEqual(bundles['bindings.cni-gate.io'], undefined);
+});
+
+test('leaf and authority are rotated under load without one failed admission', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  const before = await installation.reading();
+
+  certs('issue');
+  const issued = await installation.until(
+    ({ leaf }) => leaf?.facts.fingerprint !== before.leaf?.facts.fingerprint,
+  );
+  await allServe(issued);
+
+  certs('rotate');
+  const promoted = await installation.until(({ authority }) => {
+    return authority?.facts.fingerprint !== before.authority?.facts.fingerprint;
+  });
+  assert.ok(
+    promoted.previous?.facts.some(({ fingerprint }) => fingerprint === before.authority?.facts.fingerprint),
+  );
+  await allServe(promoted);
+
+  certs('rotate', '--finish');
+  const old = before.authority?.facts.fingerprint ?? '';
+  await installation.untilBundles((bundle) => bundle !== '' && !fingerprintsIn(bundle).has(old));
+  assertHarmless(t, await load.end());
+});
+
+/** The part of a day that a number of seconds is. */
+const seconds = (count: number): number => count / 86_400;
+
+test('by the calendar: a leaf at two thirds of its life, then the authority, then the one before it', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  const before = (await installation.reading()) as ReadState;
+  // each begins five minutes before it is made: of eight minutes two thirds are over twenty seconds later
+  const brief = { leafDays: seconds(180), authorityDays: seconds(180), names: before.leaf.facts.names };
+
+  const issued = await write({ do: 'issue', state: { authority: before.authority } }, brief);
+  await allServe(issued);
+  const renewed = await installation.until(
+    ({ leaf }) => leaf?.facts.fingerprint !== issued.leaf.facts.fingerprint,
+  );
+  assert.equal(renewed.authority?.facts.fingerprint, before.authority.facts.fingerprint);
+  await allServe(renewed);
+
+  const begun = await write({ do: 'begin', state: renewed as ReadState }, brief);
+  const short = await installation.until(({ authority }) => {
+    return authority?.facts.fingerprint === begun.next?.facts.fingerprint;
+  });
+  await allServe(short);
+  const next = (await installation.until(({ authority }) => {
+    return authority?.facts.fingerprint !== begun.next?.facts.fingerprint;
+  })) as ReadState;
+  await allServe(next);
+
+  assert.ok(next.previous, 'what was signed before is still trusted');
+  const until = new Date(Date.now() + 5_000);
+  await installation.setData(secretData({ ...next, previous: { ...next.previous, until } }));
+  await installation.untilBundles((bundle) => {
+    return fingerprintsIn(bundle).symmetricDifference(new Set([next.authority.facts.fingerprint])).size === 0;
+  });
+  assertHarmless(t, await load.end());
+});
+
+/** Writes a step into the Secret that lasts as short as told: what the replicas do then is by their own flags. */
+async function write(step: Step, brief: Omit<Making, 'now'>): Promise<ReadState> {
+  const state = await carryOut(step, { ...brief, now: new Date() });
+  assert.ok(state);
+  await installation.setData(secretData(state));
+  return state;
+}
+
+test('a rolling restart of both replicas under load: every pod is admitted', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  const restart = async (replica: Replica, remaining: Replica): Promise<Replica> => {
+    // as the endpoints controller does for a pod that is being deleted, at the time of its SIGTERM
+    const code = replica.end();
+    await installation.endpoints([remaining]);
+    assert.equal(await code, 0);
+    replicas.delete(replica);
+    const again = start(replica.host);
+    await again.serving();
+    await installation.endpoints([again, remaining]);
+    return again;
+  };
+  one = await restart(one, other);
+  other = await restart(other, one);
+  assertHarmless(t, await load.end());
+  assert.equal((await one.ops('/readyz')).status, 200);
+  assert.match(certs('show', '--namespace', namespace), /All is well/);
+});

@@ -1,0 +1,217 @@
+import { type Reading, readSecret } from '../../../certs/managed/reading.ts';
+import { certificatesLabel, certificatesLabelValue } from '../../../webhook/names.ts';
+import type { Access } from '../harness/access.ts';
+import { ApiError } from '../harness/api.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import { port, Replica } from './replica.ts';
+
+export const namespace = 'cni-gate';
+export const secretName = 'cni-gate-tls';
+export const configuration = 'mutating/cni-gate';
+const validating = 'validating/cni-gate';
+export const secretPath = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
+export const configurationPath =
+  '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
+export const validatingPath =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate';
+const slicePath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/cni-gate`;
+
+/** How long a new authority is trusted before it is used: as short as the API server here allows. */
+export const overlap = '5s';
+
+interface Secret {
+  metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> };
+  data?: Record<string, string>;
+}
+
+interface Configuration {
+  webhooks: { name: string; clientConfig: { caBundle?: string } }[];
+}
+
+/** cni-gate with managed certificates in a real control plane: its rights, its Service, its configurations. */
+export class Installation {
+  readonly cluster: Cluster;
+  readonly access: Access;
+
+  private constructor(cluster: Cluster, access: Access) {
+    this.cluster = cluster;
+    this.access = access;
+  }
+
+  static async make(cluster: Cluster): Promise<Installation> {
+    await cluster.kubectl(['apply', '-f', '-'], { input: objects() });
+    return new Installation(cluster, await cluster.serviceAccount(namespace, 'cni-gate'));
+  }
+
+  /** Starts a replica at an address of its own. It is not called before {@link endpoints} names it. */
+  replica(host: string, flags: string[] = [], access = this.access): Replica {
+    const managed = ['--tls-secret', secretName, '--webhook-configurations', configuration, validating];
+    const rest = [
+      '--profile',
+      'cilium',
+      '--tls-overlap',
+      overlap,
+      '--drain-delay',
+      '2s',
+      '--log-level',
+      'info',
+    ];
+    return new Replica(host, access, [...managed, ...rest, ...flags]);
+  }
+
+  /** Says which replicas the Service has, as the endpoints controller does from the pods. */
+  async endpoints(replicas: Replica[]): Promise<void> {
+    const endpoints = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
+    await this.cluster.api.patch(slicePath, { endpoints });
+  }
+
+  async secret(): Promise<Secret> {
+    return this.cluster.api.get<Secret>(secretPath);
+  }
+
+  /** The Secret's data as text. */
+  async data(): Promise<Record<string, string>> {
+    const { data = {} } = await this.secret();
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+    );
+  }
+
+  async reading(): Promise<Reading> {
+    return readSecret(await this.data());
+  }
+
+  /** Replaces the data of the Secret, as somebody with kubectl would. */
+  async setData(data: Record<string, string>, labelled = true): Promise<void> {
+    const encoded = Object.fromEntries(
+      Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
+    const labels = labelled ? { [certificatesLabel]: certificatesLabelValue } : {};
+    for (;;) {
+      const { metadata, ...rest } = await this.secret();
+      try {
+        await this.cluster.api.put(secretPath, { ...rest, metadata: { ...metadata, labels }, data: encoded });
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 409)) throw error;
+      }
+    }
+  }
+
+  /** Waits until the Secret says something. */
+  async until(found: (reading: Reading) => unknown, seconds = 60): Promise<Reading> {
+    const list = `/api/v1/namespaces/${namespace}/secrets?fieldSelector=metadata.name%3D${secretName}`;
+    const secret = await this.cluster.api.until<Secret>(
+      list,
+      ({ data }, type) => type !== 'DELETED' && found(readSecret(decoded(data))),
+      seconds,
+    );
+    return readSecret(decoded(secret.data));
+  }
+
+  /** Waits until the caBundles of all our webhooks are as wanted. */
+  async untilBundles(found: (bundle: string) => unknown, seconds = 60): Promise<void> {
+    for (const path of [configurationPath, validatingPath]) {
+      const [folder, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
+      await this.cluster.api.until<Configuration>(
+        `${folder}?fieldSelector=metadata.name%3D${name}`,
+        ({ webhooks }) =>
+          webhooks
+            .filter((webhook) => webhook.name !== 'somebody.example.com')
+            .every(({ clientConfig }) =>
+              found(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()),
+            ),
+        seconds,
+      );
+    }
+  }
+}
+
+function decoded(data: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+  );
+}
+
+/** Everything that an installation has. The rights are all that managed certificates need. */
+function objects(): object[] {
+  const metadata = { namespace, name: 'cni-gate' };
+  const subjects = [{ kind: 'ServiceAccount', namespace, name: 'cni-gate' }];
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const configurations = {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    resourceNames: ['cni-gate'],
+    verbs: ['get', 'list', 'watch', 'patch'],
+  };
+  const secrets = { apiGroups: [''], resources: ['secrets'] };
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { opted: 'in' } } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'Role',
+      metadata,
+      rules: [
+        // a name cannot be asked of what does not exist yet
+        { ...secrets, verbs: ['create'] },
+        { ...secrets, resourceNames: [secretName], verbs: ['get', 'list', 'watch', 'update'] },
+      ],
+    },
+    { apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata, subjects, roleRef: role('Role') },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'cni-gate' },
+      rules: [configurations],
+    },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'cni-gate' },
+      subjects,
+      roleRef: role('ClusterRole'),
+    },
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ name: 'https', port: 443 }] } },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'cni-gate' } },
+      addressType: 'IPv4',
+      ports: [{ name: 'https', port }],
+      endpoints: [],
+    },
+    registration('Mutating', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
+    registration('Validating', [
+      webhook('somebody.example.com', 'somebody', 'nothing'),
+      webhook('bindings.cni-gate.io', 'cni-gate', 'nothing'),
+    ]),
+  ];
+}
+
+function role(kind: string): object {
+  return { apiGroup: 'rbac.authorization.k8s.io', kind, name: 'cni-gate' };
+}
+
+function registration(kind: string, webhooks: object[]): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: `${kind}WebhookConfiguration`,
+    metadata: { name: 'cni-gate' },
+    webhooks,
+  };
+}
+
+function webhook(name: string, service: string, resource: string): object {
+  return {
+    name,
+    clientConfig: { service: { namespace, name: service, path: '/mutate', port: 443 } },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }],
+    namespaceSelector: { matchLabels: { opted: 'in' } },
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: 10,
+  };
+}

@@ -1,0 +1,83 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../webhook/errors.ts';
+import { validatorContainer } from '../../../webhook/names.ts';
+import { Api } from '../harness/api.ts';
+import type { Cluster } from '../harness/cluster.ts';
+
+/** What came of a load. */
+export interface Outcome {
+  created: number;
+  seconds: number;
+  /** Each creation that failed, or that came back without our init container. */
+  failures: string[];
+}
+
+/** A load that goes on. */
+export interface Load {
+  /** Waits until so many further pods were created, or failed. */
+  more(count: number): Promise<void>;
+  /** Ends it, and waits for what is under way. */
+  end(): Promise<Outcome>;
+}
+
+interface Pod {
+  spec: { initContainers?: { name: string }[] };
+}
+
+/** So many creations are under way at most: where the machine is slower than asked for, the rate falls. */
+const mostAtOnce = 100;
+
+/**
+ * Creates pods, dry, at a steady rate, in a namespace whose pods are refused where nobody answers the webhook.
+ *
+ * @param t ends it, at the latest
+ * @param rate creations a second
+ */
+export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load {
+  const api = new Api(cluster.admin, mostAtOnce);
+  const failures: string[] = [];
+  const underWay = new Set<Promise<void>>();
+  let created = 0;
+  const began = performance.now();
+  const create = async (): Promise<void> => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { generateName: 'load-' },
+      spec: { containers: [{ name: 'web', image: 'example/web' }] },
+    };
+    try {
+      const path = '/api/v1/namespaces/shop/pods?dryRun=All';
+      const { spec } = await api.post<Pod>(path, pod);
+      if (spec.initContainers?.[0]?.name !== validatorContainer) throw new Error('not injected');
+      created += 1;
+    } catch (error) {
+      failures.push(`${new Date().toISOString()} ${messageOf(error)}`);
+    }
+  };
+  let begun = 0;
+  const timer = setInterval(() => {
+    const due = ((performance.now() - began) / 1000) * rate;
+    while (begun < due && underWay.size < mostAtOnce) {
+      begun += 1;
+      const one = create().finally(() => underWay.delete(one));
+      underWay.add(one);
+    }
+    // what could not be begun is not made up for later
+    if (begun < due) begun = Math.ceil(due);
+  }, 10);
+  t.after(() => clearInterval(timer));
+  return {
+    more: async (count) => {
+      const goal = created + failures.length + count;
+      while (created + failures.length < goal) await Promise.race([...underWay, sleep(10)]);
+    },
+    end: async () => {
+      clearInterval(timer);
+      await Promise.all(underWay);
+      api.close();
+      return { created, failures, seconds: (performance.now() - began) / 1000 };
+    },
+  };
+}

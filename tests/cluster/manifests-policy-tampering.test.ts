@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { env } from '../../validator/contract.ts';
+import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import type { Container, Pod } from '../../webhook/admission/pod.ts';
+import { profileLabel, statusAnnotation } from '../../webhook/names.ts';
+import { answerTo, copyOf, patched } from '../support/answers.ts';
+import { policyOf } from '../support/configurations.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { apply, byPolicy, pod, policyAlone, tryPod } from './installed/overlay.ts';
+import { makeNamespace } from './installed/working.ts';
+
+/* What another webhook might do to a pod after cni-gate had it. */
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+await apply(cluster, 'strict');
+await policyAlone(cluster);
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+
+const injected = await inject();
+
+async function inject(): Promise<Pod> {
+  const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: 'cilium' };
+  const context = { policy: policyOf(), namespaces: new KnownNamespaces(new Map([['shop', labels]])) };
+  const bare = pod('web', { initContainers: [{ name: 'migrate', image: 'example/web' }] }) as Pod;
+  const { patch } = await answerTo(bare, context);
+  return patched(bare, patch);
+}
+
+type Change = (pod: Pod, validator: Container & Record<string, unknown>) => void;
+
+function changed(change: Change): Pod {
+  const copy = copyOf(injected);
+  const [validator] = copy.spec.initContainers ?? [];
+  assert.ok(validator);
+  change(copy, validator as Container & Record<string, unknown>);
+  return copy;
+}
+
+const status = (change: (text: string) => string): Change => {
+  return ({ metadata: { annotations } }) => {
+    assert.ok(annotations);
+    annotations[statusAnnotation] = change(annotations[statusAnnotation] ?? '');
+  };
+};
+
+const rights = (fields: object): Change => {
+  return (_, validator) => Object.assign(validator.securityContext ?? {}, fields);
+};
+
+const addVariable = (name: string): Change => {
+  return (_, { env: variables }) => variables?.push({ name, value: 'x' });
+};
+
+const refused: [what: string, Change, RegExp][] = [
+  ['the annotation is gone', ({ metadata }) => delete metadata.annotations, /has not seen this pod/],
+  ['the annotation is no JSON', status(() => 'yes'), /is not as cni-gate writes it/],
+  [
+    'the annotation goes on behind the checks',
+    status((text) => text.replace(/}$/, ',"a":1}')),
+    /is not as cni-gate/,
+  ],
+  ['the init container is gone', ({ spec }) => spec.initContainers?.shift(), /is "migrate", not/],
+  ['all init containers are gone', ({ spec }) => delete spec.initContainers, /is missing, not/],
+  ['another stands before it', ({ spec }) => spec.initContainers?.reverse(), /is "migrate", not/],
+  ['another image', (_, it) => Object.assign(it, { image: 'example/true' }), /has the image "example\/true"/],
+  [
+    'an image of a like name',
+    (_, it) => Object.assign(it, { image: `${it.image}`.replace('/cni-gate:', '/cni-gate-2:') }),
+    /has the image/,
+  ],
+  [
+    'a registry with a port',
+    (_, it) => Object.assign(it, { image: 'ghcr.io:5000/cni-gate/cni-gate:1' }),
+    /has the image/,
+  ],
+  ['another command', (_, it) => Object.assign(it, { command: ['true'] }), /started in another way/],
+  ['other arguments', (_, it) => Object.assign(it, { args: ['--version'] }), /started in another way/],
+  ['another folder', (_, it) => Object.assign(it, { workingDir: '/tmp' }), /started in another way/],
+  ['a sidecar of it', (_, it) => Object.assign(it, { restartPolicy: 'Always' }), /started in another way/],
+  [
+    'variables from elsewhere',
+    (_, it) => Object.assign(it, { envFrom: [{ secretRef: { name: 'x' } }] }),
+    /started in another way/,
+  ],
+  ['no checks', (_, { env: all }) => all?.splice(0, 1), /lacks checks/],
+  [
+    'fewer checks',
+    (_, { env: all }) => Object.assign(all?.[0] ?? {}, { value: '[{"profile":"cilium","address":{}}]' }),
+    /lacks checks/,
+  ],
+  ['checks given twice', addVariable(env.checks), /lacks checks/],
+  ...['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH'].map((name): [string, Change, RegExp] => [
+    `variable ${name}`,
+    addVariable(name),
+    /has a variable that changes/,
+  ]),
+  ['root', rights({ runAsNonRoot: false, runAsUser: 0 }), /has more rights/],
+  ['a root that can be written', rights({ readOnlyRootFilesystem: false }), /has more rights/],
+  ['privileges', rights({ privileged: true, allowPrivilegeEscalation: true }), /has more rights/],
+  ['a way to privileges', rights({ allowPrivilegeEscalation: true }), /has more rights/],
+  ['a capability', rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /has more rights/],
+  ['no capability dropped', rights({ capabilities: null }), /has more rights/],
+  ['no security context', (_, it) => delete it.securityContext, /has more rights/],
+];
+
+for (const [what, change, message] of refused) {
+  test(`refused: ${what}`, async () => {
+    await assert.rejects(
+      tryPod(cluster, 'shop', changed(change)),
+      (error: unknown) => byPolicy(error) && message.test(error.message),
+    );
+  });
+}
+
+const image =
+  (text: string): Change =>
+  (_, validator) =>
+    Object.assign(validator, { image: text });
+
+const taken: [what: string, Change][] = [
+  ['nothing changed', () => {}],
+  [
+    'a mount',
+    (_, it) => {
+      Object.assign(it, { volumeMounts: [{ name: 'token', mountPath: '/var/run/x' }] });
+    },
+  ],
+  ['a variable', addVariable('HTTP_PROXY')],
+  ['another release', image('ghcr.io/cni-gate/cni-gate:0.0.1')],
+  ['a digest', image(`ghcr.io/cni-gate/cni-gate:1@sha256:${'0'.repeat(64)}`)],
+  ['a user id', rights({ runAsUser: 1000 })],
+  [
+    'an init container behind it',
+    ({ spec }) => spec.initContainers?.push({ name: 'last', image: 'x' } as Container),
+  ],
+];
+
+for (const [what, change] of taken) {
+  test(`taken: ${what}`, async () => {
+    const copy = changed(change);
+    Object.assign(copy.spec, { volumes: [{ name: 'token', emptyDir: {} }] });
+    await tryPod(cluster, 'shop', copy);
+  });
+}
+
+test('an update of a pod is no matter of the policy', async () => {
+  await cluster.api.post('/api/v1/namespaces/shop/pods', injected);
+  await cluster.api.patch('/api/v1/namespaces/shop/pods/web', {
+    metadata: { annotations: { [statusAnnotation]: null } },
+  });
+});
+
+test('with the parameter gone strict refuses', async () => {
+  await cluster.api.delete('/api/v1/namespaces/cni-gate/configmaps/cni-gate-policy');
+  await eventually(() =>
+    assert.rejects(
+      tryPod(
+        cluster,
+        'shop',
+        changed(() => {}),
+      ),
+      /no params found for policy binding/,
+    ),
+  );
+});

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { accessWith } from './harness/access.ts';
+import type { ApiError } from './harness/api.ts';
+import { Cluster } from './harness/cluster.ts';
+import { compact } from './harness/etcd.ts';
+import { eventually } from './harness/eventually.ts';
+import { registration } from './harness/registration.ts';
+import { startServer } from './harness/server.ts';
+import { serviceAt } from './harness/service.ts';
+import { SwallowingProxy } from './harness/swallowing-proxy.ts';
+
+const own = { namespace: 'cni-gate', name: 'cni-gate' };
+/** What is promised: labels are right so many seconds after recovery. */
+const promised = 30;
+
+interface Pod {
+  metadata: { annotations?: Record<string, string> };
+  spec: { initContainers?: { name: string }[] };
+}
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api, components } = cluster;
+const proxy = await SwallowingProxy.to(cluster.server.url);
+after(() => proxy.close());
+
+await api.post('/api/v1/namespaces', namespace(own.namespace));
+await api.post(`/api/v1/namespaces/${own.namespace}/serviceaccounts`, { metadata: { name: own.name } });
+const { credentials } = await cluster.serviceAccount(own.namespace, own.name);
+const through = { url: proxy.url, authority: cluster.server.authority };
+const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
+const authorityFile = join(cluster.folder, 'webhook-authority.pem');
+// started before it may do anything, and by the way that can be broken
+const gate = await startServer({
+  host: '10.254.2.1',
+  args: ['--kubeconfig', kubeconfig, '--own-namespace', own.namespace, '--tls-ca-out', authorityFile],
+});
+after(() => gate.end());
+
+const ops = async (path: string): Promise<{ status: number; body: string }> => {
+  const answer = await fetch(`http://${gate.host}:${gate.opsPort}${path}`);
+  return { status: answer.status, body: await answer.text() };
+};
+
+/** The value of a metric of the gate, 0 where it is not there yet. */
+async function metricOf(name: string): Promise<number> {
+  const { body } = await ops('/metrics');
+  const line = body.split('\n').find((text) => text.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1) ?? 0);
+}
+const ends = (reason: string): Promise<number> =>
+  metricOf(`cni_gate_cluster_watch_ends_total{resource="namespaces",reason="${reason}"}`);
+
+function namespace(name: string, profile?: string): object {
+  const labels = profile === undefined ? {} : { [profileLabel]: profile };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+/** Makes a namespace in which pods can be made at once: the controllers would make its service account later. */
+async function makeNamespace(name: string, profile: string): Promise<void> {
+  await api.post('/api/v1/namespaces', namespace(name, profile));
+  const account = { metadata: { name: 'default' } };
+  await api.post(`/api/v1/namespaces/${name}/serviceaccounts`, account).catch((error: ApiError) => {
+    if (error.status !== 409) throw error;
+  });
+}
+
+const label = (name: string, profile: string): Promise<unknown> =>
+  api.patch(`/api/v1/namespaces/${name}`, { metadata: { labels: { [profileLabel]: profile } } });
+
+/** Makes a pod in earnest, or asks what would be stored. */
+async function makePod(where: string, dryRun = false): Promise<Pod> {
+  const query = dryRun ? '?dryRun=All' : '';
+  return api.post<Pod>(`/api/v1/namespaces/${where}/pods${query}`, {
+    metadata: { generateName: 'web-' },
+    spec: { automountServiceAccountToken: false, containers: [{ name: 'web', image: 'example/web' }] },
+  });
+}
+
+/** The profile by which a pod is injected now; fails where it is not injected first. */
+async function profileIn(where: string): Promise<string> {
+  const { metadata, spec } = await makePod(where, true);
+  assert.equal(spec.initContainers?.[0]?.name, validatorContainer);
+  return JSON.parse(metadata.annotations?.[statusAnnotation] ?? '{}').profile;
+}
+
+/** Waits, as long as is promised, until pods of a namespace are injected by a profile. */
+const injectedBy = (where: string, profile: string): Promise<void> =>
+  eventually(async () => assert.equal(await profileIn(where), profile), promised);
+
+test('without rights it is not ready, and says which right is missing; with them it is', async () => {
+  await eventually(async () => {
+    const { status, body } = await ops('/readyz');
+    assert.equal(status, 503);
+    assert.match(body, /RBAC lacks verb "list" on resource "namespaces" of API group ""/);
+  });
+  await cluster.kubectl(['create', 'clusterrole', 'gate', '--verb=get,list,watch', '--resource=namespaces']);
+  await cluster.kubectl([
+    'create',
+    'clusterrolebinding',
+    'gate',
+    '--clusterrole=gate',
+    `--serviceaccount=${own.namespace}:${own.name}`,
+  ]);
+  await eventually(async () => assert.equal((await ops('/readyz')).status, 200), promised);
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      ...serviceAt(own.namespace, own.name, [gate]),
+      registration(own, readFileSync(authorityFile)),
+      namespace('shop', 'cilium'),
+      namespace('plain'),
+    ],
+  });
+  await injectedBy('shop', 'cilium');
+});
+
+test('a namespace and a pod made at once: the pod is injected, however fast', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const name = `fast-${round}`;
+    await makeNamespace(name, 'cilium');
+    const { spec } = await makePod(name);
+    assert.equal(spec.initContainers?.[0]?.name, validatorContainer, name);
+  }
+});
+
+test('the watch follows labels', async () => {
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+});
+
+test('rights that are taken away while it runs: the labels stay, and follow when they are back', async () => {
+  const failures = await ends('failed');
+  const binding = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/gate';
+  const { roleRef, subjects } = await api.get<{ roleRef: object; subjects: object[] }>(binding);
+  await api.delete(binding);
+  await eventually(async () => assert.ok((await ends('failed')) > failures));
+  assert.equal((await ops('/readyz')).status, 200);
+  assert.equal(await profileIn('shop'), 'aws-vpc-cni');
+  await label('shop', 'cilium');
+  await api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: 'gate' },
+    roleRef,
+    subjects,
+  });
+  await injectedBy('shop', 'cilium');
+});
+
+test('API server away for a minute: ready all along, and right when it is back', async () => {
+  await components['kube-apiserver'].stop();
+  await sleep(60_000);
+  assert.equal((await ops('/readyz')).status, 200);
+  await components['kube-apiserver'].start();
+  // neither a namespace that is new nor one that was labelled just now waits for the watch
+  await makeNamespace('after-outage', 'cilium');
+  assert.equal(await firstProfile('after-outage'), 'cilium');
+  await label('plain', 'cilium');
+  assert.equal(await firstProfile('plain'), 'cilium');
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+});
+
+/** The profile by which the first pod is injected that the API server sends here at all: its own watch lags as well. */
+async function firstProfile(where: string): Promise<string> {
+  for (;;) {
+    const { metadata } = await makePod(where, true);
+    const text = metadata.annotations?.[statusAnnotation];
+    if (text !== undefined) return JSON.parse(text).profile;
+    assert.equal(await calledFor(where), false, 'the gate was asked, and left the pod alone');
+  }
+}
+
+const calledFor = async (where: string): Promise<boolean> =>
+  gate.lines.some(({ msg, namespace: name }) => msg === 'pod reviewed' && name === where);
+
+test('a way that swallows bytes: noticed, and right again when it ends', async () => {
+  const silent = await ends('silent');
+  proxy.swallow();
+  await label('shop', 'cilium');
+  // what is known is served on, by the last labels
+  assert.equal(await profileIn('shop'), 'aws-vpc-cni');
+  // what is not known cannot be asked for: refused, and not let through without a proof
+  await makeNamespace('in-the-hole', 'cilium');
+  await assert.rejects(makePod('in-the-hole'), (error: ApiError) => {
+    assert.match(error.message, /cannot get namespaces in-the-hole: .*CNI_GATE_CLUSTER_UNREACHABLE/);
+    return true;
+  });
+  proxy.recover();
+  assert.equal(await profileIn('in-the-hole'), 'cilium', 'asked over a new connection');
+  await injectedBy('shop', 'cilium');
+  assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
+});
+
+test('a frozen API server: noticed, and right again when it goes on', async () => {
+  const { length } = gate.lines;
+  components['kube-apiserver'].freeze();
+  await eventually(async () => assert.ok(gate.lines.length > length));
+  assert.equal((await ops('/readyz')).status, 200);
+  components['kube-apiserver'].thaw();
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+});
+
+test('410 after a compaction: everything is listed anew', async () => {
+  const expired = await ends('expired');
+  await api.post('/api/v1/namespaces', namespace('gone'));
+  await eventually(async () => assert.equal(await known(), await namespaces()));
+  // while nothing comes through, its version gets too old
+  proxy.swallow();
+  await api.delete('/api/v1/namespaces/gone');
+  await label('shop', 'cilium');
+  await components['kube-apiserver'].stop();
+  await compact(cluster);
+  await components['kube-apiserver'].start();
+  proxy.recover();
+  await injectedBy('shop', 'cilium');
+  assert.ok((await ends('expired')) > expired);
+  await eventually(async () => assert.equal(await known(), await namespaces()));
+});
+
+const known = (): Promise<number> => metricOf('cni_gate_cluster_objects{resource="namespaces"}');
+const namespaces = async (): Promise<number> =>
+  (await api.get<{ items: object[] }>('/api/v1/namespaces')).items.length;
+
+test('a database that was restored from a backup: labels go back to what they were then', async () => {
+  const data = join(cluster.folder, 'etcd');
+  const copy = join(cluster.folder, 'backup');
+  await label('shop', 'cilium');
+  await injectedBy('shop', 'cilium');
+  await withoutDatabase(() => cpSync(data, copy, { recursive: true }));
+  await injectedBy('shop', 'cilium');
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+  await withoutDatabase(() => {
+    rmSync(data, { recursive: true });
+    cpSync(copy, data, { recursive: true });
+  });
+  await injectedBy('shop', 'cilium');
+});
+
+async function withoutDatabase(act: () => void): Promise<void> {
+  await components['kube-apiserver'].stop();
+  await components.etcd.stop();
+  act();
+  await components.etcd.start();
+  await components['kube-apiserver'].start();
+}
+
+test('a token that is replaced is used, and one that is not accepted any more ends nothing', async () => {
+  const path = `/api/v1/namespaces/${own.namespace}/serviceaccounts`;
+  await api.delete(`${path}/${own.name}`);
+  // tokens are good for one service account, not for its name; the API server remembers accepted ones for 10 s
+  await eventually(async () => {
+    assert.ok(gate.lines.some(({ msg }) => /CNI_GATE_CLUSTER_UNAUTHORIZED|Unauthorized/.test(String(msg))));
+  }, 60);
+  assert.equal((await ops('/readyz')).status, 200);
+  await api.post(path, { metadata: { name: own.name } });
+  const { credentials: fresh } = await cluster.serviceAccount(own.namespace, own.name);
+  writeFileSync(kubeconfig, readFileSync(accessWith(through, `${kubeconfig}.new`, fresh).kubeconfig));
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { requireMachine } from './harness/machine.ts';
+import { specimens } from './harness/pods.ts';
+import { startProof } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+import { istio } from './rules/istio.ts';
+import { linkerd } from './rules/linkerd.ts';
+import type { Step } from './table/plan.ts';
+import { listenInPod, write } from './table/steps.ts';
+
+/** A pod of one family listens without a host, and proves the same. */
+before(requireMachine);
+
+const withoutIPv6: Step = async (sandbox) => {
+  await sandbox.exec('pod', 'sh', ['-c', 'echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
+};
+
+const meshes = [
+  { network: 'linkerd', rules: linkerd(), port: 4140 },
+  { network: 'istio', rules: istio(), port: 15_006 },
+] as const;
+
+describe('pods of one family', { concurrency: 6 }, () => {
+  for (const { network, rules, port } of meshes) {
+    const cases: [name: string, families: 'ipv4' | 'ipv6', steps: Step[], code: number][] = [
+      ['IPv4, right rules', 'ipv4', [write(rules)], 0],
+      ['IPv4 on a node that has IPv6 switched off, right rules', 'ipv4', [withoutIPv6, write(rules)], 0],
+      ['IPv4, no rules', 'ipv4', [], 95],
+      ['IPv4, port taken', 'ipv4', [write(rules), listenInPod(port)], 69],
+      ['IPv6, right rules', 'ipv6', [write(rules)], 0],
+      ['IPv6, no rules', 'ipv6', [], 95],
+      ['IPv6, port taken', 'ipv6', [write(rules), listenInPod(port)], 69],
+    ];
+    for (const [name, families, steps, expected] of cases) {
+      test(`${network}, ${name}`, async () => {
+        await using sandbox = await Sandbox.make({ families });
+        for (const step of steps) await step(sandbox);
+        const { code, log } = await startProof(sandbox, specimens[network]).ended;
+        assert.equal(code, expected, log);
+      });
+    }
+  }
+});

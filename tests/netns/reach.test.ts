@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { configurationOf } from '../support/configurations.ts';
+import { type Family, familiesOf, gatewayAddress, outsideAddress } from './harness/addresses.ts';
+import { listen } from './harness/listeners.ts';
+import { requireMachine } from './harness/machine.ts';
+import { startProof } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+
+/** `reach`, which no built-in profile asks for and the table so has no row of. */
+before(requireMachine);
+
+/** Runs the container that the webhook puts into a pod of a profile which reaches for that host. */
+function reach(sandbox: Sandbox, host: string) {
+  const check = { reach: { host, port: 5432, timeout: '3s' } };
+  const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });
+  return startProof(sandbox, { profile: 'database' }, { configuration }).ended;
+}
+
+describe('reach', { concurrency: 4 }, () => {
+  const hosts: [where: string, hosts: Record<Family, string>, code: number, reason?: string][] = [
+    ['the node, which listens', gatewayAddress, 0],
+    ['an address that nobody has', outsideAddress, 95, 'connect-timed-out'],
+  ];
+  for (const family of familiesOf('dual')) {
+    for (const [where, addresses, code, reason] of hosts) {
+      test(`${family}: ${where}`, async () => {
+        await using sandbox = await Sandbox.make();
+        await listen(sandbox, 'node', { host: '::', tcp: [5432], manner: 'silent' });
+        const proof = await reach(sandbox, addresses[family]);
+        assert.equal(proof.code, code, proof.log);
+        assert.equal(proof.message.checks[0]?.reason, reason);
+      });
+    }
+
+    test(`${family}: the node, which does not listen`, async () => {
+      await using sandbox = await Sandbox.make();
+      const { message, log } = await reach(sandbox, gatewayAddress[family]);
+      assert.deepEqual([message.code, message.checks[0]?.reason], [95, 'connect-refused'], log);
+    });
+
+    test(`${family}: the pod has no route there`, async () => {
+      await using sandbox = await Sandbox.make({ defaultRoute: false });
+      const { message, log } = await reach(sandbox, outsideAddress[family]);
+      assert.deepEqual([message.code, message.checks[0]?.reason], [95, 'unreachable'], log);
+    });
+  }
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { defaultImage } from '../../../webhook/config/load.ts';
+import { Metrics } from '../../../webhook/server/metrics.ts';
+
+const root = new URL('../../../', import.meta.url);
+const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read by their paths
+const objects = (path: string): any[] => parseAllDocuments(text(path)).map((document) => document.toJS());
+
+const [registration] = objects('manifests/base/mutating-webhook.yaml');
+const [policy] = objects('manifests/base/policy-pods.yaml');
+const [webhook] = registration.webhooks;
+
+test('the webhook and the policy over pods are about the same namespaces and pods', () => {
+  assert.deepEqual(policy.spec.matchConstraints.namespaceSelector, webhook.namespaceSelector);
+  const { scope, ...rule } = policy.spec.matchConstraints.resourceRules[0];
+  assert.deepEqual([{ ...rule, scope }], webhook.rules);
+  const own = policy.spec.matchConditions.at(-1);
+  assert.equal(own.name, 'not-of-a-network-of-ones-own');
+  assert.deepEqual(policy.spec.matchConditions.slice(0, -1), webhook.matchConditions);
+});
+
+test('the DaemonSets of the built-in profiles are not asked about', () => {
+  const condition = webhook.matchConditions.find(({ name }: { name: string }) => name === 'not-of-a-network');
+  const named = [...condition.expression.matchAll(/'([a-z-]+\/[a-z-]+)'/g)]
+    .map(([, name]) => name)
+    .filter((name) => name !== 'cni-gate.io/status');
+  const wanted = builtInProfiles().flatMap(({ daemonSets }) =>
+    daemonSets.map(({ namespace, name }) => `${namespace}/${name}`),
+  );
+  assert.deepEqual(named, [...new Set(wanted)].sort());
+});
+
+test('no condition looks at the namespace: the API server takes that and fails at run time', () => {
+  assert.doesNotMatch(
+    text('manifests/base/mutating-webhook.yaml').replaceAll(/^ *#.*$/gm, ''),
+    /namespaceObject/,
+  );
+});
+
+test('the Deployment runs the image of this release', () => {
+  const [deployment] = objects('manifests/base/deployment.yaml');
+  assert.equal(deployment.spec.template.spec.containers[0].image, defaultImage);
+});
+
+const alerts = objects('manifests/components/monitoring/alerts.yaml').flatMap(({ spec }) =>
+  spec.groups.flatMap(({ rules }: { rules: object[] }) => rules),
+);
+
+test('every alert has its section in the guide, and links to it', () => {
+  const sections = [...text('docs/guides/alerts.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  assert.deepEqual(alerts.map(({ alert }) => alert).sort(), sections.sort());
+  for (const { alert, annotations } of alerts) {
+    assert.ok(annotations.runbook_url.endsWith(`docs/guides/alerts.md#${alert.toLowerCase()}`), alert);
+  }
+});
+
+test('alerts ask for metrics that there are', async () => {
+  const known = await new Metrics().registry.metrics();
+  const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
+  assert.ok(asked.length > 0);
+  for (const name of asked) {
+    assert.match(known, new RegExp(`^# TYPE ${name.replace(/_bucket$/, '')} `, 'm'));
+  }
+});
