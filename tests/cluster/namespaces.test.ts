@@ -70,6 +70,12 @@ async function makeNamespace(name: string, profile: string): Promise<void> {
   });
 }
 
+/** Gives a namespace a profile, and waits until the gate goes by it. */
+async function settle(name: string, profile: string): Promise<void> {
+  await label(name, profile);
+  await injectedBy(name, profile);
+}
+
 const label = (name: string, profile: string): Promise<unknown> =>
   api.patch(`/api/v1/namespaces/${name}`, { metadata: { labels: { [profileLabel]: profile } } });
 
@@ -129,11 +135,11 @@ test('a namespace and a pod made at once: the pod is injected, however fast', as
 });
 
 test('the watch follows labels', async () => {
-  await label('shop', 'aws-vpc-cni');
-  await injectedBy('shop', 'aws-vpc-cni');
+  await settle('shop', 'aws-vpc-cni');
 });
 
 test('rights that are taken away while it runs: the labels stay, and follow when they are back', async () => {
+  await settle('shop', 'aws-vpc-cni');
   const failures = await ends('failed');
   const binding = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/gate';
   const { roleRef, subjects } = await api.get<{ roleRef: object; subjects: object[] }>(binding);
@@ -160,8 +166,7 @@ test('API server away for a minute: ready all along, and right when it is back',
   assert.equal(await firstProfile('after-outage'), 'cilium');
   await label('plain', 'cilium');
   assert.equal(await firstProfile('plain'), 'cilium');
-  await label('shop', 'aws-vpc-cni');
-  await injectedBy('shop', 'aws-vpc-cni');
+  await settle('shop', 'aws-vpc-cni');
 });
 
 /** The profile by which the first pod is injected that the API server sends here at all: its own watch lags as well. */
@@ -178,45 +183,52 @@ const calledFor = async (where: string): Promise<boolean> =>
   gate.lines.some(({ msg, namespace: name }) => msg === 'pod reviewed' && name === where);
 
 test('a way that swallows bytes: noticed, and right again when it ends', async () => {
+  await settle('shop', 'aws-vpc-cni');
   const silent = await ends('silent');
   proxy.swallow();
-  await label('shop', 'cilium');
-  // what is known is served on, by the last labels
-  assert.equal(await profileIn('shop'), 'aws-vpc-cni');
-  // what is not known cannot be asked for: refused, and not let through without a proof
-  await makeNamespace('in-the-hole', 'cilium');
-  await assert.rejects(makePod('in-the-hole'), (error: ApiError) => {
-    assert.match(error.message, /cannot get namespaces in-the-hole: .*CNI_GATE_CLUSTER_UNREACHABLE/);
-    return true;
-  });
-  proxy.recover();
+  try {
+    await label('shop', 'cilium');
+    // what is known is served on, by the last labels
+    assert.equal(await profileIn('shop'), 'aws-vpc-cni');
+    // what is not known cannot be asked for: refused, and not let through without a proof
+    await makeNamespace('in-the-hole', 'cilium');
+    await assert.rejects(makePod('in-the-hole'), {
+      message: /cannot get namespaces in-the-hole: .*CNI_GATE_CLUSTER_UNREACHABLE/,
+    });
+  } finally {
+    proxy.recover();
+  }
   assert.equal(await profileIn('in-the-hole'), 'cilium', 'asked over a new connection');
   await injectedBy('shop', 'cilium');
   assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
 });
 
 test('a frozen API server: noticed, and right again when it goes on', async () => {
+  await settle('shop', 'cilium');
   const { length } = gate.lines;
   components['kube-apiserver'].freeze();
   await eventually(async () => assert.ok(gate.lines.length > length));
   assert.equal((await ops('/readyz')).status, 200);
   components['kube-apiserver'].thaw();
-  await label('shop', 'aws-vpc-cni');
-  await injectedBy('shop', 'aws-vpc-cni');
+  await settle('shop', 'aws-vpc-cni');
 });
 
 test('410 after a compaction: everything is listed anew', async () => {
+  await settle('shop', 'aws-vpc-cni');
   const expired = await ends('expired');
   await api.post('/api/v1/namespaces', namespace('gone'));
   await eventually(async () => assert.equal(await known(), await namespaces()));
   // while nothing comes through, its version gets too old
   proxy.swallow();
-  await api.delete('/api/v1/namespaces/gone');
-  await label('shop', 'cilium');
-  await components['kube-apiserver'].stop();
-  await compact(cluster);
-  await components['kube-apiserver'].start();
-  proxy.recover();
+  try {
+    await api.delete('/api/v1/namespaces/gone');
+    await label('shop', 'cilium');
+    await components['kube-apiserver'].stop();
+    await compact(cluster);
+    await components['kube-apiserver'].start();
+  } finally {
+    proxy.recover();
+  }
   await injectedBy('shop', 'cilium');
   assert.ok((await ends('expired')) > expired);
   await eventually(async () => assert.equal(await known(), await namespaces()));
@@ -229,12 +241,10 @@ const namespaces = async (): Promise<number> =>
 test('a database that was restored from a backup: labels go back to what they were then', async () => {
   const data = join(cluster.folder, 'etcd');
   const copy = join(cluster.folder, 'backup');
-  await label('shop', 'cilium');
-  await injectedBy('shop', 'cilium');
+  await settle('shop', 'cilium');
   await withoutDatabase(() => cpSync(data, copy, { recursive: true }));
   await injectedBy('shop', 'cilium');
-  await label('shop', 'aws-vpc-cni');
-  await injectedBy('shop', 'aws-vpc-cni');
+  await settle('shop', 'aws-vpc-cni');
   await withoutDatabase(() => {
     rmSync(data, { recursive: true });
     cpSync(copy, data, { recursive: true });
@@ -261,6 +271,5 @@ test('a token that is replaced is used, and one that is not accepted any more en
   await api.post(path, { metadata: { name: own.name } });
   const { credentials: fresh } = await cluster.serviceAccount(own.namespace, own.name);
   writeFileSync(kubeconfig, readFileSync(accessWith(through, `${kubeconfig}.new`, fresh).kubeconfig));
-  await label('shop', 'aws-vpc-cni');
-  await injectedBy('shop', 'aws-vpc-cni');
+  await settle('shop', 'aws-vpc-cni');
 });

@@ -69,7 +69,7 @@ export async function reflecting(
     },
     {
       ...options,
-      timing: { watch: 1000, grace: 20, answer: 100, backoff: 1, longestBackoff: 4, ...options.timing },
+      timing: { watch: 1000, grace: 20, answer: 10_000, backoff: 1, longestBackoff: 4, ...options.timing },
       random: () => 0,
       observer: {
         contact: () => {},

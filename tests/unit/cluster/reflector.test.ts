@@ -156,7 +156,7 @@ const faults: [name: string, reason: string, text: RegExp, (response: Parameters
       (response) => response.writeHead(200).end(event('ERROR', {})),
     ],
     ['ended at once', 'dropped', /^$/, (response) => response.writeHead(200).end()],
-    ['no head', 'failed', /no byte for 100 ms/, () => {}],
+    ['no head', 'failed', /no byte for 500 ms/, () => {}],
     ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
   ];
 for (const [name, reason, text, fault] of faults) {
@@ -167,6 +167,7 @@ for (const [name, reason, text, fault] of faults) {
         if (nth === 1) fault(response);
         else response.writeHead(200).write(event('ADDED', namespace('b', '6')));
       }),
+      name === 'no head' ? { timing: { answer: 500 } } : {},
     );
     await run.told('added b');
     const [, end] = run.ends;
@@ -198,15 +199,19 @@ test('a line of garbage: what came before it holds, and everything is listed ane
 });
 
 test('lists that fail are tried again, and the reason is known meanwhile', async (t) => {
-  const run = await reflecting(t, ({ index, query }, response) => {
-    if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));
-    else if (index === 1) response.writeHead(200).end('{"kind":"Status"}');
-    else if (index === 2) json(response, 503, 'no');
-    else if (index === 3)
-      return; // says nothing
-    else if (query.watch === undefined) json(response, 200, listOf('5', []));
-    else response.writeHead(200).flushHeaders();
-  });
+  const run = await reflecting(
+    t,
+    ({ index, query }, response) => {
+      if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));
+      else if (index === 1) response.writeHead(200).end('{"kind":"Status"}');
+      else if (index === 2) json(response, 503, 'no');
+      else if (index === 3)
+        return; // says nothing
+      else if (query.watch === undefined) json(response, 200, listOf('5', []));
+      else response.writeHead(200).flushHeaders();
+    },
+    { timing: { answer: 500 } },
+  );
   const ended = await run.ended(5);
   assert.deepEqual(
     ended.map(({ error }) => (error as { code?: string } | undefined)?.code),

@@ -1,0 +1,28 @@
+import { globSync, readFileSync } from 'node:fs';
+
+const root = new URL('../../', import.meta.url);
+
+/** A page of the documentation. */
+export interface Page {
+  /** From the root of the project. */
+  path: string;
+  text: string;
+}
+
+/** The pages whose paths match, in order. */
+export function pages(...globs: string[]): Page[] {
+  return globSync(globs, { cwd: root })
+    .sort()
+    .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }));
+}
+
+/** The code blocks of a language; one that stands in a list is moved to the left. */
+export function blocks(text: string, language: string): string[] {
+  const found = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)\\n *\`\`\`$`, 'gm'));
+  return [...found].map(([, indent = '', body = '']) =>
+    body
+      .split('\n')
+      .map((line) => line.slice(indent.length))
+      .join('\n'),
+  );
+}
