@@ -289,6 +289,27 @@ test('a replica that is told to stop while it still waits ends at once and well'
   await cluster.components['kube-apiserver'].start();
 });
 
+test('without the right to watch, a new certificate is found by the clock, within a minute', async () => {
+  await cluster.kubectl(['create', 'serviceaccount', 'deaf', '-n', namespace]);
+  await cluster.kubectl(['create', 'role', 'deaf', '-n', namespace, '--verb=get', '--resource=secrets']);
+  await cluster.kubectl([
+    'create',
+    'rolebinding',
+    'deaf',
+    '-n',
+    namespace,
+    '--role=deaf',
+    `--serviceaccount=${namespace}:deaf`,
+  ]);
+  const deaf = installation.replica('10.254.1.3', [], await cluster.serviceAccount(namespace, 'deaf'));
+  await deaf.serving();
+  const { status, stderr } = cniGate(['certs', 'issue', '--kubeconfig', cluster.admin.kubeconfig]);
+  assert.equal(status, 0, stderr);
+  const { leaf } = await whole();
+  await eventually(async () => assert.equal(await deaf.fingerprint(), leaf.facts.fingerprint), 60);
+  assert.equal(await deaf.end(), 0);
+});
+
 test('rights that are missing are named', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
   const nobody = await cluster.serviceAccount(namespace, 'nobody');

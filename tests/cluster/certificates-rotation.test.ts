@@ -7,7 +7,7 @@ import type { ReadState } from '../../certs/managed/reading.ts';
 import { secretData } from '../../certs/managed/secret.ts';
 import { fingerprintsIn } from '../../certs/managed/trust.ts';
 import { cniGate } from '../support/command.ts';
-import { Installation, namespace } from './certificates/installation.ts';
+import { configurationPath, Installation, namespace, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';
 import type { Replica } from './certificates/replica.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -95,6 +95,13 @@ test('leaf and authority are rotated under load without one failed admission', a
   assert.ok(
     promoted.previous?.facts.some(({ fingerprint }) => fingerprint === before.authority?.facts.fingerprint),
   );
+  // versions of one etcd are in the order of the writes, whatever they are of
+  const { metadata: secret } = await installation.secret();
+  for (const path of [configurationPath, validatingPath]) {
+    const { metadata } = await cluster.api.get<{ metadata: { resourceVersion: string } }>(path);
+    const order = BigInt(secret.resourceVersion) - BigInt(metadata.resourceVersion);
+    assert.ok(order > 0n, `${path} trusted the authority before it signed`);
+  }
   await allServe(promoted);
 
   certs('rotate', '--finish');

@@ -95,10 +95,7 @@ export class ManagedCertificates {
       const result = await this.#look();
       failures = result === 'failed' ? failures + 1 : 0;
       row = result === 'again' ? row + 1 : 0;
-      const wait =
-        result === 'again' && row < mostInARow
-          ? firstWait / 10
-          : Math.min(failures > 0 ? firstWait * 2 ** (failures - 1) : Infinity, this.#interval);
+      const wait = Math.min(this.#interval, this.#pause(result, failures, row));
       // at random, so that replicas do not go on side by side
       const over = new AbortController();
       const rest = sleep(wait * (0.8 + 0.4 * Math.random()), undefined, {
@@ -113,9 +110,23 @@ export class ManagedCertificates {
     await watching;
   }
 
-  async #look(): Promise<'again' | 'done' | 'failed'> {
+  /** Milliseconds until the next look; `failures` and `row` are looks in a row that failed, or had to do something. */
+  #pause(result: 'again' | 'wait' | 'done' | 'failed', failures: number, row: number): number {
+    switch (result) {
+      case 'again':
+        return row < mostInARow ? firstWait / 10 : Infinity;
+      case 'wait':
+        return firstWait * 4;
+      case 'failed':
+        return firstWait * 2 ** (failures - 1);
+      case 'done':
+        return Infinity;
+    }
+  }
+
+  async #look(): Promise<'again' | 'wait' | 'done' | 'failed'> {
     try {
-      return (await this.#keeper.look()) ? 'again' : 'done';
+      return await this.#keeper.look();
     } catch (error) {
       if (this.#stop.signal.aborted) return 'done';
       // a defect is told like everything else: to go on with what is there is better than not to serve

@@ -80,6 +80,7 @@ suite('by the calendar', () => {
 
   test('the next authority signs once it was trusted for the overlap, and not before', async () => {
     const begun = await done({ do: 'begin', state: first });
+    assert.ok(bundleOf(begun).includes(begun.next?.certificate ?? 'none'), 'it is to be trusted from now on');
     assert.equal(step(begun, { trustedFor: 999 }), 'none');
     const { step: promote } = plan(begun, { trustedFor: 1000 });
     assert.equal(promote.do, 'promote');
