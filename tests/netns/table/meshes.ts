@@ -1,4 +1,3 @@
-import { ambient } from '../rules/ambient.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
 import type { Cells } from './plan.ts';
@@ -7,8 +6,8 @@ import {
   downLo,
   dropEverything,
   flush,
+  leadBack,
   listenInPod,
-  openZtunnel,
   refuseByRouter,
   write,
 } from './steps.ts';
@@ -17,16 +16,23 @@ const anybody = 65_532;
 const noAddress = 'the proof of a mesh looks at its rules, not at the addresses of the pod';
 const noMultus = 'the mesh has no interface of its own, and Multus no part in it';
 const ownListener = 'the proof is its own listener: the proxy starts later';
-const onlyLo = 'the same as no route at all: the pod has no interface but lo';
+export const onlyLo = 'the same as no route at all: the pod has no interface but lo';
 const byLo = 'the inbound rule is proved through lo, which needs no route';
-const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
+const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
-const notOfMeshes = {
+const noLateness = 'the same as rules that come late: plugins write them behind the interface';
+
+/** What says nothing about any mesh. */
+export const notOfMeshes = {
+  'interface comes 2 s late': noLateness,
+  'interface comes 2 s late, gateway does not answer': noGateway,
   'address of another pod': noAddress,
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status leaves the network out': noMultus,
+  'network without addresses, as network-status says': noMultus,
   'gateway does not answer': noGateway,
   'gateway does not answer, others do': noGateway,
 };
@@ -39,6 +45,11 @@ export const linkerdCells: Cells = {
   'rules flushed': { before: [write(linkerd()), flush], ends: 95 },
   'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
   'wrong port': { before: [write(linkerd({ outbound: 4141 }))], ends: 95 },
+  'wrong port: one of the proxy for the other direction': {
+    before: [write(linkerd({ outbound: 4143 }))],
+    ends: 95,
+  },
+  "wrong port: the proxy's for what comes encrypted": onePort,
   'listeners missing': ownListener,
   "proxy's uid skipped: run as the wrong user": {
     before: [write(linkerd())],
@@ -66,6 +77,8 @@ export const linkerdCells: Cells = {
   'target answers by itself': { before: [answerOutside('banner')], ends: 95 },
   'target sends back what it gets': { before: [answerOutside('echo')], ends: 95 },
   'target answers by itself, right rules': { before: [write(linkerd()), answerOutside('banner')], ends: 0 },
+  'target hands the connection back to the pod': { before: [answerOutside(4140)], ends: 95 },
+  'node leads the connection back to the pod': { before: [leadBack(4140)], ends: 95 },
   'rules come 3 s late': { while: [{ after: 3000, step: write(linkerd()) }], ends: 0 },
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(linkerd()), dropEverything], ends: 0 },
@@ -80,6 +93,11 @@ export const istioCells: Cells = {
   // what Istio itself writes without its dual-stack option: the proof follows the pod's first address, as Istio's own
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })], ends: 0 },
   'wrong port': { before: [write(istio({ inbound: 15_007 }))], ends: 95 },
+  'wrong port: one of the proxy for the other direction': {
+    before: [write(istio({ inbound: 15_001 }))],
+    ends: 95,
+  },
+  "wrong port: the proxy's for what comes encrypted": onePort,
   'listeners missing': ownListener,
   // the other way round: the rule that the proof goes through is the proxy's own
   "proxy's uid skipped: run as the wrong user": {
@@ -103,50 +121,9 @@ export const istioCells: Cells = {
     before: [write(istio()), listenInPod(15_002, 'banner')],
     ends: 0,
   },
+  'target hands the connection back to the pod': { before: [listenInPod(15_002, 15_006)], ends: 95 },
+  'node leads the connection back to the pod': 'the proof stays on lo',
   'rules come 3 s late': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(istio()), dropEverything], ends: 0 },
-};
-
-export const ambientCells: Cells = {
-  ...notOfMeshes,
-  'right rules': { before: [write(ambient()), openZtunnel], ends: 0 },
-  'no rules': { before: [openZtunnel], ends: 95 },
-  'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
-  'rules flushed': { before: [write(ambient()), openZtunnel, flush], ends: 95 },
-  'only IPv4 rules on a dual-stack pod': {
-    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
-    ends: 95,
-  },
-  'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
-  'listeners missing': { before: [write(ambient())], ends: 95 },
-  "proxy's uid skipped: run as the wrong user": byMark,
-  "proxy's uid skipped: the rules skip the proof's": byMark,
-  'port taken': 'the proof binds no port: ztunnel has them',
-  'no default route, the subnet only': {
-    shape: { defaultRoute: false },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
-  },
-  'no default route, the services only': {
-    shape: { defaultRoute: 'services', gateway: 'by-link-route' },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
-  },
-  'no default route, no rules': {
-    shape: { defaultRoute: 'services' },
-    before: [openZtunnel],
-    ends: 95,
-  },
-  'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
-  'right rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
-  'target answers by itself': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
-  'target sends back what it gets': 'nothing is sent: who accepts the connection decides',
-  'target answers by itself, right rules': {
-    before: [write(ambient()), openZtunnel, answerOutside('banner')],
-    ends: 0,
-  },
-  'rules come 3 s late': { before: [openZtunnel], while: [{ after: 3000, step: write(ambient()) }], ends: 0 },
-  'sandbox without the interface': onlyLo,
-  'every packet dropped by policy': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
 };

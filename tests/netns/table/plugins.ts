@@ -1,25 +1,21 @@
-import {
-  gatewayAddress,
-  otherPodAddress,
-  otherSecondAddress,
-  podAddress,
-  secondAddress,
-  withPrefix,
-} from '../harness/addresses.ts';
-import { networkStatusOf } from './network-status.ts';
-import type { Cells, Step } from './plan.ts';
-import { addSecondInterface, dropEverything, silenceAmongOthers, silenceGateway } from './steps.ts';
+import { gatewayAddress, otherPodAddress, withPrefix } from '../harness/addresses.ts';
+import type { Shape } from '../harness/shape.ts';
+import type { Cells, Plan, Step } from './plan.ts';
+import { dropEverything, giveInterface, silenceAmongOthers, silenceGateway, takeInterface } from './steps.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
 const noTarget = 'the proof connects to nobody';
 const noMultus = 'Multus has no part in it';
 
-const notOfPlugins = {
+/** What says nothing about any plugin. */
+export const notOfPlugins = {
   'no rules': noRules,
   'no rules, a router refuses': noRules,
   'rules flushed': noRules,
   'only IPv4 rules on a dual-stack pod': noRules,
   'wrong port': noRules,
+  'wrong port: one of the proxy for the other direction': noRules,
+  "wrong port: the proxy's for what comes encrypted": noRules,
   'listeners missing': noTarget,
   "proxy's uid skipped: run as the wrong user": noRules,
   "proxy's uid skipped: the rules skip the proof's": noRules,
@@ -29,12 +25,16 @@ const notOfPlugins = {
   'target answers by itself': noTarget,
   'target sends back what it gets': noTarget,
   'target answers by itself, right rules': noTarget,
+  'target hands the connection back to the pod': noTarget,
+  'node leads the connection back to the pod': noTarget,
 };
 
 const withoutMultus = {
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status leaves the network out': noMultus,
+  'network without addresses, as network-status says': noMultus,
 };
 
 /** The node's end of the link gets its addresses: the agent attached the datapath. */
@@ -44,6 +44,14 @@ const attach: Step = async (sandbox) => {
   );
   await sandbox.ip('node', ...lines);
 };
+
+/** The validator starts in a pod with nothing but `lo`; its interface comes with addresses and routes. */
+const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
+  shape,
+  before: [...before, takeInterface],
+  while: [{ after: 2000, step: giveInterface }],
+  ends: before.length === 0 ? 0 : 95,
+});
 
 const linkRoute = { gateway: 'by-link-route' } as const;
 
@@ -61,12 +69,15 @@ export const ciliumCells: Cells = {
     ends: 0,
   },
   'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
+  'interface comes 2 s late': lateInterface(linkRoute, []),
+  'interface comes 2 s late, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
   'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': { shape: linkRoute, before: [silenceGateway], ends: 95 },
   'gateway does not answer, others do': { shape: linkRoute, before: [silenceAmongOthers], ends: 95 },
   'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
 };
 
+const permanent = 'a permanent neighbour entry stands for the gateway: nobody is asked';
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
 export const awsCells: Cells = {
@@ -78,47 +89,10 @@ export const awsCells: Cells = {
   'no route at all': 'the same as a sandbox without the interface',
   'rules come 3 s late': 'address and routes are written before the sandbox is handed over, or not at all',
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
+  'interface comes 2 s late': lateInterface(standIn, []),
+  'interface comes 2 s late, gateway does not answer': permanent,
   'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
-  'gateway does not answer': 'a permanent neighbour entry stands for the gateway: nobody is asked',
-  'gateway does not answer, others do': 'the same',
+  'gateway does not answer': permanent,
+  'gateway does not answer, others do': permanent,
   'every packet dropped by policy': { shape: standIn, before: [dropEverything], ends: 0 },
-};
-
-const right = networkStatusOf('dual', podAddress, secondAddress);
-const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
-const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
-const noRoute = 'the proof needs no route';
-
-export const multusCells: Cells = {
-  ...notOfPlugins,
-  'right rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
-  'no default route, the subnet only': noRoute,
-  'no default route, the services only': noRoute,
-  'no route at all': noRoute,
-  'rules come 3 s late': {
-    while: [{ after: 3000, step: addSecondInterface() }],
-    options: { networkStatus: right },
-    ends: 0,
-  },
-  'sandbox without the interface': { ends: 95 },
-  'address of another pod': {
-    before: [addSecondInterface(otherSecondAddress)],
-    options: { networkStatus: right },
-    ends: 95,
-  },
-  'network-status late': { before: [addSecondInterface()], while: [{ after: 1000, step: tell }], ends: 0 },
-  'network-status of the sandbox before': {
-    before: [addSecondInterface()],
-    while: [{ after: 200, step: tell }],
-    options: { networkStatus: ofOther },
-    ends: 0,
-  },
-  'network-status absent': { before: [addSecondInterface()], ends: 0 },
-  'gateway does not answer': 'other profiles prove the first interface',
-  'gateway does not answer, others do': 'other profiles prove the first interface',
-  'every packet dropped by policy': {
-    before: [addSecondInterface(), dropEverything],
-    options: { networkStatus: right },
-    ends: 0,
-  },
 };

@@ -1,7 +1,9 @@
 import {
   type Families,
+  type Family,
   gatewayAddress,
   outsideAddress,
+  podAddress,
   secondAddress,
   withPrefix,
 } from '../harness/addresses.ts';
@@ -10,6 +12,7 @@ import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
 import { type Backend, flushRules, writeRules } from '../rules/backends.ts';
 import type { RuleSet } from '../rules/model.ts';
+import { secondMac } from './network-status.ts';
 import type { Step } from './plan.ts';
 
 /** A mesh's plugin writes its rules. */
@@ -78,6 +81,24 @@ export const dropEverything: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
+/** The node leads connections that leave the pod back to a port of the pod, under an address of its own. */
+export const leadBack =
+  (port: number): Step =>
+  async (sandbox) => {
+    const lead = sandbox.familyList.map((family) => {
+      const words = family === 'ipv4' ? `ip to ${podAddress.ipv4}:` : `ip6 to [${podAddress.ipv6}]:`;
+      return `iifname "pod0" tcp dport 1404 dnat ${words}${port}`;
+    });
+    const rules = `table inet hairpin {
+      chain in { type nat hook prerouting priority -100; ${lead.join('; ')}; }
+      chain out { type nat hook postrouting priority 100; oifname "pod0" masquerade; }
+    }
+    `;
+    await sandbox.exec('node', 'nft', ['-f', '-'], rules);
+    const forward = '/proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv6/conf/all/forwarding';
+    await sandbox.exec('node', 'sh', ['-c', `echo 1 | tee ${forward}`]);
+  };
+
 /** A router on the way says that it has no route, as many do for the ranges of documentation. */
 export const refuseByRouter: Step = async (sandbox) => {
   const rules = `table inet router {
@@ -90,18 +111,30 @@ export const refuseByRouter: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
-/** Multus' second interface, with these addresses. */
+/** Multus' second interface, with these addresses or without any. */
 export const addSecondInterface =
-  (addresses: typeof secondAddress | Record<'ipv4' | 'ipv6', string> = secondAddress): Step =>
+  (addresses: Partial<Record<Family, string>> = secondAddress): Step =>
   async (sandbox) => {
     await sandbox.ip(
       'node',
-      `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
+      `link add name second0 type veth peer name net1 address ${secondMac} netns ${sandbox.pod}`,
       'link set second0 up',
     );
-    const lines = sandbox.familyList.map(
-      (family) =>
-        `addr add ${withPrefix(family, addresses[family], 'subnet')} dev net1${family === 'ipv6' ? ' nodad' : ''}`,
-    );
+    const lines = sandbox.familyList.flatMap((family) => {
+      const address = addresses[family];
+      if (address === undefined) return [];
+      return `addr add ${withPrefix(family, address, 'subnet')} dev net1${family === 'ipv6' ? ' nodad' : ''}`;
+    });
     await sandbox.ip('pod', 'link set net1 up', ...lines);
   };
+
+/** The pod has nothing but `lo`: its interface is kept at the node. */
+export const takeInterface: Step = async (sandbox) => {
+  await sandbox.ip('pod', `link set eth0 netns ${sandbox.node}`);
+};
+
+/** The interface comes into the pod, and then its addresses and routes. */
+export const giveInterface: Step = async (sandbox) => {
+  await sandbox.ip('node', `link set eth0 netns ${sandbox.pod}`);
+  await sandbox.connectPod();
+};

@@ -25,6 +25,10 @@ test('the own token is the own listener', async () => {
   assert.equal(await answerTo((peer) => peer.end(token)), 'own');
 });
 
+test('the own token by a connection that the own listener did not accept was handed on', async () => {
+  assert.equal(await answerTo((peer) => peer.end(token), false), 'relayed');
+});
+
 test('a token may come in pieces', async () => {
   const answer = answerTo((peer) => {
     peer.write(token.subarray(0, 5));
@@ -49,6 +53,17 @@ test('a silent peer is found out by that our listener accepted nothing', async (
   const early = process.uptime() - started;
   assert.equal(await answerTo(() => {}, true), 'silence');
   assert.ok(early < process.uptime() - started, 'earlier than what our listener did accept');
+});
+
+test('a connection that our listener accepted gets longer than one that it did not', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const peer = new PassThrough();
+  const options = { token, accepted: () => true, patience: 20, limit: 60 };
+  const waiting = exchange(peer as unknown as Socket, options);
+  t.mock.timers.tick(30);
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  peer.end(token);
+  assert.equal(await waiting, 'own');
 });
 
 test('tokens differ', () => {

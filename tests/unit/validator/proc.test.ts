@@ -5,7 +5,7 @@ import { findNeighbour } from '../../../validator/proc/arp.ts';
 import { deviceNames } from '../../../validator/proc/dev.ts';
 import { defaultRoute, parseIPv6Routes, parseRoutes, type Route } from '../../../validator/proc/routes.ts';
 import { neighbourAnswers } from '../../../validator/proc/snmp6.ts';
-import { listening, parseTcp } from '../../../validator/proc/tcp.ts';
+import { parseTcp, tcpState } from '../../../validator/proc/tcp.ts';
 import { queuedBytes } from '../../../validator/proc/udp.ts';
 
 // texts as a kernel wrote them in the network namespace of a pod
@@ -23,7 +23,7 @@ const tcp6 = `  sl  local_address                         remote_address        
 test('sockets of /proc/net/tcp and tcp6, IPv4 behind an IPv6 listener among them', () => {
   const told = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
     ({ local, localPort, remote, remotePort, state }) =>
-      `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === listening}`,
+      `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === tcpState.listen}`,
   );
   assert.deepEqual(told, [
     '0.0.0.0 15001 0.0.0.0 0 true',
@@ -76,6 +76,33 @@ test('the default route is the one of the lowest metric', () => {
   const first = defaultRoute(parseRoutes(route, 'LE'));
   assert.equal(first && line(first), '0.0.0.0/0 10.16.0.1 net1');
   assert.equal(defaultRoute([]), undefined);
+});
+
+test('two halves of all addresses are a default route, and go before one', () => {
+  const half = (from: string, gateway: string): string =>
+    `eth0 ${from} ${gateway} 0003 0 0 0 00000080 0 0 0\n`;
+  const lower = half('00000000', '0200090A');
+  const upper = half('00000080', '0300090A');
+  const first = (text: string): string => {
+    const found = defaultRoute(parseRoutes(text, 'LE'));
+    return found ? line(found) : 'none';
+  };
+  assert.equal(first(lower + upper), '0.0.0.0/1 10.9.0.2 eth0');
+  assert.equal(first(route + upper + lower), '0.0.0.0/1 10.9.0.2 eth0');
+  assert.equal(first(lower), 'none', 'a half alone');
+  assert.equal(first(route + upper), '0.0.0.0/0 10.16.0.1 net1');
+});
+
+test('routes of lo lead nowhere', () => {
+  assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo'), 'LE').map(line), ['0.0.0.0/0 10.16.0.1 net1']);
+});
+
+test('an IPv6 gateway of an IPv4 route is known to be there, and no more', () => {
+  const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n', 'LE');
+  assert.equal(found?.untoldGateway, true);
+  assert.equal(found?.gateway, undefined);
+  const [direct] = parseRoutes('eth0 00000000 00000000 0001 0 0 0 00000000 0 0 0\n', 'LE');
+  assert.equal(direct?.untoldGateway, undefined);
 });
 
 const arp = `IP address       HW type     Flags       HW address            Mask     Device
