@@ -1,4 +1,4 @@
-import { profileLabel } from '../../../webhook/names.ts';
+import { bindingsWebhook, profileLabel } from '../../../webhook/names.ts';
 
 /** The webhook's name in {@link registration}. */
 export const webhookName = 'pods.cni-gate.io';
@@ -27,6 +27,34 @@ export function registration(service: { namespace: string; name: string }, autho
         admissionReviewVersions: ['v1'],
         reinvocationPolicy: 'IfNeeded',
       },
+    ],
+  };
+}
+
+/** A ValidatingWebhookConfiguration for `/gate` behind the same Service. */
+export function gateRegistration(service: { namespace: string; name: string }, authority: Buffer): object {
+  const webhook = (name: string, resources: string[], more: object = {}): object => ({
+    name,
+    clientConfig: {
+      service: { ...service, path: '/gate', port: 443 },
+      caBundle: authority.toString('base64'),
+    },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
+    namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
+    failurePolicy: 'Ignore',
+    timeoutSeconds: 3,
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    ...more,
+  });
+  const placed = { name: 'placed', expression: "has(object.spec.nodeName) && object.spec.nodeName != ''" };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'cni-gate' },
+    webhooks: [
+      webhook(bindingsWebhook, ['pods/binding', 'bindings']),
+      webhook('placed-pods.cni-gate.io', ['pods'], { matchConditions: [placed] }),
     ],
   };
 }

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { profileLabel } from '../../webhook/names.ts';
+import {
+  bystander,
+  daemonSet,
+  networkNamespace,
+  onNode,
+  optedIn,
+  type Pod,
+  podOn,
+  setTheScene,
+} from './gate/scene.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api } = cluster;
+const scene = await setTheScene(cluster);
+after(() => scene.server.end());
+
+const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+const named = (namespace: string, name: string): string =>
+  `${podsOf(namespace)}?fieldSelector=metadata.name%3D${name}`;
+const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
+
+/** The agent's pod on a node, once kwok runs it. */
+const agentOn = (node: string, name = 'agent'): Promise<Pod> =>
+  api.until<Pod>(
+    `${podsOf(networkNamespace)}?labelSelector=app%3D${name}&fieldSelector=spec.nodeName%3D${node}`,
+    ({ status }) => status.phase === 'Running',
+  );
+
+/** Makes the agent's pod read Ready or not; kwok leaves a pod that runs alone. */
+async function setReady(pod: Pod, ready: boolean, containerID?: string): Promise<void> {
+  const status = ready ? 'True' : 'False';
+  const conditions = [{ type: 'Ready', status, lastTransitionTime: new Date().toISOString() }];
+  const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
+  const containerStatuses = [
+    { ...container, containerID: containerID ?? `kwok://${pod.metadata.uid}/install-cni` },
+  ];
+  await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
+    status: { conditions, containerStatuses },
+  });
+}
+
+const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
+
+/** What the scheduler writes on a pod of ours that is refused, made for that node. */
+async function refusal(node: string, name: string): Promise<string> {
+  await apply(podOn(name, { spec: onNode(node) }));
+  const pod = await api.until<Pod>(named(optedIn, name), (one) =>
+    scheduled(one)?.message?.includes('denied'),
+  );
+  await api.delete(`${podsOf(optedIn)}/${name}`);
+  assert.equal(scheduled(pod)?.reason, 'SchedulerError');
+  return scheduled(pod)?.message ?? '';
+}
+
+/** Makes a pod for that node and waits until it is bound. */
+async function bound(node: string, name: string, more: Parameters<typeof podOn>[1] = {}): Promise<void> {
+  await apply(podOn(name, { ...more, spec: { ...onNode(node), ...more.spec } }));
+  await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node, 15);
+}
+
+/** Waits until the server takes the node for what it should be: watches take a moment. */
+async function until(outcome: 'allowed' | 'refused', node: string, name: string): Promise<void> {
+  await apply(podOn(name, { spec: onNode(node) }));
+  await api.until<Pod>(
+    named(optedIn, name),
+    (pod) =>
+      outcome === 'allowed' ? pod.spec.nodeName === node : scheduled(pod)?.message?.includes('denied'),
+    20,
+  );
+  await api.delete(`${podsOf(optedIn)}/${name}`);
+}
+
+await addNode(cluster, 'n1');
+await addNode(cluster, 'outside', { labels: { network: 'none' } });
+await apply(
+  daemonSet('agent', {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'network', operator: 'NotIn', values: ['none'] }] },
+          ],
+        },
+      },
+    },
+  }),
+);
+const agent = await agentOn('n1');
+
+suite('the gate on a real control plane', () => {
+  test('a node whose DaemonSet pod is ready, and one that the DaemonSet does not want, get pods', async () => {
+    await bound('n1', 'ready');
+    await bound('outside', 'exempt');
+  });
+
+  test('a pod waits while the DaemonSet pod is not Ready, its event says why, and it is bound once it is', async () => {
+    await setReady(agent, false);
+    const message = await refusal('n1', 'first');
+    assert.match(
+      message,
+      /^running Bind plugin "DefaultBinder": admission webhook "bindings\.cni-gate\.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since \S+Z \(pod agent-\w+\): its pod is not Ready: install-cni \(CNI_GATE_NODE_NOT_READY\)$/,
+    );
+    await apply(podOn('waits', { spec: onNode('n1') }));
+    await api.until<Pod>(named(optedIn, 'waits'), (pod) => scheduled(pod)?.message?.includes('denied'));
+    const events = await cluster.kubectl([
+      'get',
+      'events',
+      '-n',
+      optedIn,
+      '-o',
+      'jsonpath={.items[*].message}',
+    ]);
+    assert.match(events, /DaemonSet net\/agent is starting there/);
+    await setReady(agent, true);
+    await api.until<Pod>(named(optedIn, 'waits'), ({ spec }) => spec.nodeName === 'n1', 15);
+  });
+
+  test('a node that comes without its DaemonSet pod gets pods when it has one', async () => {
+    // the agent's pod is there at once, and stays Pending where kwok does not run it
+    await apply(daemonSet('slow', { nodeSelector: { slow: 'yes' } }));
+    await scene.configure(['agent', 'slow']);
+    await addNode(cluster, 'n2', { labels: { slow: 'yes' }, kwok: false });
+    assert.match(await refusal('n2', 'too-early'), /DaemonSet net\/(agent|slow) is (absent|starting) there/);
+    // two DaemonSets in a profile: one that does not want n1 is no obstacle there
+    await bound('n1', 'one-of-two');
+    await scene.configure(['agent']);
+  });
+
+  test('a DaemonSet pod that is deleted leaves the node without, and its successor makes it good', async () => {
+    const before = await agentOn('n1');
+    await cluster.kubectl(['label', 'node', 'n1', 'network=none', '--overwrite']);
+    await eventually(async () => {
+      const { items } = await api.get<{ items: Pod[] }>(podsOf(networkNamespace));
+      assert.ok(!items.some(({ metadata }) => metadata.uid === before.metadata.uid), 'it is still there');
+    });
+    await bound('n1', 'not-wanted');
+    await cluster.kubectl(['label', 'node', 'n1', 'network-']);
+    const next = await agentOn('n1');
+    assert.notEqual(next.metadata.uid, before.metadata.uid);
+    await until('allowed', 'n1', 'wanted-again');
+  });
+
+  test('a reboot holds the node until the DaemonSet pod has another container, whatever it reads', async () => {
+    const pod = await agentOn('n1');
+    await setReady(pod, true, 'containerd://boot-1');
+    await until('allowed', 'n1', 'boot-1');
+    await api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: 'boot-2' } } });
+    assert.match(
+      await refusal('n1', 'rebooted'),
+      /is rebooted there \(pod agent-\w+\): no container of its pod was started in the node's boot boot-2/,
+    );
+    await setReady(pod, false, 'containerd://boot-1');
+    assert.match(await refusal('n1', 'still'), /is rebooted there/);
+    await setReady(pod, true, 'containerd://boot-2');
+    await until('allowed', 'n1', 'boot-2');
+  });
+
+  test('heartbeats that lapse and come again are no reboot', async () => {
+    const pod = await agentOn('n1');
+    await setReady(pod, false, 'containerd://boot-2');
+    await until('refused', 'n1', 'lapsed');
+    await setReady(pod, true, 'containerd://boot-2');
+    await until('allowed', 'n1', 'back');
+  });
+
+  test('who has nothing to do with it passes a node that is not ready', async () => {
+    const pod = await agentOn('n1');
+    await setReady(pod, false);
+    await until('refused', 'n1', 'held');
+    await bound('n1', 'bystander', { namespace: bystander });
+    await bound('n1', 'own-network', { spec: { hostNetwork: true } });
+    await bound('n1', 'opted-out', { labels: { [profileLabel]: 'none' } });
+    // made anew by its DaemonSet, on the node that waits for it
+    await api.delete(`${podsOf(networkNamespace)}/${pod.metadata.name}`);
+    await agentOn('n1');
+    await until('allowed', 'n1', 'after');
+  });
+
+  test('a pod made with spec.nodeName is refused at once, and so is a Binding by the older resource', async () => {
+    const pod = await agentOn('n1');
+    await setReady(pod, false);
+    await until('refused', 'n1', 'unready');
+    await assert.rejects(
+      api.post(podsOf(optedIn), podOn('placed', { spec: { nodeName: 'n1' } })),
+      /admission webhook "placed-pods\.cni-gate\.io" denied the request: node n1 is not ready/,
+    );
+    await api.post(podsOf(optedIn), podOn('by-hand', { spec: { schedulerName: 'nobody' } }));
+    const binding = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name: 'by-hand', namespace: optedIn },
+      target: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
+    };
+    for (const path of [`${podsOf(optedIn)}/by-hand/binding`, `/api/v1/namespaces/${optedIn}/bindings`]) {
+      await assert.rejects(api.post(path, binding), /bindings\.cni-gate\.io" denied the request: node n1/);
+    }
+    await setReady(pod, true);
+    await until('allowed', 'n1', 'ready-again');
+    await api.post(podsOf(optedIn), podOn('placed', { spec: { nodeName: 'n1' } }));
+  });
+
+  test('a DaemonSet that does not exist holds nobody, and is told', async () => {
+    await scene.configure(['agent', 'nobody']);
+    await bound('n1', 'fault');
+    const line = scene.server.lines.find(({ reason }) => reason === 'daemonset-unknown');
+    assert.deepEqual(line?.warnings, ['not held back: DaemonSet net/nobody does not exist']);
+    await scene.configure(['agent']);
+  });
+});
