@@ -12,7 +12,7 @@ export function amountsOf(quantities: Record<string, string | number> | null | u
     Object.entries(quantities ?? {}).map(([name, text]) => {
       const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
       // 0.069 * 1000 is a little more than 69: rounding up must not make 70 of it
-      return [name, Number.isNaN(value) ? 0 : Math.ceil(value - 1e-6)];
+      return [name, Number.isNaN(value) ? 0 : Math.max(0, Math.ceil(value - 1e-6))];
     }),
   );
 }

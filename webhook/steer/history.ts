@@ -86,7 +86,7 @@ export class History {
       }
       if (pod === undefined) this.#pods.delete(uid);
     }
-    const groups = new Set([...this.#pods.values()].map(({ group }) => group));
+    const groups = new Set(Array.from(waiting.values(), ({ group }) => group));
     for (const [name, group] of this.#groups) {
       if (!groups.has(name) && group.notBefore <= now) this.#groups.delete(name);
     }
