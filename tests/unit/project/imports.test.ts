@@ -46,7 +46,15 @@ const refused: [folder: string, source: string][] = [
   ['webhook/repair/plan/', '../../server/app.ts'],
   ['webhook/config/', '../admission/decide.ts'],
   ['webhook/server/', '@kubernetes/client-node'],
+  ['webhook/cluster/', '../server/app.ts'],
+  ['webhook/cluster/reflector/', '../../../tests/support/reviews.ts'],
   ['webhook/review/', '../server/app.ts'],
+  ['webhook/server/', '../certificates/source.ts'],
+  ['webhook/admission/', '../certificates/keeper.ts'],
+  ['webhook/review/', '../certificates/show.ts'],
+  ['webhook/config/', '../certificates/show.ts'],
+  ['webhook/certificates/', '../commands/managed.ts'],
+  ['webhook/certificates/', 'fastify'],
   ['certs/', '../webhook/names.ts'],
   ['validator/', '../webhook/names.ts'],
   ['validator/', 'yaml'],
@@ -55,8 +63,12 @@ const refused: [folder: string, source: string][] = [
 
 const allowed: [folder: string, source: string][] = [
   ['webhook/cluster/', '@kubernetes/client-node'],
+  ['webhook/cluster/namespaces/', '../../admission/namespaces.ts'],
   ['webhook/server/', '../admission/mutate.ts'],
+  ['webhook/certificates/', '../cluster/client.ts'],
+  ['webhook/certificates/', '../../certs/managed/plan.ts'],
   ['certs/', '../webhook/errors.ts'],
+  ['certs/managed/', '../../webhook/errors.ts'],
   ['webhook/admission/', '../../validator/contract.ts'],
 ];
 
