@@ -69,7 +69,9 @@ suite('who contends for a Lease', () => {
     const [first] = await leader(...all);
     assert.equal((await stored('together')).spec?.holderIdentity, first.identity);
     const before = (await stored('together')).spec;
-    await eventually(async () => assert.notEqual((await stored('together')).spec?.renewTime, before?.renewTime));
+    await eventually(async () =>
+      assert.notEqual((await stored('together')).spec?.renewTime, before?.renewTime),
+    );
     const now = (await stored('together')).spec;
     assert.deepEqual(
       [now?.holderIdentity, now?.leaseTransitions, now?.acquireTime, now?.leaseDurationSeconds],

@@ -3,7 +3,7 @@ import type { ApiClient } from './client.ts';
 import { type WatchedGate, watchGate } from './gate/watch.ts';
 import { ClusterMetrics } from './metrics.ts';
 import { type WatchedNamespaces, watchNamespaces } from './namespaces/watch.ts';
-import { startSteering, type SteerInside } from './steer/start.ts';
+import { type SteerInside, startSteering } from './steer/start.ts';
 
 /** Everything that the server goes by, kept by watches of one cluster. */
 export interface WatchedCluster {

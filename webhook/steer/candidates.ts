@@ -58,7 +58,5 @@ export class Candidates {
 /** Whether a node would do for the pod if it were empty. */
 export function suits({ wish, tolerations, requests }: WaitingPod, node: NodeFacts): boolean {
   const taints = node.unschedulable ? [...node.taints, cordon] : node.taints;
-  return (
-    wantsNode(wish, node) && toleratesAll(tolerations, taints) && isThere(requests, node.allocatable)
-  );
+  return wantsNode(wish, node) && toleratesAll(tolerations, taints) && isThere(requests, node.allocatable);
 }

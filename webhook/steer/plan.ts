@@ -123,7 +123,10 @@ class Sites {
   }
 
   /** The best of some nodes, and the nodes whose room would have to be known for a choice. */
-  best(pod: WaitingPod, nodes: readonly NodeFacts[]): { site: Site | undefined; why: string; unknown: string[] } {
+  best(
+    pod: WaitingPod,
+    nodes: readonly NodeFacts[],
+  ): { site: Site | undefined; why: string; unknown: string[] } {
     const fitting: { site: Site; same: number; share: number }[] = [];
     const unknown: string[] = [];
     for (const node of nodes) {

@@ -4,7 +4,12 @@ import { groupOf } from './waiting.ts';
 
 /** The parts of a pod on a node that {@link roomOf} reads, as the API gives them. */
 export interface ApiPlacedPod {
-  metadata: { uid: string; resourceVersion: string; name: string; ownerReferences?: { uid: string; controller?: boolean | null }[] | null };
+  metadata: {
+    uid: string;
+    resourceVersion: string;
+    name: string;
+    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
+  };
   spec: RequestingSpec;
 }
 

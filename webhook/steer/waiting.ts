@@ -23,7 +23,9 @@ interface ApiWaitingSpec extends RequestingSpec {
   containers?: (Exclude<RequestingSpec['containers'], null | undefined>[number] & {
     ports?: { hostPort?: number }[] | null;
   })[];
-  volumes?: { name: string; persistentVolumeClaim?: { claimName: string } | null; ephemeral?: unknown }[] | null;
+  volumes?:
+    | { name: string; persistentVolumeClaim?: { claimName: string } | null; ephemeral?: unknown }[]
+    | null;
 }
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
@@ -82,7 +84,9 @@ function isGuesswork(spec: ApiWaitingSpec): boolean {
   const isHard = (terms: Terms | undefined): boolean =>
     (terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
   return (
-    (topologySpreadConstraints ?? []).some(({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway') ||
+    (topologySpreadConstraints ?? []).some(
+      ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
+    ) ||
     isHard(affinity?.podAffinity) ||
     isHard(affinity?.podAntiAffinity) ||
     (resourceClaims ?? []).length > 0 ||

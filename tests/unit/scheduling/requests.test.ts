@@ -12,13 +12,29 @@ suite('what a pod takes of its node', () => {
   const cases: [what: string, spec: RequestingSpec, cpu: number][] = [
     ['nothing', { containers: [{}] }, 0],
     ['containers are added up', { containers: [asks('100m'), asks('0.2')] }, 300],
-    ['the largest init container counts where it is larger', { containers: [asks('100m')], initContainers: [asks('300m'), asks('200m')] }, 300],
+    [
+      'the largest init container counts where it is larger',
+      { containers: [asks('100m')], initContainers: [asks('300m'), asks('200m')] },
+      300,
+    ],
     ['and does not where it is smaller', { containers: [asks('400m')], initContainers: [asks('300m')] }, 400],
     ['sidecars run beside containers', { containers: [asks('100m')], initContainers: [sidecar('50m')] }, 150],
-    ['and beside the init containers after them', { containers: [asks('100m')], initContainers: [sidecar('50m'), asks('300m')] }, 350],
-    ['but not beside those before them', { containers: [asks('100m')], initContainers: [asks('300m'), sidecar('50m')] }, 300],
+    [
+      'and beside the init containers after them',
+      { containers: [asks('100m')], initContainers: [sidecar('50m'), asks('300m')] },
+      350,
+    ],
+    [
+      'but not beside those before them',
+      { containers: [asks('100m')], initContainers: [asks('300m'), sidecar('50m')] },
+      300,
+    ],
     ['overhead comes on top', { containers: [asks('100m')], overhead: { cpu: '250m' } }, 350],
-    ['the pod as a whole counts in place of its containers', { containers: [asks('100m')], resources: { requests: { cpu: '1' } } }, 1000],
+    [
+      'the pod as a whole counts in place of its containers',
+      { containers: [asks('100m')], resources: { requests: { cpu: '1' } } },
+      1000,
+    ],
   ];
   for (const [what, spec, cpu] of cases) {
     test(what, () => assert.equal(podRequests(spec).cpu ?? 0, cpu));

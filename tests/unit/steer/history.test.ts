@@ -69,7 +69,10 @@ suite('after a nomination that was ignored', () => {
     const history = nominated();
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
-    assert.deepEqual([history.avoids(pod, 'n2', at + 599 * seconds), history.avoids(pod, 'n3', at)], [true, false]);
+    assert.deepEqual(
+      [history.avoids(pod, 'n2', at + 599 * seconds), history.avoids(pod, 'n3', at)],
+      [true, false],
+    );
     assert.equal(history.avoids(pod, 'n2', at + 600 * seconds), false);
     assert.equal(history.avoids(other, 'n2', at), false);
   });
@@ -100,7 +103,13 @@ suite('what is remembered', () => {
     const history = nominated();
     assert.deepEqual(history.expected().get('n2')?.[0]?.leftAt, undefined);
     outcomes(history, now + seconds);
-    assert.deepEqual(history.expected().get('n2')?.map(({ uid, leftAt }) => [uid, leftAt]), [[pod.uid, now + seconds]]);
+    assert.deepEqual(
+      history
+        .expected()
+        .get('n2')
+        ?.map(({ uid, leftAt }) => [uid, leftAt]),
+      [[pod.uid, now + seconds]],
+    );
     outcomes(history, now + 31 * seconds);
     assert.equal(history.expected().size, 0);
   });

@@ -23,7 +23,12 @@ suite('where a pod is sent', () => {
       ['web>n2'],
     ],
     ['nowhere where there is no room', {}, { room: () => room({ cpu: 901 }) }, []],
-    ['to the one that has room', {}, { room: (name) => room({ cpu: name === 'n2' ? 901 : 900 }) }, ['web>n3']],
+    [
+      'to the one that has room',
+      {},
+      { room: (name) => room({ cpu: name === 'n2' ? 901 : 900 }) },
+      ['web>n3'],
+    ],
     ['nowhere where no more pods may be', {}, { room: () => room({ pods: 10 }) }, []],
     ['nowhere where no other node takes it', {}, { takes: () => false }, []],
     ['nowhere once its node takes it', {}, { takes: () => true }, []],
@@ -31,7 +36,12 @@ suite('where a pod is sent', () => {
     ['nowhere once it is being deleted', { leaving: true }, {}, []],
     ['where its node selector says', { wish: { nodeSelector: { name: 'n3' } } }, {}, ['web>n3']],
     ['where its volumes are', { claims: ['data'] }, { volumes: () => onlyOn('n3') }, ['web>n3']],
-    ['where its volume is being made', { claims: ['data'] }, { volumes: () => ({ affinities: [], selected: ['n3'] }) }, ['web>n3']],
+    [
+      'where its volume is being made',
+      { claims: ['data'] },
+      { volumes: () => ({ affinities: [], selected: ['n3'] }) },
+      ['web>n3'],
+    ],
     ['nowhere while it is not known where its volumes are', { claims: ['data'] }, {}, []],
     ['nowhere while somebody else has sent it to a node that takes it', { nominated: 'n3' }, {}, []],
     ['elsewhere if that is the node that takes nobody', { nominated: 'n1' }, {}, ['web>n2']],
@@ -45,7 +55,9 @@ suite('where a pod is sent', () => {
     const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
     const nodes = [node('n1'), node('n2', { unschedulable: true }), node('n3', { taints: [taint] })];
     assert.deepEqual(sent([one], {}, nodes), []);
-    assert.deepEqual(sent([{ ...one, tolerations: [{ key: 'gpu', operator: 'Exists' }] }], {}, nodes), ['web>n3']);
+    assert.deepEqual(sent([{ ...one, tolerations: [{ key: 'gpu', operator: 'Exists' }] }], {}, nodes), [
+      'web>n3',
+    ]);
     const cordoned = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }];
     assert.deepEqual(sent([{ ...one, tolerations: cordoned }], {}, nodes), ['web>n2']);
   });
@@ -69,7 +81,10 @@ suite('many pods', () => {
 
   test('are spread over the nodes, as many as fit', () => {
     const to = sent(many).map((one) => one.split('>')[1]);
-    assert.deepEqual([to.filter((one) => one === 'n2').length, to.filter((one) => one === 'n3').length], [10, 10]);
+    assert.deepEqual(
+      [to.filter((one) => one === 'n2').length, to.filter((one) => one === 'n3').length],
+      [10, 10],
+    );
   });
 
   test('no more at a time than was said, those that wait longest first', () => {
@@ -80,7 +95,10 @@ suite('many pods', () => {
   test('those that were sent before count as if they were there', () => {
     const history = new History();
     for (const pod of many.slice(0, 20)) history.made(pod, 'n2', '11', now);
-    assert.deepEqual(sent(many.slice(20), { history }).filter((one) => one.endsWith('n2')), []);
+    assert.deepEqual(
+      sent(many.slice(20), { history }).filter((one) => one.endsWith('n2')),
+      [],
+    );
   });
 
   test('of a group with wishes that only the scheduler can judge, one is tried first, then twice as many', () => {
@@ -120,7 +138,10 @@ suite('what is not known', () => {
       known(nodes, { room: (name) => (full.has(name) ? room({ cpu: 1000 }) : undefined), start: 4990 }),
       1,
     );
-    assert.ok(next.rooms.length > 0 && next.rooms.every((name) => !full.has(name)), 'others, where those are full');
+    assert.ok(
+      next.rooms.length > 0 && next.rooms.every((name) => !full.has(name)),
+      'others, where those are full',
+    );
   });
 
   test('volumes are asked for, where a pod has claims', () => {

@@ -57,7 +57,8 @@ suite('whatever the cluster is like', () => {
             ),
             {
               takes: (_, name) => site.get(name)?.ready !== false,
-              room: (name) => (site.get(name)?.isKnown ? room({ cpu: site.get(name)?.used ?? 0, pods: 1 }) : undefined),
+              room: (name) =>
+                site.get(name)?.isKnown ? room({ cpu: site.get(name)?.used ?? 0, pods: 1 }) : undefined,
               start,
             },
           ),
@@ -69,7 +70,11 @@ suite('whatever the cluster is like', () => {
           const asked = wanted[Number(pod.name.slice(1))];
           const at = site.get(to);
           assert.ok(asked && at?.ready && at.isKnown && to !== asked.refused);
-          assert.equal(site.get(asked.refused ?? '')?.ready, false, 'it was refused for a node that takes it');
+          assert.equal(
+            site.get(asked.refused ?? '')?.ready,
+            false,
+            'it was refused for a node that takes it',
+          );
           assert.ok(asked.zone === undefined || asked.zone === at.zone);
           assert.ok(!at.tainted || asked.tolerates);
           assert.ok(!(asked.nominated === 'n0' && site.get('n0')?.ready), 'somebody had sent it elsewhere');

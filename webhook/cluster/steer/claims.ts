@@ -1,5 +1,5 @@
-import type { NodeSelectorTerm } from '../../scheduling/node-selector.ts';
 import { own } from '../../own.ts';
+import type { NodeSelectorTerm } from '../../scheduling/node-selector.ts';
 import { Rate } from '../../steer/rate.ts';
 import type { VolumeWish } from '../../steer/volumes.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';

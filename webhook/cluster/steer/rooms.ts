@@ -42,13 +42,17 @@ export class Rooms {
     const at = Date.now();
     await Promise.all(
       some.map(async (node) => {
-        const { items } = await this.#client.request<{ items?: ApiPlacedPod[] | null }>('GET', '/api/v1/pods', {
-          query: {
-            fieldSelector: `spec.nodeName=${node},status.phase!=Succeeded,status.phase!=Failed`,
-            resourceVersion: '0',
+        const { items } = await this.#client.request<{ items?: ApiPlacedPod[] | null }>(
+          'GET',
+          '/api/v1/pods',
+          {
+            query: {
+              fieldSelector: `spec.nodeName=${node},status.phase!=Succeeded,status.phase!=Failed`,
+              resourceVersion: '0',
+            },
+            signal,
           },
-          signal,
-        });
+        );
         this.#memory.set(node, roomOf(items ?? [], at), now + remember);
       }),
     );

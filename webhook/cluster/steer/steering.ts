@@ -169,7 +169,8 @@ export class Steering {
     const { metrics, log } = this.#options;
     for (const { pod, node, outcome } of this.#history.observe(this.#waiting(), Date.now())) {
       metrics.ended(outcome);
-      if (outcome !== 'left') log.info({ pod, node, outcome }, `a nomination of ${node} for pod ${pod} was ${told[outcome]}`);
+      if (outcome !== 'left')
+        log.info({ pod, node, outcome }, `a nomination of ${node} for pod ${pod} was ${told[outcome]}`);
     }
   }
 
@@ -232,7 +233,10 @@ export class Steering {
     const text = messageOf(error);
     if (text === this.#told) return;
     this.#told = text;
-    this.#options.log.warn({ err: error }, `pods that are refused cannot be sent elsewhere: ${text}; it is tried again`);
+    this.#options.log.warn(
+      { err: error },
+      `pods that are refused cannot be sent elsewhere: ${text}; it is tried again`,
+    );
   }
 }
 

@@ -12,7 +12,11 @@ import {
 
 const lease = (spec: LeaseSpec, resourceVersion = '1'): Lease => ({ metadata: { resourceVersion }, spec });
 const seen = (one: Lease | undefined, since = 0): Sight => ({ lease: one, since });
-const theirs = lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' });
+const theirs = lease({
+  holderIdentity: 'b',
+  leaseDurationSeconds: 15,
+  renewTime: '1999-01-01T00:00:00.000000Z',
+});
 
 suite('what to do about a Lease', () => {
   const cases: [what: string, sight: Sight, now: number, move: string][] = [
@@ -53,11 +57,17 @@ suite('what a Lease says', () => {
   test('once renewed: since when it is held stays', () => {
     const before = lease({ holderIdentity: 'a', acquireTime: 'then', leaseTransitions: 5 });
     const now = held(before, 'renew', mine);
-    assert.deepEqual([now.acquireTime, now.renewTime, now.leaseTransitions], ['then', '2026-11-21T12:00:00.250000Z', 5]);
+    assert.deepEqual(
+      [now.acquireTime, now.renewTime, now.leaseTransitions],
+      ['then', '2026-11-21T12:00:00.250000Z', 5],
+    );
   });
 
   test('once let go of', () => {
-    const { holderIdentity, leaseDurationSeconds, leaseTransitions } = released(lease({ leaseTransitions: 5 }), time);
+    const { holderIdentity, leaseDurationSeconds, leaseTransitions } = released(
+      lease({ leaseTransitions: 5 }),
+      time,
+    );
     assert.deepEqual([holderIdentity, leaseDurationSeconds, leaseTransitions], ['', 1, 5]);
   });
 });
