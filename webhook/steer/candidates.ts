@@ -21,7 +21,8 @@ export class Candidates {
   readonly #takes: Takes;
   readonly #start: number;
   readonly #found = new Map<string, NodeFacts[]>();
-  readonly #taken = new Map<string, boolean>();
+  /** By profiles: few nodes take anybody when it matters most, as when a whole cluster starts. */
+  readonly #taking = new Map<string, NodeFacts[]>();
 
   /** @param start where in the nodes to begin to look: another one each time finds them all in the end */
   constructor(nodes: readonly NodeFacts[], takes: Takes, start: number) {
@@ -31,27 +32,25 @@ export class Candidates {
   }
 
   for(pod: WaitingPod): NodeFacts[] {
-    const { profiles, wish, tolerations, requests } = pod;
-    const kind = JSON.stringify([profiles, wish, tolerations, requests]);
-    const known = this.#found.get(kind);
+    const known = this.#found.get(pod.kind);
     if (known !== undefined) return known;
+    const taking = this.#takingNodes(pod.profiles);
     const found: NodeFacts[] = [];
-    for (let index = 0; index < this.#nodes.length && found.length < enough; index += 1) {
-      const node = this.#nodes[(this.#start + index) % this.#nodes.length];
-      if (node !== undefined && this.takes(profiles, node.name) && suits(pod, node)) found.push(node);
+    for (let index = 0; index < taking.length && found.length < enough; index += 1) {
+      const node = taking[(this.#start + index) % taking.length];
+      if (node !== undefined && suits(pod, node)) found.push(node);
     }
-    this.#found.set(kind, found);
+    this.#found.set(pod.kind, found);
     return found;
   }
 
-  /** What is said by {@link Takes}, asked once. */
-  takes(profiles: readonly string[], node: string): boolean {
-    const key = `${node} ${profiles.join(' ')}`;
-    const known = this.#taken.get(key);
+  #takingNodes(profiles: readonly string[]): NodeFacts[] {
+    const key = profiles.join(' ');
+    const known = this.#taking.get(key);
     if (known !== undefined) return known;
-    const takes = this.#takes(profiles, node);
-    this.#taken.set(key, takes);
-    return takes;
+    const taking = this.#nodes.filter(({ name }) => this.#takes(profiles, name));
+    this.#taking.set(key, taking);
+    return taking;
   }
 }
 

@@ -43,6 +43,8 @@ export interface WaitingPod extends PendingPod {
   wish: NodeWish;
   tolerations: Toleration[];
   requests: Amounts;
+  /** The same for pods that ask for the same of a node. */
+  kind: string;
   /** Names of its PersistentVolumeClaims. */
   claims: string[];
   /** Whether it has hard wishes that only the scheduler can judge: see {@link isGuesswork}. */
@@ -52,15 +54,20 @@ export interface WaitingPod extends PendingPod {
 export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
   const { metadata, spec, status } = pod;
   const { nodeSelector, affinity, tolerations, volumes } = spec;
+  const pending = pickPending(pod);
+  const asked = {
+    wish: { nodeSelector: nodeSelector ?? {}, affinity: { nodeAffinity: affinity?.nodeAffinity ?? null } },
+    tolerations: tolerations ?? [],
+    requests: podRequests(spec),
+  };
   return {
-    ...pickPending(pod),
+    ...pending,
+    ...asked,
+    kind: JSON.stringify([pending.profiles, asked]),
     version: metadata.resourceVersion,
     nominated: status?.nominatedNodeName ?? '',
     leaving: typeof metadata.deletionTimestamp === 'string',
     group: groupOf(metadata),
-    wish: { nodeSelector: nodeSelector ?? {}, affinity: { nodeAffinity: affinity?.nodeAffinity ?? null } },
-    tolerations: tolerations ?? [],
-    requests: podRequests(spec),
     claims: (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
       if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
       // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
+import type { Leadership } from '../../../webhook/cluster/steer/mandate.ts';
 import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
-import { type Leadership, Steering } from '../../../webhook/cluster/steer/steering.ts';
+import { Steering } from '../../../webhook/cluster/steer/steering.ts';
 import { goesByNominations } from '../../../webhook/cluster/steer/version.ts';
 import type { Configuration } from '../../../webhook/config/types.ts';
 import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
@@ -191,6 +192,24 @@ suite('steering', () => {
     pods[0] = { ...web, version: '12' };
     wake();
     await until(() => patches().length === 2);
+  });
+
+  test('an API server that cannot take a nomination is asked again, and the pod does not pause for it', async (t) => {
+    let faults = 1;
+    const { until, patches, lines } = await steering(t, {
+      answer: ({ method }, response) => {
+        if (method !== 'PATCH' || faults === 0) return false;
+        faults -= 1;
+        json(response, 503, status(503, 'ServiceUnavailable', 'etcd is away'));
+        return true;
+      },
+    });
+    await until(() => lines.some(({ level }) => level === 'info'));
+    assert.equal(patches().length, 2);
+    assert.match(
+      lines[0]?.text ?? '',
+      /^pods that are refused cannot be sent elsewhere: .*etcd is away; it is tried again$/,
+    );
   });
 
   test('without the right to read claims, pods that have none are sent elsewhere all the same', async (t) => {

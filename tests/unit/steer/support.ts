@@ -17,7 +17,7 @@ export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
 
 /** A pod that node n1 was refused for, and that asks for 100 millicores. */
 export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPod {
-  return {
+  const pod = {
     uid: `${name}-uid`,
     namespace: 'shop',
     name,
@@ -35,6 +35,7 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
     guesswork: false,
     ...more,
   };
+  return { ...pod, kind: JSON.stringify([pod.profiles, pod.wish, pod.tolerations, pod.requests]) };
 }
 
 /** A room in which so much is taken, by pods of these groups. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../../config/policy.ts';
-import { messageOf } from '../../errors.ts';
+import { CniGateError, messageOf } from '../../errors.ts';
 import type { Readiness } from '../../readiness/readiness.ts';
 import { History } from '../../steer/history.ts';
 import { type Nomination, type Plan, plan } from '../../steer/plan.ts';
@@ -8,12 +8,12 @@ import { Rate } from '../../steer/rate.ts';
 import { takesBy } from '../../steer/takes.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';
 import type { ApiClient } from '../client.ts';
+import { ClusterError } from '../errors.ts';
 import type { Log } from '../observe.ts';
-import { Claims } from './claims.ts';
-import type { SteerMetrics, SteerState } from './metrics.ts';
+import { Knowledge } from './knowledge.ts';
+import { type Leadership, Mandate } from './mandate.ts';
+import type { SteerMetrics } from './metrics.ts';
 import { nominate } from './nominate.ts';
-import { Rooms } from './rooms.ts';
-import { askVersion, goesByNominations, leastVersion } from './version.ts';
 import { Wake } from './wake.ts';
 
 /** What steering goes by, kept by watches. */
@@ -25,11 +25,6 @@ export interface SteerView {
   unsynced(): string | undefined;
   policy(): Policy;
   /** Calls back when anything of it changed. */
-  subscribe(changed: () => void): () => void;
-}
-
-export interface Leadership {
-  readonly leads: boolean;
   subscribe(changed: () => void): () => void;
 }
 
@@ -45,8 +40,6 @@ export interface SteeringOptions {
 const gather = 50;
 /** How often pods that wait are looked at where nothing happens: nodes become full and empty unseen. */
 const look = 2000;
-/** How often an API server is asked for its version that was too old. */
-const askAgain = 600_000;
 /** Between faults of the API server and the next try: the first pause, and the longest. */
 const [pause, longestPause] = [1000, 30_000];
 /** So many nominations are written: a second, at once after a rest, and side by side. */
@@ -56,21 +49,20 @@ const [perSecond, burst, sideBySide] = [25, 50, 10];
 export class Steering {
   readonly #client: ApiClient;
   readonly #options: SteeringOptions;
-  readonly #rooms: Rooms;
-  readonly #claims: Claims;
+  readonly #mandate: Mandate;
+  readonly #knowledge: Knowledge;
   readonly #rate = new Rate(perSecond, burst);
   #history = new History();
-  /** Whether the API server is new enough, and when that was asked, by the clock that does not go back. */
-  #version: { enough: boolean; asked: number } | undefined;
-  #state: SteerState | undefined;
   #faults = 0;
   #told: string | undefined;
+  /** How long the last plan took to make, in milliseconds. */
+  #cost = 0;
 
   constructor(client: ApiClient, options: SteeringOptions) {
     this.#client = client;
     this.#options = options;
-    this.#rooms = new Rooms(client);
-    this.#claims = new Claims(client);
+    this.#mandate = new Mandate(client, options.leader, options.log);
+    this.#knowledge = new Knowledge(client);
   }
 
   /** Runs until the signal is aborted. Never throws. */
@@ -81,7 +73,8 @@ export class Steering {
     while (!signal.aborted) {
       const next = await this.#turn(signal);
       await wake.wait(next, signal);
-      await sleep(gather, undefined, { signal }).catch(() => {});
+      // this process has admission calls to answer: planning gets a tenth of its time at most
+      await sleep(Math.max(gather, 10 * this.#cost), undefined, { signal }).catch(() => {});
     }
     for (const unsubscribe of stop) unsubscribe?.();
   }
@@ -89,8 +82,13 @@ export class Steering {
   /** One look. @returns milliseconds until the next, if nothing happens before */
   async #turn(signal: AbortSignal): Promise<number> {
     try {
-      const state = await this.#stateNow(signal);
-      this.#enter(state);
+      const { view, metrics } = this.#options;
+      const { state, isNew } = await this.#mandate.look(view.policy(), signal);
+      if (isNew) {
+        metrics.state(state);
+        // what another leader did meanwhile is not known here
+        this.#history = new History();
+      }
       const next = state === 'steering' ? await this.#round(signal) : look;
       this.#faults = 0;
       return next;
@@ -104,49 +102,13 @@ export class Steering {
     }
   }
 
-  async #stateNow(signal: AbortSignal): Promise<SteerState> {
-    const { view, leader } = this.#options;
-    if (view.policy().steer.mode === 'off') return 'off';
-    if (leader === undefined) return 'no-namespace';
-    if (!leader.leads) return 'standby';
-    const now = performance.now();
-    if (this.#version === undefined || (!this.#version.enough && now - this.#version.asked > askAgain)) {
-      const version = await askVersion(this.#client, signal);
-      this.#version = { enough: goesByNominations(version), asked: now };
-      if (!this.#version.enough) {
-        const { gitVersion } = version;
-        this.#options.log.warn(
-          { gitVersion },
-          `pods that are refused are not sent elsewhere: the API server is ${gitVersion}, schedulers go by nominations from ${leastVersion} on`,
-        );
-      }
-    }
-    return this.#version.enough ? 'steering' : 'api-server-too-old';
-  }
-
-  #enter(state: SteerState): void {
-    if (state === this.#state) return;
-    // what another leader did meanwhile is not known here
-    this.#history = new History();
-    // an upgrade may have come meanwhile
-    if (state === 'standby') this.#version = undefined;
-    this.#state = state;
-    this.#options.metrics.state(state);
-    if (state === 'no-namespace') {
-      this.#options.log.warn(
-        {},
-        'pods that are refused are not sent elsewhere: --own-namespace is not given, where the Lease of the leader would be',
-      );
-    }
-  }
-
   async #round(signal: AbortSignal): Promise<number> {
     const { view } = this.#options;
     this.#observe();
     if (view.unsynced() !== undefined) return look;
     const most = this.#rate.left(performance.now());
     let planned = this.#plan(most);
-    if (await this.#learn(planned.unknown, signal)) {
+    if (await this.#knowledge.learn(planned.unknown, (error) => this.#warn(error), signal)) {
       this.#observe();
       planned = this.#plan(most);
     }
@@ -176,34 +138,22 @@ export class Steering {
 
   #plan(most: number): Plan {
     const { readiness, policy } = this.#options.view;
+    const began = performance.now();
     const now = Date.now();
     const nodes = [...readiness.nodes()];
     const known = {
       nodes,
       takes: takesBy(policy(), readiness, now),
-      room: (node: string) => this.#rooms.get(node, performance.now()),
-      volumes: (pod: WaitingPod) => this.#claims.get(pod, performance.now()),
+      room: (node: string) => this.#knowledge.room(node),
+      volumes: (pod: WaitingPod) => this.#knowledge.volumes(pod),
       history: this.#history,
       // the same for a while, as what was asked about some nodes is known for a while
       start: Math.floor(now / 10_000) * 61,
       now,
     };
-    return plan(this.#waiting().values(), known, most);
-  }
-
-  /** Asks about what would make a better plan. @returns whether anything was learned */
-  async #learn({ rooms, volumes }: Plan['unknown'], signal: AbortSignal): Promise<boolean> {
-    const now = performance.now();
-    const learned = await Promise.all([
-      this.#rooms.ask(rooms, now, signal),
-      // without the right to read claims, pods that have none are sent elsewhere all the same
-      this.#claims.ask(volumes, now, signal).catch((error) => {
-        signal.throwIfAborted();
-        this.#warn(error);
-        return false;
-      }),
-    ]);
-    return learned.includes(true);
+    const planned = plan(this.#waiting().values(), known, most);
+    this.#cost = performance.now() - began;
+    return planned;
   }
 
   async #nominate(nomination: Nomination, signal: AbortSignal): Promise<void> {
@@ -221,6 +171,8 @@ export class Steering {
         `pod ${name}, which node ${pod.refused} was refused for, is nominated for ${node}: ${why}`,
       );
     } else if (written.result === 'failed') {
+      // a fault of the API server is no fault of the pod's
+      if (isOutage(written.error)) throw written.error;
       this.#history.failed(pod, Date.now());
       this.#warn(written.error);
     } else {
@@ -228,17 +180,23 @@ export class Steering {
     }
   }
 
-  /** Each fault once, until another comes. */
+  /** Each kind of fault once, until another comes: it may be met for each of many pods. */
   #warn(error: unknown): void {
     const text = messageOf(error);
-    if (text === this.#told) return;
-    this.#told = text;
+    const kind = error instanceof CniGateError ? error.code : text;
+    if (kind === this.#told) return;
+    this.#told = kind;
     this.#options.log.warn(
       { err: error },
       `pods that are refused cannot be sent elsewhere: ${text}; it is tried again`,
     );
   }
 }
+
+/** Whether the API server gave no answer, or said that it cannot answer now. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof ClusterError &&
+  (error.status === undefined || error.status === 429 || error.status >= 500);
 
 const told = {
   ignored: 'ignored by the scheduler',
