@@ -49,6 +49,8 @@ export interface Scene {
 export interface SceneOptions {
   /** Where the replica listens that gets all calls. */
   host?: string;
+  /** Another way to the API server than the straight one. */
+  kubeconfig?: string;
   /** Where another one listens, which holds the Lease and gets none. */
   leader?: string;
 }
@@ -56,7 +58,7 @@ export interface SceneOptions {
 /** Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it. */
 export async function setTheScene(
   cluster: Cluster,
-  { host = '10.254.3.1', leader: leading }: SceneOptions = {},
+  { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},
 ): Promise<Scene> {
   const authorityFile = join(cluster.folder, 'webhook-authority.pem');
   const configFile = join(cluster.folder, 'cni-gate.yaml');
@@ -73,7 +75,7 @@ export async function setTheScene(
   ];
   await cluster.kubectl(['apply', '-f', '-'], { input: [...input, namespace(bystander)] });
   const replica = (at: string, ...more: string[]): Promise<GateServer> => {
-    const files = ['--kubeconfig', cluster.admin.kubeconfig, '--config', configFile];
+    const files = ['--kubeconfig', kubeconfig, '--config', configFile];
     return startServer({ host: at, args: [...files, '--own-namespace', own.namespace, ...more] });
   };
   const leader = leading === undefined ? undefined : await replica(leading);
