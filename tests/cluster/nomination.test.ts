@@ -9,11 +9,12 @@ import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { counted, refusals } from './steer/crowd.ts';
+import { withRights } from './steer/rights.ts';
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 const { api } = cluster;
-const scene = await setTheScene(cluster, { host: '10.254.4.3' });
+const scene = await setTheScene(cluster, { host: '10.254.4.3', kubeconfig: await withRights(cluster) });
 after(() => scene.server.end());
 const { agentOn, apply, named, setReady } = stepsIn(cluster);
 
@@ -67,6 +68,8 @@ suite('a pod with a volume', () => {
     await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).most >= 4), 60);
     const about = scene.server.lines.filter(({ pod }) => pod === `${optedIn}/stays`);
     assert.deepEqual(about, [], 'it was nominated');
+    const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));
+    assert.deepEqual(faults, [], 'a right is missing');
     await setReady(await agentOn('n1'), true);
     await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1', 15);
   });
