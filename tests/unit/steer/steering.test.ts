@@ -194,6 +194,27 @@ suite('steering', () => {
     await until(() => patches().length === 2);
   });
 
+  test('a volume that is being made holds its pod to the node that it is made for', async (t) => {
+    const claiming = (name: string): WaitingPod => waiting(name, { requests: {}, claims: [name] });
+    const { until, patches } = await steering(t, {
+      pods: [claiming('n1'), claiming('n2')],
+      answer: ({ path }, response) => {
+        const claim = /persistentvolumeclaims\/(.+)$/.exec(path)?.[1];
+        if (claim === undefined) return false;
+        json(response, 200, {
+          metadata: { annotations: { 'volume.kubernetes.io/selected-node': claim } },
+          spec: {},
+        });
+        return true;
+      },
+    });
+    await until(() => patches().length > 0);
+    assert.deepEqual(
+      patches().map(({ path }) => path),
+      ['/api/v1/namespaces/shop/pods/n2/status'],
+    );
+  });
+
   test('an API server that cannot take a nomination is asked again, and the pod does not pause for it', async (t) => {
     let faults = 1;
     const { until, patches, lines } = await steering(t, {
