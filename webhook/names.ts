@@ -18,6 +18,9 @@ export const bindingsWebhook = 'bindings.cni-gate.io';
 export const certificatesLabel = 'cni-gate.io/certificates';
 export const certificatesLabelValue = 'managed';
 
+/** Lease in cni-gate's own namespace: its holder is the one replica that acts on its own account. */
+export const leaderLease = 'cni-gate-leader';
+
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */

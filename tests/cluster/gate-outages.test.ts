@@ -21,7 +21,7 @@ after(() => proxy.close());
 const through = { url: proxy.url, authority: cluster.server.authority };
 const { credentials } = cluster.admin;
 const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
-const scene = await setTheScene(cluster, '10.254.3.2', kubeconfig);
+const scene = await setTheScene(cluster, { host: '10.254.3.2', kubeconfig });
 after(() => scene.server.end());
 const { agentOn, apply, says, setReady, until } = stepsIn(cluster);
 

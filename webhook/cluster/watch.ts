@@ -1,10 +1,9 @@
-import type { Registry } from 'prom-client';
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from './client.ts';
 import { type WatchedGate, watchGate } from './gate/watch.ts';
 import { ClusterMetrics } from './metrics.ts';
 import { type WatchedNamespaces, watchNamespaces } from './namespaces/watch.ts';
-import type { Log } from './observe.ts';
+import { type SteerInside, startSteering } from './steer/start.ts';
 
 /** Everything that the server goes by, kept by watches of one cluster. */
 export interface WatchedCluster {
@@ -21,15 +20,16 @@ export interface WatchedCluster {
  */
 const patience = 10_000;
 
-/** Begins to watch a cluster. One that does not answer is waited for, and is no error. */
+/** Begins to watch a cluster, and to steer pods in it where this replica leads. One that does not answer is waited for, and is no error. */
 export function watchCluster(
   client: ApiClient,
   policy: () => Policy,
-  { registry, log }: { registry: Registry; log: Log },
+  { registry, log, ownNamespace }: SteerInside,
 ): WatchedCluster {
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
   const gate = watchGate(client, policy, inside);
+  const endSteering = startSteering(client, { ...gate, policy }, { registry, log, ownNamespace });
   const started = performance.now();
   const unsynced = (): string | undefined => {
     const missing = performance.now() - started < patience ? gate.unsynced() : undefined;
@@ -40,6 +40,7 @@ export function watchCluster(
     namespaces,
     gate,
     close: async () => {
+      await endSteering();
       await Promise.all([namespaces.close(), gate.close()]);
       client.close();
     },

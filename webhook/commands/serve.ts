@@ -86,7 +86,7 @@ async function run(flags: Flags): Promise<void> {
   const [{ pino }, { serve }] = await Promise.all([import('pino'), import('../server/serve.ts')]);
   const log = pino({ level: flags.logLevel });
   const { logLevel: _, kubeconfig, ...rest } = flags;
-  const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig) : undefined;
+  const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig, flags.ownNamespace) : undefined;
   const certificate = certificateFor(flags, cluster?.client);
   const stopping = new AbortController();
   let server: RunningServer | undefined;
@@ -118,14 +118,17 @@ const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
 const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
 
 /** The cluster, whose code is loaded only here, and what the server takes from it. */
-async function openCluster(kubeconfig: string | undefined) {
+async function openCluster(kubeconfig: string | undefined, ownNamespace: string | undefined) {
   const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
     import('../cluster/watch.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig);
   const view: ServeOptions['cluster'] = (inside) => {
-    const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, inside);
+    const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, {
+      ...inside,
+      ownNamespace,
+    });
     const { readiness, pods, unsynced, policyChanged } = gate;
     return {
       namespaces: namespaces.value,

@@ -30,6 +30,7 @@ const longestLabel = 63;
 export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
+  readonly steer: Configuration['steer'];
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that brings a network: their pods are left alone. */
   readonly daemonSets: ReadonlySet<string>;
@@ -38,6 +39,7 @@ export class Policy {
   constructor(configuration: Configuration) {
     this.proof = configuration.proof;
     this.gate = gateOf(configuration);
+    this.steer = configuration.steer;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
     this.daemonSets = new Set(
       configuration.profiles.flatMap((profile) =>

@@ -1,7 +1,8 @@
+import type { Amounts } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import type { Taint } from '../scheduling/taints.ts';
 
-/** What readiness keeps of a Node. */
+/** What is kept of a Node: by readiness, and to find another one for a pod. */
 export interface NodeFacts {
   name: string;
   uid: string;
@@ -13,6 +14,10 @@ export interface NodeFacts {
   createdAt: number;
   labels: Record<string, string>;
   taints: Taint[];
+  /** Cordoned: `spec.unschedulable`. */
+  unschedulable: boolean;
+  /** What it has for pods. */
+  allocatable: Amounts;
 }
 
 /** What readiness keeps of a DaemonSet that brings a network. */

@@ -1,3 +1,4 @@
+import { amountsOf } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import type { Taint } from '../scheduling/taints.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
@@ -16,8 +17,8 @@ interface Meta {
 /** The parts of a Node that {@link pickNode} reads, as the API gives them. */
 export interface ApiNode {
   metadata: Meta;
-  spec?: { taints?: Taint[] | null };
-  status?: { nodeInfo?: { bootID?: string } };
+  spec?: { taints?: Taint[] | null; unschedulable?: boolean };
+  status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
 }
 
 export interface ApiDaemonSet {
@@ -56,6 +57,8 @@ export function pickNode({ metadata, spec, status }: ApiNode): NodeFacts {
     createdAt: Date.parse(metadata.creationTimestamp),
     labels: metadata.labels ?? {},
     taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
+    unschedulable: spec?.unschedulable === true,
+    allocatable: amountsOf(status?.allocatable),
   };
 }
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { profileLabel } from '../../../webhook/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { eventually } from '../harness/eventually.ts';
 import { gateRegistration, registration } from '../harness/registration.ts';
 import { type GateServer, startServer } from '../harness/server.ts';
 import { serviceAt } from '../harness/service.ts';
@@ -24,35 +25,44 @@ export interface Pod {
 }
 
 /** The profile of these tests: an address that the pod has, brought by one DaemonSet or two. */
-const configuration = (daemonSets: string[]): string => `apiVersion: cni-gate.io/v1alpha1
+const configuration = (daemonSets: string[], steer: Steer): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 gate: {startupGrace: 2m, maxHold: 10m}
+steer: {mode: ${steer}}
 profiles:
   - name: mesh
     daemonSets: [${daemonSets.map((name) => `{namespace: ${networkNamespace}, name: ${name}}`).join(', ')}]
     proof: {checks: [{address: {timeout: 5s}}]}
 `;
 
+type Steer = 'nominate' | 'off';
+
 /** A cluster in which cni-gate is registered for pods and bindings. */
 export interface Scene {
   server: GateServer;
-  /** Names the DaemonSets of the profile, and waits until the server has taken it. */
-  configure(daemonSets: string[]): Promise<void>;
+  /** Another replica, where one was asked for. */
+  leader: GateServer | undefined;
+  /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
+  configure(daemonSets: string[], steer?: Steer): Promise<void>;
 }
 
-/**
- * Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it.
- *
- * @param kubeconfig another way to the API server than the straight one
- */
+export interface SceneOptions {
+  /** Where the replica listens that gets all calls. */
+  host?: string;
+  /** Another way to the API server than the straight one. */
+  kubeconfig?: string;
+  /** Where another one listens, which holds the Lease and gets none. */
+  leader?: string;
+}
+
+/** Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it. */
 export async function setTheScene(
   cluster: Cluster,
-  host = '10.254.3.1',
-  kubeconfig = cluster.admin.kubeconfig,
+  { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},
 ): Promise<Scene> {
   const authorityFile = join(cluster.folder, 'webhook-authority.pem');
   const configFile = join(cluster.folder, 'cni-gate.yaml');
-  writeFileSync(configFile, configuration(['agent']));
+  writeFileSync(configFile, configuration(['agent'], 'nominate'));
   const namespace = (name: string, labels: Record<string, string> = {}): object => ({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -64,13 +74,13 @@ export async function setTheScene(
     namespace(optedIn, { [profileLabel]: 'mesh' }),
   ];
   await cluster.kubectl(['apply', '-f', '-'], { input: [...input, namespace(bystander)] });
-  const server = await startServer({
-    host,
-    args: [
-      ...['--kubeconfig', kubeconfig, '--config', configFile],
-      ...['--own-namespace', own.namespace, '--tls-ca-out', authorityFile],
-    ],
-  });
+  const replica = (at: string, ...more: string[]): Promise<GateServer> => {
+    const files = ['--kubeconfig', kubeconfig, '--config', configFile];
+    return startServer({ host: at, args: [...files, '--own-namespace', own.namespace, ...more] });
+  };
+  const leader = leading === undefined ? undefined : await replica(leading);
+  if (leader !== undefined) await logged(leader, 'this replica leads');
+  const server = await replica(host, '--tls-ca-out', authorityFile);
   const authority = readFileSync(authorityFile);
   await cluster.kubectl(['apply', '-f', '-'], {
     input: [
@@ -79,16 +89,24 @@ export async function setTheScene(
       gateRegistration(own, authority),
     ],
   });
+  const replicas = leader === undefined ? [server] : [server, leader];
   return {
     server,
-    configure: async (daemonSets) => {
-      const before = server.lines.length;
-      writeFileSync(configFile, configuration(daemonSets));
-      while (!server.lines.slice(before).some(({ msg }) => msg === 'reloaded')) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+    leader,
+    configure: async (daemonSets, steer = 'nominate') => {
+      const before = replicas.map(({ lines }) => lines.length);
+      writeFileSync(configFile, configuration(daemonSets, steer));
+      await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };
+}
+
+/** Waits until a server has logged a message, from some line on. */
+async function logged({ lines }: GateServer, message: string, from = 0): Promise<void> {
+  await eventually(async () => {
+    const found = lines.slice(from).some(({ msg }) => msg === message);
+    if (!found) throw new Error(`not logged: ${message}`);
+  });
 }
 
 /** The network's DaemonSet: on the node's own network, and on every node that its selector wants. */

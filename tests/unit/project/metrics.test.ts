@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
@@ -21,6 +22,7 @@ const byName = (a: unknown[], b: unknown[]): number => String(a[0]).localeCompar
 test('every metric of the server is in the reference with its type and labels, and says what it is', () => {
   const { registry } = new Metrics();
   new ClusterMetrics(registry);
+  new SteerMetrics(registry);
   new CertificateMetrics(registry);
   const real = registry
     .getMetricsAsArray()

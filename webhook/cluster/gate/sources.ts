@@ -1,4 +1,3 @@
-import { type ApiPendingPod, type PendingPod, pickPending } from '../../gate/pending.ts';
 import { profileLabel } from '../../names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../../readiness/facts.ts';
 import {
@@ -9,6 +8,7 @@ import {
   pickDaemonSet,
   pickNode,
 } from '../../readiness/pick.ts';
+import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../steer/waiting.ts';
 import type { Source } from '../reflector/list-all.ts';
 import { type LabelSelector, selectorText } from './selector.ts';
 
@@ -50,9 +50,9 @@ export const podsPath = (namespace: string): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
 /** Pods that carry our label and wait for a node. One that gets a node is told of as deleted. */
-export const pendingSource: Source<ApiPendingPod, PendingPod> = {
+export const pendingSource: Source<ApiWaitingPod, WaitingPod> = {
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
-  pick: pickPending,
+  pick: pickWaiting,
 };

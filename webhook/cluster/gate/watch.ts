@@ -1,6 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
 import type { PendingPods } from '../../gate/gate.ts';
 import { Readiness, type Change as ReadinessChange } from '../../readiness/readiness.ts';
+import type { WaitingPod } from '../../steer/waiting.ts';
 import type { ApiClient } from '../client.ts';
 import { Lookup } from '../lookup.ts';
 import type { ClusterMetrics } from '../metrics.ts';
@@ -17,6 +18,10 @@ import { daemonSetSource, nodeSource, pendingSource } from './sources.ts';
 export interface WatchedGate {
   readonly readiness: Readiness;
   readonly pods: PendingPods;
+  /** Pods of ours that wait for a node, each with all that says where it could go. */
+  waiting(): Iterable<WaitingPod>;
+  /** Calls back when one of these pods changes, comes or goes. */
+  subscribe(changed: () => void): () => void;
   /** What has not been listed yet, for people. */
   unsynced(): string | undefined;
   /** To be called when another policy is in force: it may name other DaemonSets. */
@@ -85,6 +90,8 @@ export function watchGate(
       pending,
       new Lookup(client, podByName, (result) => metrics.lookedUp('pods', result)),
     ),
+    waiting: () => pending.store.list(),
+    subscribe: (changed) => pending.subscribe(changed),
     unsynced: () => {
       const missing = [nodes, daemonSets].flatMap(({ synced, source }) => (synced ? [] : [source.resource]));
       const all = [...missing, ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`)];

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { Election } from '../../webhook/cluster/lease/election.ts';
+import type { Lease } from '../../webhook/cluster/lease/move.ts';
+import { openCluster } from '../../webhook/cluster/open.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const times = { duration: 2000, deadline: 1500, retry: 200 };
+const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+
+interface Contender {
+  identity: string;
+  election: Election;
+  /** Ends it in order: the Lease is let go of. */
+  end(): Promise<void>;
+  /** Cuts it off from the cluster, as a network would. */
+  cut(): void;
+}
+
+const running = new Set<Contender>();
+after(() => Promise.all([...running].map((one) => one.end())));
+/** Every moment at which two led at once. */
+const clashes: string[][] = [];
+
+async function contend(name: string, identity: string): Promise<Contender> {
+  const client = await openCluster(cluster.admin.kubeconfig);
+  const log = { info: () => {}, warn: () => {} };
+  const election = new Election(client, { namespace: 'default', name, identity, log, times });
+  election.subscribe(() => {
+    const leading = [...running].filter((one) => one.election.leads).map((one) => one.identity);
+    if (leading.length > 1) clashes.push(leading);
+  });
+  const stop = new AbortController();
+  const over = election.run(stop.signal);
+  const contender: Contender = {
+    identity,
+    election,
+    end: async () => {
+      stop.abort();
+      await over;
+      client.close();
+      running.delete(contender);
+    },
+    cut: () => {
+      client.request = () => Promise.reject(new Error('cut off'));
+    },
+  };
+  running.add(contender);
+  return contender;
+}
+
+/** Waits until one of them leads; that one, and the others. */
+function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
+  return eventually(async () => {
+    const found = all.find(({ election }) => election.leads);
+    assert.ok(found, 'nobody leads');
+    return [found, all.filter((one) => one !== found)];
+  });
+}
+
+const stored = async (name: string): Promise<Lease> => cluster.api.get<Lease>(`${path}/${name}`);
+
+suite('who contends for a Lease', () => {
+  test('one of those that begin together leads, and stays in the lead', async () => {
+    const all = await Promise.all(['a', 'b', 'c'].map((identity) => contend('together', identity)));
+    const [first] = await leader(...all);
+    assert.equal((await stored('together')).spec?.holderIdentity, first.identity);
+    const before = (await stored('together')).spec;
+    await eventually(async () =>
+      assert.notEqual((await stored('together')).spec?.renewTime, before?.renewTime),
+    );
+    const now = (await stored('together')).spec;
+    assert.deepEqual(
+      [now?.holderIdentity, now?.leaseTransitions, now?.acquireTime, now?.leaseDurationSeconds],
+      [first.identity, 0, before?.acquireTime, 2],
+    );
+    await Promise.all(all.map((one) => one.end()));
+    assert.equal((await stored('together')).spec?.holderIdentity, '');
+  });
+
+  test('the next one leads when the first ends, and is known as another', async () => {
+    const one = await contend('handed-on', 'a');
+    await leader(one);
+    const other = await contend('handed-on', 'b');
+    await one.end();
+    assert.equal(one.election.leads, false);
+    await leader(other);
+    assert.equal((await stored('handed-on')).spec?.leaseTransitions, 1);
+    await other.end();
+  });
+
+  test('one that is cut off leads no longer, and only then another does', async () => {
+    const one = await contend('cut', 'a');
+    await leader(one);
+    const other = await contend('cut', 'b');
+    one.cut();
+    await leader(other);
+    assert.equal(one.election.leads, false);
+    await Promise.all([one.end(), other.end()]);
+  });
+
+  test('nobody leads while the API server stands still, and one does when it goes on', async () => {
+    const all = [await contend('frozen', 'a'), await contend('frozen', 'b')];
+    await leader(...all);
+    cluster.components['kube-apiserver'].freeze();
+    await eventually(async () => assert.ok(all.every(({ election }) => !election.leads)));
+    cluster.components['kube-apiserver'].thaw();
+    await leader(...all);
+    await Promise.all(all.map((one) => one.end()));
+  });
+
+  test('a Lease that somebody else holds by a clock that is years ahead is taken once it is not renewed', async () => {
+    await cluster.api.post(path, {
+      metadata: { name: 'skewed' },
+      spec: { holderIdentity: 'other', leaseDurationSeconds: 2, renewTime: '2099-01-01T00:00:00.000000Z' },
+    });
+    const one = await contend('skewed', 'a');
+    await leader(one);
+    assert.equal((await stored('skewed')).spec?.leaseTransitions, 1);
+    await one.end();
+  });
+
+  test('never did two lead at once', () => assert.deepEqual(clashes, []));
+});

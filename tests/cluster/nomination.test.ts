@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { openCluster } from '../../webhook/cluster/open.ts';
+import { nominate } from '../../webhook/cluster/steer/nominate.ts';
+import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../webhook/steer/waiting.ts';
+import { daemonSet, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { podsOf, stepsIn } from './gate/steps.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+import { counted, refusals } from './steer/crowd.ts';
+import { withRights } from './steer/rights.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api } = cluster;
+const scene = await setTheScene(cluster, { host: '10.254.4.3', kubeconfig: await withRights(cluster) });
+after(() => scene.server.end());
+const { agentOn, apply, named, setReady } = stepsIn(cluster);
+
+/** A pod with a volume that can be used on these nodes only. */
+function withVolume(name: string, ...nodes: string[]): object[] {
+  const here = [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }];
+  const accessModes = ['ReadWriteOnce'];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes,
+        claimRef: { namespace: optedIn, name },
+        local: { path: '/none' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: here }] } },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: optedIn, name },
+      spec: {
+        accessModes,
+        storageClassName: '',
+        volumeName: name,
+        resources: { requests: { storage: '1Gi' } },
+      },
+    },
+    podOn(name, {
+      spec: {
+        containers: [{ name: 'web', image: 'example/web', resources: { requests: { cpu: '100m' } } }],
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: name } }],
+      },
+    }),
+  ];
+}
+
+suite('a pod with a volume', () => {
+  test('goes where the volume can be used, and waits where that is only the node that is not ready', async () => {
+    // the scheduler takes the emptiest, n1, and would take n3 next
+    const room = { n1: '40', n2: '10', n3: '20' };
+    for (const [name, cpu] of Object.entries(room)) await addNode(cluster, name, { capacity: { cpu } });
+    await apply(daemonSet('agent'));
+    for (const name of Object.keys(room)) await agentOn(name);
+    await setReady(await agentOn('n1'), false);
+    await apply(...withVolume('stays', 'n1'), ...withVolume('goes', 'n1', 'n2'));
+    await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2', 30);
+    await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).most >= 4), 60);
+    const about = scene.server.lines.filter(({ pod }) => pod === `${optedIn}/stays`);
+    assert.deepEqual(about, [], 'it was nominated');
+    const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));
+    assert.deepEqual(faults, [], 'a right is missing');
+    await setReady(await agentOn('n1'), true);
+    await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1', 15);
+  });
+});
+
+suite('a nomination', () => {
+  test('is written on the pod that was seen, as it was seen, and on no other', async () => {
+    const client = await openCluster(cluster.admin.kubeconfig);
+    const spec = { schedulerName: 'nobody' };
+    const object = podOn('by-hand', { namespace: 'default', spec });
+    const make = async (): Promise<WaitingPod> =>
+      pickWaiting(await api.post<ApiWaitingPod>(podsOf('default'), object));
+    const write = (pod: WaitingPod) =>
+      nominate(client, { pod, node: 'n2', why: '' }, AbortSignal.timeout(10_000));
+    const before = await make();
+    await cluster.kubectl(['delete', 'pod', 'by-hand']);
+    assert.equal((await write(before)).result, 'gone');
+    const pod = await make();
+    assert.equal((await write(before)).result, 'conflict', 'it is another pod by that name');
+    assert.notEqual((await write({ ...pod, uid: before.uid })).result, 'made');
+    const written = await write(pod);
+    const now = pickWaiting(await api.get<ApiWaitingPod>(`${podsOf('default')}/by-hand`));
+    assert.deepEqual(written, { result: 'made', version: now.version });
+    assert.deepEqual(now, { ...pod, nominated: 'n2', version: now.version });
+    assert.equal((await write(pod)).result, 'conflict', 'it is another version by now');
+    client.close();
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { optedIn, type Pod, type Scene } from '../gate/scene.ts';
+import type { Cluster } from '../harness/cluster.ts';
+
+/** Pods of each Deployment here. */
+export const replicas = 50;
+
+/** A Deployment of many small pods, spread over hosts. */
+export function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNotSchedule'): object {
+  const labels = { app: name };
+  const spread = {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable,
+    labelSelector: { matchLabels: labels },
+  };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: optedIn, name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          topologySpreadConstraints: [spread],
+          containers: [{ name: 'web', image: 'example/web', resources: { requests: { cpu: '50m' } } }],
+        },
+      },
+    },
+  };
+}
+
+/** Where the pods of such a Deployment are; those that wait are not among them. */
+export async function placed({ api }: Cluster, name: string): Promise<string[]> {
+  const { items } = await api.get<{ items: Pod[] }>(pathOf(name));
+  return items.flatMap(({ spec }) => spec.nodeName ?? []);
+}
+
+/** Waits until all of them are bound; fails after some seconds, and tells how many were. */
+export async function bound(cluster: Cluster, name: string, seconds: number): Promise<void> {
+  const seen = new Set<string>();
+  const all = ({ metadata, spec }: Pod): boolean => {
+    if (spec.nodeName) seen.add(metadata.name);
+    return seen.size === replicas;
+  };
+  await cluster.api.until<Pod>(pathOf(name), all, seconds).catch(() => {
+    assert.fail(`${seen.size} of ${replicas} pods of ${name} are bound after ${seconds} s`);
+  });
+}
+
+const pathOf = (name: string): string => `/api/v1/namespaces/${optedIn}/pods?labelSelector=app%3D${name}`;
+
+/** When a pod was refused, milliseconds since the epoch, for each whose name begins so. */
+export function refusals({ server }: Scene, name: string): number[][] {
+  const lines = server.lines.filter(
+    ({ outcome, webhook, pod }) =>
+      outcome === 'refused' && webhook === 'gate' && String(pod).startsWith(name),
+  );
+  return [...Map.groupBy(lines, ({ pod }) => pod).values()].map((some) =>
+    some.map(({ time }) => Number(time)),
+  );
+}
+
+/** How many there are, for how many pods, and for one of them at most. */
+export function counted(times: number[][]): { total: number; pods: number; most: number } {
+  const counts = times.map(({ length }) => length);
+  return {
+    total: counts.reduce((sum, count) => sum + count, 0),
+    pods: counts.length,
+    most: Math.max(0, ...counts),
+  };
+}

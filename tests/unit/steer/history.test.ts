@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { History } from '../../../webhook/steer/history.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { byUid, now, waiting } from './support.ts';
+
+const seconds = 1000;
+const pod = waiting('web');
+const after = (version: string, nominated = ''): WaitingPod => ({ ...pod, version, nominated });
+const outcomes = (history: History, at: number, ...pods: WaitingPod[]): string[] =>
+  history.observe(byUid(...pods), at).map(({ outcome }) => outcome);
+
+/** A pod that was nominated for n2 now; its version with that is 20. */
+function nominated(): History {
+  const history = new History();
+  history.made(pod, 'n2', '20', now);
+  return history;
+}
+
+suite('what comes of a nomination', () => {
+  const later = now + 5 * seconds;
+  const cases: [what: string, at: number, pods: WaitingPod[], expected: string[]][] = [
+    ['nothing yet, where the pod is seen with it', later, [after('20', 'n2')], []],
+    ['nothing yet, where the pod is seen as it was before', later, [pod], []],
+    ['left, where the pod does not wait any more', later, [], ['left']],
+    ['left, where the pod is being deleted', later, [{ ...after('21', 'n2'), leaving: true }], ['left']],
+    ['ignored, where it was cleared', later, [after('21')], ['ignored']],
+    ['crossed, where it was cleared at once', now + seconds, [after('21')], ['crossed']],
+    ['replaced, where another is there', later, [after('21', 'n3')], ['replaced']],
+    ['lapsed, where nobody does anything', now + 61 * seconds, [after('20', 'n2')], ['lapsed']],
+    ['lapsed, where the pod is never seen with it', now + 61 * seconds, [pod], ['lapsed']],
+  ];
+  for (const [what, at, pods, expected] of cases) {
+    test(what, () => {
+      const history = nominated();
+      assert.deepEqual(outcomes(history, at, ...pods), expected);
+      assert.deepEqual(outcomes(history, at, ...pods), [], 'and only once');
+    });
+  }
+
+  test('versions are compared as numbers', () => {
+    const history = new History();
+    history.made(pod, 'n2', '99', now);
+    assert.deepEqual(outcomes(history, later, after('100')), ['ignored']);
+  });
+});
+
+suite('after a nomination that was ignored', () => {
+  const other = waiting('other');
+  const alone = waiting('alone', { group: 'alone' });
+
+  test('its pod and those of its group pause, each time for longer, and others do not', () => {
+    const history = new History();
+    let at = now;
+    const pauses = [];
+    for (let round = 0; round < 7; round += 1) {
+      history.made(pod, `n${round}`, `${20 + 2 * round}`, at);
+      at += 5 * seconds;
+      assert.deepEqual(outcomes(history, at, after(`${21 + 2 * round}`), other, alone), ['ignored']);
+      pauses.push((history.notBefore(pod) - at) / seconds);
+      assert.equal(history.notBefore(other), history.notBefore(pod));
+      assert.ok(history.notBefore(alone) <= at);
+      at = history.notBefore(pod);
+    }
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300]);
+  });
+
+  test('its node is avoided, for that pod', () => {
+    const history = nominated();
+    const at = now + 5 * seconds;
+    outcomes(history, at, after('21'), other);
+    assert.deepEqual(
+      [history.avoids(pod, 'n2', at + 599 * seconds), history.avoids(pod, 'n3', at)],
+      [true, false],
+    );
+    assert.equal(history.avoids(pod, 'n2', at + 600 * seconds), false);
+    assert.equal(history.avoids(other, 'n2', at), false);
+  });
+
+  test('one that may have crossed a try is made once more', () => {
+    const history = nominated();
+    assert.deepEqual(outcomes(history, now + 500, after('21')), ['crossed']);
+    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', now));
+    history.made(pod, 'n2', '22', now + 500);
+    assert.deepEqual(outcomes(history, now + 900, after('23')), ['ignored']);
+    assert.ok(history.avoids(pod, 'n2', now + 900));
+  });
+
+  test('one that worked ends the pauses of the group', () => {
+    const history = nominated();
+    outcomes(history, now + 5 * seconds, after('21'), other);
+    const at = now + 20 * seconds;
+    history.made(other, 'n2', '30', at);
+    outcomes(history, at + seconds, after('21'));
+    history.made(other, 'n3', '40', at + 2 * seconds);
+    outcomes(history, at + 7 * seconds, after('21'), { ...other, version: '41' });
+    assert.equal(history.notBefore(waiting('third')), at + 17 * seconds);
+  });
+});
+
+suite('what is remembered', () => {
+  test('a pod that left counts on its node for a while', () => {
+    const history = nominated();
+    assert.deepEqual(history.expected().get('n2')?.[0]?.leftAt, undefined);
+    outcomes(history, now + seconds);
+    assert.deepEqual(
+      history
+        .expected()
+        .get('n2')
+        ?.map(({ uid, leftAt }) => [uid, leftAt]),
+      [[pod.uid, now + seconds]],
+    );
+    outcomes(history, now + 31 * seconds);
+    assert.equal(history.expected().size, 0);
+  });
+
+  test('a pod that was not as it was seen is left alone until it is seen anew', () => {
+    const history = new History();
+    history.stale(pod);
+    assert.deepEqual([history.isBusy(pod), history.isBusy(after('11'))], [true, false]);
+  });
+
+  test('a pod that could not be nominated pauses', () => {
+    const history = new History();
+    history.failed(pod, now);
+    assert.equal(history.notBefore(pod), now + 10 * seconds);
+  });
+});

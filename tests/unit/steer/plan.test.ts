@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { History } from '../../../webhook/steer/history.ts';
+import { type Known, plan } from '../../../webhook/steer/plan.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { byUid, known, node, now, room, waiting } from './support.ts';
+
+const three = [node('n1'), node('n2'), node('n3')];
+
+/** Where pods are sent, `pod>node`. */
+const sent = (pods: WaitingPod[], more: Partial<Known> = {}, nodes = three, most = 100): string[] =>
+  plan(pods, known(nodes, more), most).nominations.map(({ pod, node: to }) => `${pod.name}>${to}`);
+
+suite('where a pod is sent', () => {
+  const one = waiting('web');
+  const cases: [what: string, pod: Partial<WaitingPod>, more: Partial<Known>, expected: string[]][] = [
+    ['to a node that takes it, not to the one it was refused for', {}, {}, ['web>n2']],
+    ['to the emptiest', {}, { room: (name) => room({ cpu: name === 'n2' ? 500 : 100 }) }, ['web>n3']],
+    [
+      'rather to the one with the fewest pods of its owner',
+      {},
+      { room: (name) => (name === 'n2' ? room({ cpu: 500 }) : room({}, { web: 1 })) },
+      ['web>n2'],
+    ],
+    ['nowhere where there is no room', {}, { room: () => room({ cpu: 901 }) }, []],
+    [
+      'to the one that has room',
+      {},
+      { room: (name) => room({ cpu: name === 'n2' ? 901 : 900 }) },
+      ['web>n3'],
+    ],
+    ['nowhere where no more pods may be', {}, { room: () => room({ pods: 10 }) }, []],
+    ['nowhere where no other node takes it', {}, { takes: () => false }, []],
+    ['nowhere once its node takes it', {}, { takes: () => true }, []],
+    ['nowhere where it was not refused by us', { refused: undefined }, {}, []],
+    ['nowhere once it is being deleted', { leaving: true }, {}, []],
+    ['where its node selector says', { wish: { nodeSelector: { name: 'n3' } } }, {}, ['web>n3']],
+    ['where its volumes are', { claims: ['data'] }, { volumes: () => onlyOn('n3') }, ['web>n3']],
+    [
+      'where its volume is being made',
+      { claims: ['data'] },
+      { volumes: () => ({ affinities: [], selected: ['n3'] }) },
+      ['web>n3'],
+    ],
+    ['nowhere while it is not known where its volumes are', { claims: ['data'] }, {}, []],
+    ['nowhere while somebody else has sent it to a node that takes it', { nominated: 'n3' }, {}, []],
+    ['elsewhere if that is the node that takes nobody', { nominated: 'n1' }, {}, ['web>n2']],
+    ['elsewhere if that node is none', { nominated: 'n9' }, {}, ['web>n2']],
+  ];
+  for (const [what, pod, more, expected] of cases) {
+    test(what, () => assert.deepEqual(sent([{ ...one, ...pod }], more), expected));
+  }
+
+  test('not to a node that is tainted or cordoned, unless it tolerates that', () => {
+    const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
+    const nodes = [node('n1'), node('n2', { unschedulable: true }), node('n3', { taints: [taint] })];
+    assert.deepEqual(sent([one], {}, nodes), []);
+    assert.deepEqual(sent([{ ...one, tolerations: [{ key: 'gpu', operator: 'Exists' }] }], {}, nodes), [
+      'web>n3',
+    ]);
+    const cordoned = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }];
+    assert.deepEqual(sent([{ ...one, tolerations: cordoned }], {}, nodes), ['web>n2']);
+  });
+
+  test('the choice is explained', () => {
+    const [nomination] = plan([one], known(three), 1).nominations;
+    assert.equal(
+      nomination?.why,
+      'of 2 with room it has the fewest pods of that owner (0), and is 10 % full with this one',
+    );
+  });
+
+  const onlyOn = (name: string) => ({
+    affinities: [[{ matchExpressions: [{ key: 'name', operator: 'In', values: [name] }] }]],
+    selected: [],
+  });
+});
+
+suite('many pods', () => {
+  const many = Array.from({ length: 30 }, (_, index) => waiting(`web-${String(index).padStart(2, '0')}`));
+
+  test('are spread over the nodes, as many as fit', () => {
+    const to = sent(many).map((one) => one.split('>')[1]);
+    assert.deepEqual(
+      [to.filter((one) => one === 'n2').length, to.filter((one) => one === 'n3').length],
+      [10, 10],
+    );
+  });
+
+  test('no more at a time than was said, those that wait longest first', () => {
+    const old = waiting('old', { heldSince: now - 5000 });
+    assert.deepEqual(sent([...many, old], {}, three, 2), ['old>n2', 'web-00>n3']);
+  });
+
+  test('those that were sent before count as if they were there', () => {
+    const history = new History();
+    for (const pod of many.slice(0, 20)) history.made(pod, 'n2', '11', now);
+    assert.deepEqual(
+      sent(many.slice(20), { history }).filter((one) => one.endsWith('n2')),
+      [],
+    );
+  });
+
+  test('of a group with wishes that only the scheduler can judge, one is tried first, then twice as many', () => {
+    const history = new History();
+    const some = many.map((pod) => ({ ...pod, guesswork: true }));
+    const rounds = [];
+    let left = some;
+    for (let round = 0; round < 3; round += 1) {
+      const { nominations } = plan(left, known(three, { history }), 100);
+      rounds.push(nominations.length);
+      for (const { pod, node: to } of nominations) history.made(pod, to, '11', now);
+      assert.deepEqual(sent(left, { history }), [], 'while those are open, no others');
+      left = left.filter((pod) => !nominations.some((one) => one.pod === pod));
+      history.observe(byUid(...left), now);
+    }
+    // each one that worked doubles it
+    assert.deepEqual(rounds, [1, 2, 8]);
+  });
+});
+
+suite('what is not known', () => {
+  const pod = waiting('web');
+
+  test('rooms are asked for, of nodes that would do', () => {
+    const { unknown, nominations } = plan([pod], known(three, { room: () => undefined }), 1);
+    assert.deepEqual([unknown, nominations], [{ rooms: ['n2', 'n3'], volumes: [] }, []]);
+  });
+
+  test('not of more nodes than a choice needs', () => {
+    const nodes = Array.from({ length: 5000 }, (_, index) => node(`n${index}`));
+    const { unknown } = plan([pod], known(nodes, { room: () => undefined, start: 4990 }), 1);
+    assert.equal(unknown.rooms.length, 8);
+    // n1 takes nobody and does not count
+    assert.equal(unknown.rooms[0], 'n4991');
+    const full = new Set(unknown.rooms);
+    const { unknown: next } = plan(
+      [pod],
+      known(nodes, { room: (name) => (full.has(name) ? room({ cpu: 1000 }) : undefined), start: 4990 }),
+      1,
+    );
+    assert.ok(
+      next.rooms.length > 0 && next.rooms.every((name) => !full.has(name)),
+      'others, where those are full',
+    );
+  });
+
+  test('volumes are asked for, where a pod has claims', () => {
+    const claiming = waiting('db', { claims: ['data'] });
+    assert.deepEqual(plan([pod, claiming], known(three), 9).unknown.volumes, [claiming]);
+  });
+});

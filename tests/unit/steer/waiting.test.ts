@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { freeOf, roomOf, takenWith } from '../../../webhook/steer/room.ts';
+import { type ApiWaitingPod, pickWaiting } from '../../../webhook/steer/waiting.ts';
+import { now } from './support.ts';
+
+const owner = { uid: 'rs-uid', controller: true };
+
+function api(spec: ApiWaitingPod['spec'] = {}, more: object = {}): ApiWaitingPod {
+  const metadata = {
+    uid: 'u1',
+    resourceVersion: '7',
+    namespace: 'shop',
+    name: 'web-0',
+    ownerReferences: [{ uid: 'other', controller: false }, owner],
+    annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+  };
+  return { metadata: { ...metadata, ...more }, spec, status: { nominatedNodeName: 'n2' } };
+}
+
+suite('what is read of a pod that waits', () => {
+  test('its version, nomination, owner, and what it asks of a node', () => {
+    const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }] };
+    const pod = pickWaiting(
+      api({
+        containers: [{ resources: { requests: { cpu: '100m' } } }],
+        nodeSelector: { pool: 'a' },
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+        tolerations: [{ operator: 'Exists' }],
+        volumes: [
+          { name: 'data', persistentVolumeClaim: { claimName: 'disk' } },
+          { name: 'scratch', ephemeral: {} },
+          { name: 'tmp' },
+        ],
+      }),
+    );
+    assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', 'rs-uid', false]);
+    assert.deepEqual(pod.wish, {
+      nodeSelector: { pool: 'a' },
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    });
+    assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
+    assert.deepEqual(pod.claims, ['disk', 'web-0-scratch']);
+    assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
+  });
+
+  test('pods that ask for the same are of one kind, whoever they are', () => {
+    const kind = (spec: object, more: object = {}): string => pickWaiting(api(spec, more)).kind;
+    assert.equal(
+      kind({ nodeSelector: { a: 'b' } }),
+      kind({ nodeSelector: { a: 'b' } }, { name: 'web-1', uid: 'u2' }),
+    );
+    assert.notEqual(kind({ nodeSelector: { a: 'b' } }), kind({ nodeSelector: { a: 'c' } }));
+    assert.notEqual(kind({}), kind({}, { annotations: {} }));
+  });
+
+  test('one without a controller is a group of its own, one that is being deleted is leaving', () => {
+    const pod = pickWaiting(api({}, { ownerReferences: null, deletionTimestamp: '2026-11-21T12:00:00Z' }));
+    assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
+  });
+
+  const hard: [what: string, spec: ApiWaitingPod['spec'], guesswork: boolean][] = [
+    ['nothing of the kind', {}, false],
+    [
+      'a spread that is only wished for',
+      { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
+      false,
+    ],
+    ['a spread that must be', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
+    [
+      'pods that must not be near',
+      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    [
+      'pods that must be near',
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    [
+      'an empty list of those',
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } } },
+      false,
+    ],
+    ['a port of the host', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
+    ['devices', { resourceClaims: [{}] }, true],
+  ];
+  for (const [what, spec, guesswork] of hard) {
+    test(`only the scheduler can judge: ${what}: ${guesswork}`, () =>
+      assert.equal(pickWaiting(api(spec)).guesswork, guesswork));
+  }
+});
+
+suite('the room on a node', () => {
+  const placed = (uid: string, cpu: string) => ({
+    metadata: { uid, resourceVersion: '1', name: uid, ownerReferences: [owner] },
+    spec: { containers: [{ resources: { requests: { cpu } } }] },
+  });
+  const room = roomOf([placed('a', '100m'), placed('b', '200m')], now);
+  const expected = { node: 'n2', group: 'rs-uid', requests: { cpu: 50, pods: 1 } };
+
+  test('is what its pods left', () => {
+    assert.deepEqual(freeOf({ cpu: 1000, pods: 3 }, room), { cpu: 700, pods: 1 });
+    assert.equal(room.groups.get('rs-uid'), 2);
+  });
+
+  test('those that are expected count, once', () => {
+    const taken = takenWith(room, [
+      { ...expected, uid: 'b', leftAt: undefined },
+      { ...expected, uid: 'c', leftAt: undefined },
+      { ...expected, uid: 'd', leftAt: now },
+      // it was deleted, or else the list would have it
+      { ...expected, uid: 'e', leftAt: now - 5000 },
+    ]);
+    assert.deepEqual([taken.amounts, taken.groups.get('rs-uid')], [{ cpu: 400, pods: 4 }, 4]);
+  });
+});

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '../../config/policy.ts';
+import { CniGateError, messageOf } from '../../errors.ts';
+import type { Readiness } from '../../readiness/readiness.ts';
+import { History } from '../../steer/history.ts';
+import { type Nomination, type Plan, plan } from '../../steer/plan.ts';
+import { Rate } from '../../steer/rate.ts';
+import { takesBy } from '../../steer/takes.ts';
+import type { WaitingPod } from '../../steer/waiting.ts';
+import type { ApiClient } from '../client.ts';
+import { ClusterError } from '../errors.ts';
+import type { Log } from '../observe.ts';
+import { Knowledge } from './knowledge.ts';
+import { type Leadership, Mandate } from './mandate.ts';
+import type { SteerMetrics } from './metrics.ts';
+import { nominate } from './nominate.ts';
+import { Wake } from './wake.ts';
+
+/** What steering goes by, kept by watches. */
+export interface SteerView {
+  readonly readiness: Readiness;
+  /** Pods of ours that wait for a node. */
+  waiting(): Iterable<WaitingPod>;
+  /** What is not known yet. */
+  unsynced(): string | undefined;
+  policy(): Policy;
+  /** Calls back when anything of it changed. */
+  subscribe(changed: () => void): () => void;
+}
+
+export interface SteeringOptions {
+  view: SteerView;
+  /** Undefined where there can be no leader: nothing is done then. */
+  leader: Leadership | undefined;
+  metrics: SteerMetrics;
+  log: Log;
+}
+
+/** How long changes are gathered before they are looked at: a refusal rarely comes alone. Milliseconds. */
+const gather = 50;
+/** How often pods that wait are looked at where nothing happens: nodes become full and empty unseen. */
+const look = 2000;
+/** Between faults of the API server and the next try: the first pause, and the longest. */
+const [pause, longestPause] = [1000, 30_000];
+/** So many nominations are written: a second, at once after a rest, and side by side. */
+const [perSecond, burst, sideBySide] = [25, 50, 10];
+
+/** Sends pods that were refused to nodes that take them, while this process leads. */
+export class Steering {
+  readonly #client: ApiClient;
+  readonly #options: SteeringOptions;
+  readonly #mandate: Mandate;
+  readonly #knowledge: Knowledge;
+  readonly #rate = new Rate(perSecond, burst);
+  #history = new History();
+  #faults = 0;
+  #told: string | undefined;
+  /** How long the last plan took to make, in milliseconds. */
+  #cost = 0;
+
+  constructor(client: ApiClient, options: SteeringOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#mandate = new Mandate(client, options.leader, options.log);
+    this.#knowledge = new Knowledge(client);
+  }
+
+  /** Runs until the signal is aborted. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const wake = new Wake();
+    const { view, leader } = this.#options;
+    const stop = [view.subscribe(() => wake.call()), leader?.subscribe(() => wake.call())];
+    while (!signal.aborted) {
+      const next = await this.#turn(signal);
+      await wake.wait(next, signal);
+      // this process has admission calls to answer: planning gets a tenth of its time at most
+      await sleep(Math.max(gather, 10 * this.#cost), undefined, { signal }).catch(() => {});
+    }
+    for (const unsubscribe of stop) unsubscribe?.();
+  }
+
+  /** One look. @returns milliseconds until the next, if nothing happens before */
+  async #turn(signal: AbortSignal): Promise<number> {
+    try {
+      const { view, metrics } = this.#options;
+      const { state, isNew } = await this.#mandate.look(view.policy(), signal);
+      if (isNew) {
+        metrics.state(state);
+        // what another leader did meanwhile is not known here
+        this.#history = new History();
+      }
+      const next = state === 'steering' ? await this.#round(signal) : look;
+      this.#faults = 0;
+      return next;
+    } catch (error) {
+      if (signal.aborted) return 0;
+      this.#warn(error);
+      const wait = Math.min(pause * 2 ** this.#faults, longestPause);
+      this.#faults += 1;
+      await sleep(wait, undefined, { signal }).catch(() => {});
+      return 0;
+    }
+  }
+
+  async #round(signal: AbortSignal): Promise<number> {
+    const { view } = this.#options;
+    this.#observe();
+    if (view.unsynced() !== undefined) return look;
+    const most = this.#rate.left(performance.now());
+    let planned = this.#plan(most);
+    if (await this.#knowledge.learn(planned.unknown, (error) => this.#warn(error), signal)) {
+      this.#observe();
+      planned = this.#plan(most);
+    }
+    const { nominations, again } = planned;
+    this.#rate.take(nominations.length);
+    for (let from = 0; from < nominations.length; from += sideBySide) {
+      await Promise.all(
+        nominations.slice(from, from + sideBySide).map((nomination) => this.#nominate(nomination, signal)),
+      );
+    }
+    if (nominations.length === most) return 1000 / perSecond;
+    return again === undefined ? look : Math.min(look, Math.max(0, again - Date.now()));
+  }
+
+  #waiting(): Map<string, WaitingPod> {
+    return new Map(Array.from(this.#options.view.waiting(), (pod) => [pod.uid, pod]));
+  }
+
+  #observe(): void {
+    const { metrics, log } = this.#options;
+    for (const { pod, node, outcome } of this.#history.observe(this.#waiting(), Date.now())) {
+      metrics.ended(outcome);
+      if (outcome !== 'left')
+        log.info({ pod, node, outcome }, `a nomination of ${node} for pod ${pod} was ${told[outcome]}`);
+    }
+  }
+
+  #plan(most: number): Plan {
+    const { readiness, policy } = this.#options.view;
+    const began = performance.now();
+    const now = Date.now();
+    const nodes = [...readiness.nodes()];
+    const known = {
+      nodes,
+      takes: takesBy(policy(), readiness, now),
+      room: (node: string) => this.#knowledge.room(node),
+      volumes: (pod: WaitingPod) => this.#knowledge.volumes(pod),
+      history: this.#history,
+      // the same for a while, as what was asked about some nodes is known for a while
+      start: Math.floor(now / 10_000) * 61,
+      now,
+    };
+    const planned = plan(this.#waiting().values(), known, most);
+    this.#cost = performance.now() - began;
+    return planned;
+  }
+
+  async #nominate(nomination: Nomination, signal: AbortSignal): Promise<void> {
+    const { pod, node, why } = nomination;
+    const { metrics, log, leader } = this.#options;
+    if (leader?.leads !== true) return;
+    const name = `${pod.namespace}/${pod.name}`;
+    const written = await nominate(this.#client, nomination, signal);
+    signal.throwIfAborted();
+    metrics.nominated(written.result);
+    if (written.result === 'made') {
+      this.#history.made(pod, node, written.version, Date.now());
+      log.info(
+        { pod: name, node, refused: pod.refused, why },
+        `pod ${name}, which node ${pod.refused} was refused for, is nominated for ${node}: ${why}`,
+      );
+    } else if (written.result === 'failed') {
+      // a fault of the API server is no fault of the pod's
+      if (isOutage(written.error)) throw written.error;
+      this.#history.failed(pod, Date.now());
+      this.#warn(written.error);
+    } else {
+      this.#history.stale(pod);
+    }
+  }
+
+  /** Each kind of fault once, until another comes: it may be met for each of many pods. */
+  #warn(error: unknown): void {
+    const text = messageOf(error);
+    const kind = error instanceof CniGateError ? error.code : text;
+    if (kind === this.#told) return;
+    this.#told = kind;
+    this.#options.log.warn(
+      { err: error },
+      `pods that are refused cannot be sent elsewhere: ${text}; it is tried again`,
+    );
+  }
+}
+
+/** Whether the API server gave no answer, or said that it cannot answer now. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof ClusterError &&
+  (error.status === undefined || error.status === 429 || error.status >= 500);
+
+const told = {
+  ignored: 'ignored by the scheduler',
+  crossed: 'cleared at once, maybe unseen',
+  replaced: 'replaced by another',
+  lapsed: 'not looked at',
+};

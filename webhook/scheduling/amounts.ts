@@ -1,0 +1,33 @@
+import { quantity } from '../admission/quantity.ts';
+
+/**
+ * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
+ * pieces of anything else. Source: Kubernetes, `Resource.Add` in `pkg/scheduler/framework`.
+ */
+export type Amounts = Readonly<Record<string, number>>;
+
+/** The amounts that a map of quantities stands for; one that is no quantity counts as none. */
+export function amountsOf(quantities: Record<string, string | number> | null | undefined): Amounts {
+  return Object.fromEntries(
+    Object.entries(quantities ?? {}).map(([name, text]) => {
+      const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
+      // 0.069 * 1000 is a little more than 69: rounding up must not make 70 of it
+      return [name, Number.isNaN(value) ? 0 : Math.max(0, Math.ceil(value - 1e-6))];
+    }),
+  );
+}
+
+/** One amount of each resource out of the two that the maps have. */
+function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => number): Amounts {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
+}
+
+export const sum = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
+export const most = (one: Amounts, other: Amounts): Amounts => merge(one, other, Math.max);
+export const less = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
+
+/** Whether what is asked for is there; of what is not asked for, there may be too little already. */
+export function isThere(asked: Amounts, free: Amounts): boolean {
+  return Object.entries(asked).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
+}

@@ -1,0 +1,173 @@
+import { isBefore } from '../readiness/versions.ts';
+import { Group } from './group.ts';
+import type { Expected } from './room.ts';
+import { defaultTimes, pauseAfter, type SteerTimes } from './times.ts';
+import type { WaitingPod } from './waiting.ts';
+
+/**
+ * What came of a nomination: `left`: the pod does not wait any more, mostly because it was bound; `ignored`: the
+ * scheduler cleared it, and the pod still waits; `crossed`: cleared so soon that it may not have been seen;
+ * `replaced`: somebody wrote another; `lapsed`: nobody did anything about it.
+ */
+export type Outcome = 'left' | 'ignored' | 'crossed' | 'replaced' | 'lapsed';
+
+export interface Ended {
+  /** `namespace/name` */
+  pod: string;
+  node: string;
+  outcome: Outcome;
+}
+
+interface Open extends Expected {
+  pod: string;
+  at: number;
+  /** The pod's version with the nomination in it. */
+  version: string;
+}
+
+interface PodRecord {
+  group: string;
+  open: Open | undefined;
+  /** Until when nodes are avoided, by name. */
+  avoid: Map<string, number>;
+  crossed: Set<string>;
+  ignored: number;
+  notBefore: number;
+  /** A version of the pod that is known to be an old one. */
+  stale: string | undefined;
+}
+
+/** How long a pod that left is reckoned with on its node, in milliseconds: the next look at the node comes sooner. */
+const remembered = 30_000;
+
+/**
+ * What was nominated and what came of it. Memory of the leader: who comes after begins anew, and repeats at most one
+ * nomination of each pod. Pure: times are handed in, in milliseconds since the epoch.
+ */
+export class History {
+  readonly #times: SteerTimes;
+  readonly #pods = new Map<string, PodRecord>();
+  readonly #groups = new Map<string, Group>();
+  #left: Open[] = [];
+
+  constructor(times: SteerTimes = defaultTimes) {
+    this.#times = times;
+  }
+
+  /** A nomination was written; `version` is the pod's with it. */
+  made(pod: WaitingPod, node: string, version: string, now: number): void {
+    const { uid, group, requests } = pod;
+    const name = `${pod.namespace}/${pod.name}`;
+    this.#record(pod).open = { uid, node, group, requests, leftAt: undefined, pod: name, at: now, version };
+  }
+
+  /** A nomination was not taken, because the pod is another by now than it was seen: nothing is done until it is seen. */
+  stale(pod: WaitingPod): void {
+    this.#record(pod).stale = pod.version;
+  }
+
+  /** A nomination could not be written, for whatever reason: the pod pauses. */
+  failed(pod: WaitingPod, now: number): void {
+    const record = this.#record(pod);
+    record.ignored += 1;
+    record.notBefore = now + pauseAfter(record.ignored, this.#times);
+  }
+
+  /** Takes note of the pods that wait now, and tells which nominations came to their end. */
+  observe(waiting: ReadonlyMap<string, WaitingPod>, now: number): Ended[] {
+    this.#left = this.#left.filter(({ leftAt }) => leftAt !== undefined && now - leftAt < remembered);
+    const ended: Ended[] = [];
+    for (const [uid, record] of this.#pods) {
+      const pod = waiting.get(uid);
+      const outcome = record.open && outcomeOf(record.open, pod, now, this.#times, record.crossed);
+      if (record.open && outcome) {
+        ended.push({ pod: record.open.pod, node: record.open.node, outcome });
+        this.#close(record, record.open, outcome, now);
+      }
+      if (pod === undefined) this.#pods.delete(uid);
+    }
+    const groups = new Set(Array.from(waiting.values(), ({ group }) => group));
+    for (const [name, group] of this.#groups) {
+      if (!groups.has(name) && group.notBefore <= now) this.#groups.delete(name);
+    }
+    return ended;
+  }
+
+  /** Whether a nomination of the pod is open, or the pod is not known as it is now. */
+  isBusy({ uid, version }: WaitingPod): boolean {
+    const record = this.#pods.get(uid);
+    return record?.open !== undefined || record?.stale === version;
+  }
+
+  /** When the pod may be nominated again; in the past where it may be now. */
+  notBefore({ uid, group }: WaitingPod): number {
+    const own = this.#pods.get(uid)?.notBefore ?? Number.NEGATIVE_INFINITY;
+    return Math.max(own, this.#groups.get(group)?.notBefore ?? Number.NEGATIVE_INFINITY);
+  }
+
+  avoids({ uid }: WaitingPod, node: string, now: number): boolean {
+    return (this.#pods.get(uid)?.avoid.get(node) ?? Number.NEGATIVE_INFINITY) > now;
+  }
+
+  /** How many more of the pod's group may be nominated now. */
+  width({ group, guesswork }: WaitingPod): number {
+    const width = (this.#groups.get(group) ?? new Group()).width(guesswork);
+    if (width === Number.POSITIVE_INFINITY) return width;
+    return width - [...this.#pods.values()].filter(({ open }) => open?.group === group).length;
+  }
+
+  /** Pods that were nominated for nodes: those that still wait, and those that left a moment ago. */
+  expected(): Map<string, Expected[]> {
+    const open = [...this.#pods.values()].flatMap((record) => record.open ?? []);
+    return Map.groupBy([...open, ...this.#left], ({ node }) => node);
+  }
+
+  #record({ uid, group }: WaitingPod): PodRecord {
+    const known = this.#pods.get(uid);
+    if (known !== undefined) return known;
+    const record: PodRecord = {
+      group,
+      open: undefined,
+      avoid: new Map(),
+      crossed: new Set(),
+      ignored: 0,
+      notBefore: Number.NEGATIVE_INFINITY,
+      stale: undefined,
+    };
+    this.#pods.set(uid, record);
+    return record;
+  }
+
+  #close(record: PodRecord, open: Open, outcome: Outcome, now: number): void {
+    record.open = undefined;
+    const group = this.#groups.get(record.group) ?? new Group();
+    this.#groups.set(record.group, group);
+    if (outcome === 'left') {
+      group.worked();
+      this.#left.push({ ...open, leftAt: now });
+    } else if (outcome === 'crossed') {
+      record.crossed.add(open.node);
+    } else {
+      record.ignored += 1;
+      record.notBefore = now + pauseAfter(record.ignored, this.#times);
+      record.avoid.set(open.node, now + this.#times.avoid);
+      if (outcome === 'ignored') group.failed(now, this.#times);
+    }
+  }
+}
+
+function outcomeOf(
+  { node, at, version }: Open,
+  pod: WaitingPod | undefined,
+  now: number,
+  { crossing, lapse }: SteerTimes,
+  crossed: ReadonlySet<string>,
+): Outcome | undefined {
+  if (pod === undefined || pod.leaving) return 'left';
+  if (pod.nominated === node) return now - at > lapse ? 'lapsed' : undefined;
+  // what is seen may be older than the nomination
+  const isNewer = isBefore({ version, arrival: 0 }, { version: pod.version, arrival: 0 });
+  if (!isNewer) return now - at > lapse ? 'lapsed' : undefined;
+  if (pod.nominated !== '') return 'replaced';
+  return now - at <= crossing && !crossed.has(node) ? 'crossed' : 'ignored';
+}

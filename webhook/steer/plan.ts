@@ -1,0 +1,98 @@
+import type { NodeFacts } from '../readiness/facts.ts';
+import { Candidates, type Takes } from './candidates.ts';
+import type { History } from './history.ts';
+import type { Room } from './room.ts';
+import { Sites } from './sites.ts';
+import { reachesVolumes, type VolumeWish } from './volumes.ts';
+import type { WaitingPod } from './waiting.ts';
+
+/** What a plan is made from. */
+export interface Known {
+  nodes: readonly NodeFacts[];
+  takes: Takes;
+  /** What is taken of a node; undefined where that is not known. */
+  room: (node: string) => Room | undefined;
+  /** Where a pod's volumes can be used; undefined where that is not known. */
+  volumes: (pod: WaitingPod) => VolumeWish | undefined;
+  history: History;
+  /** Where in the nodes to begin: see {@link Candidates}. */
+  start: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+export interface Nomination {
+  pod: WaitingPod;
+  node: string;
+  /** Why this node, for people. */
+  why: string;
+}
+
+export interface Plan {
+  nominations: Nomination[];
+  /** What would have to be known for more, or better ones: names of nodes, and pods whose volumes matter. */
+  unknown: { rooms: string[]; volumes: WaitingPod[] };
+  /** When a pause ends that now keeps a pod from being nominated, milliseconds since the epoch. */
+  again: number | undefined;
+}
+
+/**
+ * Which pods to send where: pods that were refused by us go to a node that takes them and has room, to the one with
+ * the fewest pods of the same controller, then to the emptiest. Nothing is done about a pod
+ * - whose refused node takes it by now: its next try will do;
+ * - that has a nomination which may still come true, ours or somebody else's, such as one for which other pods were
+ *   preempted;
+ * - that pauses, or whose group does: see {@link History}.
+ *
+ * @param most how many nominations at most
+ */
+export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
+  const { history, now, volumes } = known;
+  const candidates = new Candidates(known.nodes, known.takes, known.start);
+  const sites = new Sites(known.room, history.expected());
+  const widths = new Map<string, number>();
+  const result: Plan = { nominations: [], unknown: { rooms: [], volumes: [] }, again: undefined };
+  for (const pod of [...pods].sort(byTime)) {
+    if (result.nominations.length >= most) break;
+    if (!needsHelp(pod, known)) continue;
+    const notBefore = history.notBefore(pod);
+    if (notBefore > now) {
+      result.again = Math.min(notBefore, result.again ?? notBefore);
+      continue;
+    }
+    const width = widths.get(pod.group) ?? history.width(pod);
+    if (width <= 0) continue;
+    const wish = pod.claims.length === 0 ? nowhere : volumes(pod);
+    if (wish === undefined) {
+      result.unknown.volumes.push(pod);
+      continue;
+    }
+    // the refused node is not among them: it takes the pod no more than it did
+    const open = candidates
+      .for(pod)
+      .filter((node) => !history.avoids(pod, node.name, now) && reachesVolumes(wish, node));
+    const found = sites.best(pod, open);
+    if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
+    if (found.site === undefined) continue;
+    result.nominations.push({ pod, node: found.site.node.name, why: found.why });
+    sites.add(found.site, pod);
+    widths.set(pod.group, width - 1);
+  }
+  result.unknown.rooms = [...new Set(result.unknown.rooms)];
+  return result;
+}
+
+const nowhere: VolumeWish = { affinities: [], selected: [] };
+
+/** Those that wait longest first. */
+const byTime = (one: WaitingPod, other: WaitingPod): number =>
+  (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
+
+/** Whether a pod waits for our refusal alone, and nothing is under way for it. */
+function needsHelp(pod: WaitingPod, { history, nodes, takes }: Known): boolean {
+  const { refused, leaving, profiles, nominated } = pod;
+  if (refused === undefined || leaving || history.isBusy(pod)) return false;
+  if (takes(profiles, refused)) return false;
+  // a nomination of somebody else's, or of a leader before this one
+  return nominated === '' || !nodes.some(({ name }) => name === nominated) || !takes(profiles, nominated);
+}

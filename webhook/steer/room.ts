@@ -1,0 +1,75 @@
+import { type Amounts, less, sum } from '../scheduling/amounts.ts';
+import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
+import { groupOf } from './waiting.ts';
+
+/** The parts of a pod on a node that {@link roomOf} reads, as the API gives them. */
+export interface ApiPlacedPod {
+  metadata: {
+    uid: string;
+    resourceVersion: string;
+    name: string;
+    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
+  };
+  spec: RequestingSpec;
+}
+
+/** What is taken of a node. */
+export interface Taken {
+  amounts: Amounts;
+  /** How many of its pods belong to a group: {@link groupOf}. */
+  groups: ReadonlyMap<string, number>;
+}
+
+/** What the pods on a node took of it at some time. */
+export interface Room extends Taken {
+  /** UIDs of the pods that are counted. */
+  pods: ReadonlySet<string>;
+  /** When it was asked for, milliseconds since the epoch. */
+  at: number;
+}
+
+/**
+ * @param pods those on the node that have not ended
+ * @param at when they were asked for, milliseconds since the epoch
+ */
+export function roomOf(pods: readonly ApiPlacedPod[], at: number): Room {
+  const groups = new Map<string, number>();
+  for (const { metadata } of pods) {
+    const group = groupOf(metadata);
+    groups.set(group, (groups.get(group) ?? 0) + 1);
+  }
+  return {
+    amounts: pods.map(({ spec }) => podRequests(spec)).reduce(sum, {}),
+    groups,
+    pods: new Set(pods.map(({ metadata }) => metadata.uid)),
+    at,
+  };
+}
+
+/** A pod that is to be on a node, or is there and may not be counted yet. */
+export interface Expected {
+  uid: string;
+  node: string;
+  group: string;
+  requests: Amounts;
+  /** When it was no longer seen waiting, milliseconds since the epoch; undefined while it waits. */
+  leftAt: number | undefined;
+}
+
+/** A list may be a little older than its question: it comes from the API server's cache. */
+const listLag = 1000;
+
+/** What is taken of a node once those that are expected there have come. */
+export function takenWith(room: Room, expected: readonly Expected[]): Taken {
+  const groups = new Map(room.groups);
+  let { amounts } = room;
+  for (const { uid, group, requests, leftAt } of expected) {
+    if (room.pods.has(uid) || (leftAt !== undefined && leftAt + listLag < room.at)) continue;
+    amounts = sum(amounts, requests);
+    groups.set(group, (groups.get(group) ?? 0) + 1);
+  }
+  return { amounts, groups };
+}
+
+/** What is left. */
+export const freeOf = (allocatable: Amounts, { amounts }: Taken): Amounts => less(allocatable, amounts);

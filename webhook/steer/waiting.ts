@@ -1,0 +1,102 @@
+import { type ApiPendingPod, type PendingPod, pickPending } from '../gate/pending.ts';
+import type { Amounts } from '../scheduling/amounts.ts';
+import type { NodeWish } from '../scheduling/node-selector.ts';
+import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
+import type { Toleration } from '../scheduling/taints.ts';
+
+/** The parts of a pod that {@link pickWaiting} reads, as the API gives them. */
+export interface ApiWaitingPod extends ApiPendingPod {
+  metadata: ApiPendingPod['metadata'] & {
+    deletionTimestamp?: string | null;
+    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
+  };
+  spec: ApiWaitingSpec;
+  status?: ApiPendingPod['status'] & { nominatedNodeName?: string };
+}
+
+interface ApiWaitingSpec extends RequestingSpec {
+  nodeSelector?: Record<string, string> | null;
+  affinity?: (NodeWish['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
+  tolerations?: Toleration[] | null;
+  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
+  resourceClaims?: unknown[] | null;
+  containers?: (Exclude<RequestingSpec['containers'], null | undefined>[number] & {
+    ports?: { hostPort?: number }[] | null;
+  })[];
+  volumes?:
+    | { name: string; persistentVolumeClaim?: { claimName: string } | null; ephemeral?: unknown }[]
+    | null;
+}
+
+type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
+
+/** A pod that waits for a node, with all that says where it could go. */
+export interface WaitingPod extends PendingPod {
+  /** `metadata.resourceVersion`. */
+  version: string;
+  /** The node that somebody nominated for it; empty where nobody did. */
+  nominated: string;
+  /** On its way out. */
+  leaving: boolean;
+  /** Whose pods are alike and fare alike: the UID of its controller, or its own. */
+  group: string;
+  wish: NodeWish;
+  tolerations: Toleration[];
+  requests: Amounts;
+  /** The same for pods that ask for the same of a node. */
+  kind: string;
+  /** Names of its PersistentVolumeClaims. */
+  claims: string[];
+  /** Whether it has hard wishes that only the scheduler can judge: see {@link isGuesswork}. */
+  guesswork: boolean;
+}
+
+export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
+  const { metadata, spec, status } = pod;
+  const { nodeSelector, affinity, tolerations, volumes } = spec;
+  const pending = pickPending(pod);
+  const asked = {
+    wish: { nodeSelector: nodeSelector ?? {}, affinity: { nodeAffinity: affinity?.nodeAffinity ?? null } },
+    tolerations: tolerations ?? [],
+    requests: podRequests(spec),
+  };
+  return {
+    ...pending,
+    ...asked,
+    kind: JSON.stringify([pending.profiles, asked]),
+    version: metadata.resourceVersion,
+    nominated: status?.nominatedNodeName ?? '',
+    leaving: typeof metadata.deletionTimestamp === 'string',
+    group: groupOf(metadata),
+    claims: (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+      if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+      // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
+      return ephemeral ? [`${metadata.name}-${name}`] : [];
+    }),
+    guesswork: isGuesswork(spec),
+  };
+}
+
+/** The group of a pod: {@link WaitingPod.group}. */
+export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): string {
+  return ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid;
+}
+
+/**
+ * Whether a pod's place depends on which other pods are where, or on devices: wishes that are not reckoned with here.
+ * A nomination may be ignored for their sake, so it is tried on one pod of the group first.
+ */
+function isGuesswork(spec: ApiWaitingSpec): boolean {
+  const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
+  const isHard = (terms: Terms | undefined): boolean =>
+    (terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
+  return (
+    (topologySpreadConstraints ?? []).some(
+      ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
+    ) ||
+    isHard(affinity?.podAffinity) ||
+    isHard(affinity?.podAntiAffinity) ||
+    (resourceClaims ?? []).length > 0 ||
+    (containers ?? []).some(({ ports }) => (ports ?? []).some(({ hostPort }) => (hostPort ?? 0) > 0))
+  );
+}
