@@ -18,6 +18,9 @@ export const bindingsWebhook = 'bindings.cni-gate.io';
 export const certificatesLabel = 'cni-gate.io/certificates';
 export const certificatesLabelValue = 'managed';
 
+/** ConfigMap in cni-gate's own namespace, and the key in it, that hold the configuration of an installation. */
+export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
+
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */

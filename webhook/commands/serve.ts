@@ -120,11 +120,12 @@ async function openCluster(kubeconfig: string | undefined) {
   const client = await cluster.openCluster(kubeconfig);
   const view: ServeOptions['cluster'] = (inside) => {
     const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, inside);
-    const { readiness, pods, unsynced, policyChanged } = gate;
+    const { readiness, pods, waiting, unsynced, policyChanged } = gate;
     return {
       namespaces: namespaces.value,
       readiness,
       pods,
+      waiting,
       unsynced,
       policyChanged,
       unready,

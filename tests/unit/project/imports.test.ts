@@ -44,6 +44,9 @@ const refused: [folder: string, source: string][] = [
   ['webhook/admission/', 'fastify'],
   ['webhook/readiness/', '../cluster/watch.ts'],
   ['webhook/repair/plan/', '../../server/app.ts'],
+  ['webhook/status/', '../cluster/status/list.ts'],
+  ['webhook/status/', 'node:fs'],
+  ['webhook/readiness/', '../status/model.ts'],
   ['webhook/config/', '../admission/decide.ts'],
   ['webhook/server/', '@kubernetes/client-node'],
   ['webhook/review/', '../server/app.ts'],
@@ -56,6 +59,8 @@ const refused: [folder: string, source: string][] = [
 const allowed: [folder: string, source: string][] = [
   ['webhook/cluster/', '@kubernetes/client-node'],
   ['webhook/server/', '../admission/mutate.ts'],
+  ['webhook/status/', '../readiness/readiness.ts'],
+  ['webhook/admission/', './status.ts'],
   ['certs/', '../webhook/errors.ts'],
   ['webhook/admission/', '../../validator/contract.ts'],
 ];

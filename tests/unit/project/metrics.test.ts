@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
+import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
+import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
+import { policyOf } from '../../support/configurations.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
 
@@ -20,6 +23,7 @@ const byName = (a: unknown[], b: unknown[]): number => String(a[0]).localeCompar
 test('every metric of the server is in the reference with its type and labels, and says what it is', () => {
   const { registry } = new Metrics();
   new ClusterMetrics(registry);
+  measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
   const real = registry
     .getMetricsAsArray()
     // the type and the labels are there, but not in prom-client's types of this call
