@@ -58,7 +58,7 @@ export const patience = 10_000;
 /** Decides what to do about the Secret. Pure: everything that it knows is in `sight`. */
 export function planStep(sight: Sight): Plan {
   const { reading, now } = sight;
-  const faults = reading ? [...reading.faults, ...faultsInTime(reading, now, sight.names)] : [missing];
+  const faults = faultsIn(reading, now, sight.names);
   const whole = reading && wholeState(reading);
   const state = whole && faults.length === 0 ? whole : undefined;
   if (state) {
@@ -70,6 +70,16 @@ export function planStep(sight: Sight): Plan {
     return { step: whatIsDue(state, sight), faults: [] };
   }
   return { step: mend(sight, reading ?? { faults }, faults), faults };
+}
+
+/**
+ * What is wrong with the Secret by itself.
+ *
+ * @param reading undefined where there is no Secret
+ * @param names what the serving certificate must be for
+ */
+export function faultsIn(reading: Reading | undefined, now: Date, names: readonly string[]): Fault[] {
+  return reading ? [...reading.faults, ...faultsInTime(reading, now, names)] : [missing];
 }
 
 /** Whether somebody is trusted, and it is not this state's authority: another replica may know whose it is. */

@@ -10,6 +10,7 @@ import { admit } from '../../webhook/admission/admit.ts';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
+import { gateBench } from './gate.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
 const connections = 20;
@@ -121,4 +122,5 @@ console.log(
   `Node ${process.version}, ${cpus().length} cores, ${connections} keep-alive connections, ${seconds} s a round`,
 );
 decisions();
+gateBench();
 await servers();

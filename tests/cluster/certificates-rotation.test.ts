@@ -79,7 +79,7 @@ test("somebody else's webhook in our configuration is left alone", async () => {
 });
 
 test('leaf and authority are rotated under load without one failed admission', async (t) => {
-  const load = beginLoad(cluster, rate);
+  const load = beginLoad(t, cluster, rate);
   const before = await installation.reading();
 
   certs('issue');
@@ -107,7 +107,7 @@ test('leaf and authority are rotated under load without one failed admission', a
 const seconds = (count: number): number => count / 86_400;
 
 test('by the calendar: a leaf at two thirds of its life, then the authority, then the one before it', async (t) => {
-  const load = beginLoad(cluster, rate);
+  const load = beginLoad(t, cluster, rate);
   const before = (await installation.reading()) as ReadState;
   // each begins five minutes before it is made: of eight minutes two thirds are over twenty seconds later
   const brief = { leafDays: seconds(180), authorityDays: seconds(180), names: before.leaf.facts.names };
@@ -148,7 +148,7 @@ async function write(step: Step, brief: Omit<Making, 'now'>): Promise<ReadState>
 }
 
 test('a rolling restart of both replicas under load: every pod is admitted', async (t) => {
-  const load = beginLoad(cluster, rate);
+  const load = beginLoad(t, cluster, rate);
   const restart = async (replica: Replica, remaining: Replica): Promise<Replica> => {
     // as the endpoints controller does for a pod that is being deleted, at the time of its SIGTERM
     const code = replica.end();

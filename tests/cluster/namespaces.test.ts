@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -225,6 +225,30 @@ test('410 after a compaction: everything is listed anew', async () => {
 const known = (): Promise<number> => metricOf('cni_gate_cluster_objects{resource="namespaces"}');
 const namespaces = async (): Promise<number> =>
   (await api.get<{ items: object[] }>('/api/v1/namespaces')).items.length;
+
+test('a database that was restored from a backup: labels go back to what they were then', async () => {
+  const data = join(cluster.folder, 'etcd');
+  const copy = join(cluster.folder, 'backup');
+  await label('shop', 'cilium');
+  await injectedBy('shop', 'cilium');
+  await withoutDatabase(() => cpSync(data, copy, { recursive: true }));
+  await injectedBy('shop', 'cilium');
+  await label('shop', 'aws-vpc-cni');
+  await injectedBy('shop', 'aws-vpc-cni');
+  await withoutDatabase(() => {
+    rmSync(data, { recursive: true });
+    cpSync(copy, data, { recursive: true });
+  });
+  await injectedBy('shop', 'cilium');
+});
+
+async function withoutDatabase(act: () => void): Promise<void> {
+  await components['kube-apiserver'].stop();
+  await components.etcd.stop();
+  act();
+  await components.etcd.start();
+  await components['kube-apiserver'].start();
+}
 
 test('a token that is replaced is used, and one that is not accepted any more ends nothing', async () => {
   const path = `/api/v1/namespaces/${own.namespace}/serviceaccounts`;

@@ -71,6 +71,10 @@ test('once the namespaces are known the server is ready and stays so, with their
   while (api.asked.at(-1)?.query.watch === undefined) await api.nth(api.asked.length);
   assert.equal((await server.ops('/readyz')).body, 'ok\n');
   assert.equal((await review('pod-deployment-web')).auditAnnotations.outcome, 'injected');
+  assert.deepEqual(
+    server.lines.map(({ msg }) => String(msg)).filter((msg) => /API server answers|are known$/.test(msg)),
+    ['the API server answers again about namespaces', 'the namespaces of the cluster are known'],
+  );
   const { body } = await server.ops('/metrics');
   assert.match(body, /^cni_gate_cluster_objects\{resource="namespaces"\} 1$/m);
   const contact = /^cni_gate_cluster_last_contact_timestamp_seconds\{resource="namespaces"\} (\S+)$/m.exec(

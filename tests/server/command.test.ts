@@ -62,8 +62,8 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
   const cases: [string[], RegExp][] = [
     [[], /no cluster to ask: .* there is no .*config\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
-    [['--kubeconfig', 'x', '--profile', 'cilium'], /'--kubeconfig <file>' cannot be used with.*'--profile/],
-    [['--kubeconfig', 'x', '--cluster-state', 'y'], /cannot be used with option '--cluster-state/],
+    [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
+    [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
     [
       ['--profile', 'linkred'],
       /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
@@ -73,6 +73,18 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
       ['--profile', 'linkerd', '--tls-cert', '/nowhere', '--tls-key', '/nowhere'],
       /cannot read \/nowhere: ENOENT \(CNI_GATE_TLS_UNREADABLE\)/,
     ],
+    [['--profile', 'a', '--tls-secret', 'x'], /where is the Secret\? --tls-secret needs --own-namespace/],
+    [
+      ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
+      /--tls-secret and --tls-cert are two ways/,
+    ],
+    [
+      ['--profile', 'a', '--tls-secret', 'x', '--own-namespace', 'y', '--tls-days', '365'],
+      /--tls-authority-days must be more than --tls-days/,
+    ],
+    [['--profile', 'a', '--webhook-configurations', 'mutating/x'], /needs --tls-secret/],
+    [['--profile', 'a', '--webhook-configurations', 'x'], /expected mutating\/NAME or validating\/NAME/],
+    [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
     [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
     [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],
     [['--profile', 'linkerd', '--tls-days', '0'], /expected days, 1 to 9999/],

@@ -1,6 +1,5 @@
 import { carryOut, type Making } from '../../certs/managed/carry-out.ts';
-import type { Step } from '../../certs/managed/plan.ts';
-import { planStep } from '../../certs/managed/plan.ts';
+import { faultsIn, type Step } from '../../certs/managed/plan.ts';
 import { type ReadState, readSecret } from '../../certs/managed/reading.ts';
 import { secretData } from '../../certs/managed/secret.ts';
 import { CniGateError } from '../errors.ts';
@@ -37,17 +36,7 @@ async function attempt(wish: Wish, shared: Shared, making: Omit<Making, 'now'>):
     throw refused('there is no Secret yet: the first replica of `cni-gate serve --tls-secret` makes it');
   const reading = readSecret(secret.data);
   const now = shared.now();
-  const { faults } = planStep({
-    reading,
-    kept: undefined,
-    trust: { configurations: [], complete: true },
-    now,
-    trustedFor: undefined,
-    waitedFor: 0,
-    overlap: 0,
-    names: [],
-  });
-  const [fault] = faults;
+  const [fault] = faultsIn(reading, now, []);
   if (fault) throw refused(`${fault.message}. The replicas mend this by themselves; look at their logs`);
   const state = reading as ReadState;
   const next = await carryOut(stepFor(wish, state), { ...making, now });

@@ -37,9 +37,17 @@ export class ConfigurationObjects {
   readonly #client: ApiClient;
   readonly #names: readonly ConfigurationName[];
   readonly #service: ServiceName;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(client: ApiClient, names: readonly ConfigurationName[], service: ServiceName) {
+  /** @param signal ends every request */
+  constructor(
+    client: ApiClient,
+    names: readonly ConfigurationName[],
+    service: ServiceName,
+    signal: AbortSignal | undefined,
+  ) {
     this.#client = client;
+    this.#signal = signal;
     this.#names = names;
     this.#service = service;
   }
@@ -59,7 +67,9 @@ export class ConfigurationObjects {
   async #readOne(configuration: ConfigurationName, seen: SeenConfigurations): Promise<void> {
     const name = `${configuration.kind}/${configuration.name}`;
     try {
-      const found = await this.#client.request<Configuration>('GET', pathOf(configuration));
+      const found = await this.#client.request<Configuration>('GET', pathOf(configuration), {
+        signal: this.#signal,
+      });
       const one = this.#seen(name, found);
       if (one.webhooks.length > 0) seen.configurations.push(one);
       else {
@@ -94,7 +104,11 @@ export class ConfigurationObjects {
     ];
     try {
       const contentType = 'application/json-patch+json';
-      await this.#client.request('PATCH', pathOf({ kind, name }), { body, contentType });
+      await this.#client.request('PATCH', pathOf({ kind, name }), {
+        body,
+        contentType,
+        signal: this.#signal,
+      });
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 409)) throw new ChangedSince();
       if (!(error instanceof CniGateError)) throw error;

@@ -64,10 +64,11 @@ export class Keeper {
   /**
    * Looks once, and does one step at most.
    *
-   * @returns whether to look again soon, because something was written or another replica was faster
+   * @returns `again`: something was written or another replica was faster; `wait`: for another replica, which may
+   * know better; `done`: nothing is left to do
    * @throws CniGateError where the Secret cannot be read or written, or is not ours
    */
-  async look(): Promise<boolean> {
+  async look(): Promise<'again' | 'wait' | 'done'> {
     const { shared, events, steady } = this.#options;
     // The configurations come first: whoever changed the Secret before a configuration was read is then seen, so
     // that a bundle is never put back to what an older Secret said.
@@ -79,17 +80,17 @@ export class Keeper {
     try {
       written = await this.#do(plan, secret);
     } catch (error) {
-      if (error instanceof ChangedSince) return true;
+      if (error instanceof ChangedSince) return 'again';
       if (isForeign(error)) await this.#spread(trust);
       throw error;
     }
     if (plan.step.do === 'wait') {
       events.waiting(plan.faults);
-      return false;
+      return 'wait';
     }
     const patched = await this.#spread(trust);
     if (this.#kept !== undefined) events.state(this.#kept.state);
-    return written || patched;
+    return written || patched ? 'again' : 'done';
   }
 
   #plan(secret: SeenSecret | undefined, trust: SeenConfigurations, steady: number): Plan {

@@ -27,6 +27,9 @@ const defaultInterval = 15_000;
 /** The first wait after a failure; it doubles up to the interval. */
 const firstWait = 500;
 
+/** All replicas hear of a change at once: each looks a little later, at random, so that one is first. */
+const longestDelay = 200;
+
 /** So many looks in a row are made at once; then others have what they want for a while. */
 const mostInARow = 20;
 
@@ -40,6 +43,7 @@ export class ManagedCertificates {
   readonly #shared: SharedOverApi;
   readonly #alarm: Alarm;
   readonly #interval: number;
+  readonly #stop = new AbortController();
   #state: ReadState | undefined;
 
   constructor(
@@ -48,7 +52,7 @@ export class ManagedCertificates {
   ) {
     const { client, clock = () => new Date(), interval = defaultInterval } = options;
     this.#interval = interval;
-    this.#shared = new SharedOverApi(client, options, clock);
+    this.#shared = new SharedOverApi(client, options, clock, this.#stop.signal);
     this.#report = new Report(
       log,
       metrics,
@@ -75,8 +79,14 @@ export class ManagedCertificates {
     return `the serving certificate is not in force: ${this.#report.trouble ?? 'a new one is being made'}`;
   }
 
-  /** Runs until the signal is aborted. Never ends by an error of the cluster. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Ends {@link run}, and whatever request is under way. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Runs until it is stopped. Never ends by an error of the cluster. */
+  async run(): Promise<void> {
+    const { signal } = this.#stop;
     const watching = this.#alarm.run(signal);
     let failures = 0;
     let row = 0;
@@ -85,26 +95,40 @@ export class ManagedCertificates {
       const result = await this.#look();
       failures = result === 'failed' ? failures + 1 : 0;
       row = result === 'again' ? row + 1 : 0;
-      const wait =
-        result === 'again' && row < mostInARow
-          ? firstWait / 10
-          : Math.min(failures > 0 ? firstWait * 2 ** (failures - 1) : Infinity, this.#interval);
+      const wait = Math.min(this.#interval, this.#pause(result, failures, row));
       // at random, so that replicas do not go on side by side
       const over = new AbortController();
       const rest = sleep(wait * (0.8 + 0.4 * Math.random()), undefined, {
         signal: AbortSignal.any([signal, over.signal]),
       }).catch(() => {});
       // after a failure the time is waited for, whatever happens meanwhile
-      await (failures > 0 ? rest : Promise.race([rest, changed]));
+      await (failures > 0
+        ? rest
+        : Promise.race([rest, changed.then(() => sleep(longestDelay * Math.random()))]));
       over.abort();
     }
     await watching;
   }
 
-  async #look(): Promise<'again' | 'done' | 'failed'> {
+  /** Milliseconds until the next look; `failures` and `row` are looks in a row that failed, or had to do something. */
+  #pause(result: 'again' | 'wait' | 'done' | 'failed', failures: number, row: number): number {
+    switch (result) {
+      case 'again':
+        return row < mostInARow ? firstWait / 10 : Infinity;
+      case 'wait':
+        return firstWait * 4;
+      case 'failed':
+        return firstWait * 2 ** (failures - 1);
+      case 'done':
+        return Infinity;
+    }
+  }
+
+  async #look(): Promise<'again' | 'wait' | 'done' | 'failed'> {
     try {
-      return (await this.#keeper.look()) ? 'again' : 'done';
+      return await this.#keeper.look();
     } catch (error) {
+      if (this.#stop.signal.aborted) return 'done';
       // a defect is told like everything else: to go on with what is there is better than not to serve
       const known = error instanceof CniGateError;
       this.#report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));

@@ -20,13 +20,16 @@ export class SharedOverApi implements Shared {
   readonly #configurations: ConfigurationObjects;
   readonly #clock: () => Date;
 
-  /** @param clock our own clock, the same that the client was given */
-  constructor(client: ApiClient, objects: ManagedObjects, clock: () => Date) {
+  /**
+   * @param clock our own clock, the same that the client was given
+   * @param signal ends every request
+   */
+  constructor(client: ApiClient, objects: ManagedObjects, clock: () => Date, signal?: AbortSignal) {
     this.#client = client;
     this.#clock = clock;
-    this.#secret = new SecretObject(client, objects.namespace, objects.secret);
+    this.#secret = new SecretObject(client, objects.namespace, objects.secret, signal);
     const service: ServiceName = { namespace: objects.namespace, name: objects.service };
-    this.#configurations = new ConfigurationObjects(client, objects.configurations, service);
+    this.#configurations = new ConfigurationObjects(client, objects.configurations, service, signal);
   }
 
   secret(): Promise<SeenSecret | undefined> {

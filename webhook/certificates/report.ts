@@ -36,6 +36,8 @@ export class Report implements KeeperEvents {
   readonly #metrics: CertificateMetrics;
   readonly #onState: (state: ReadState) => void;
   readonly #ahead: () => number;
+  /** The webhook configurations as they were last read. */
+  #seen: SeenConfigurations['configurations'] = [];
   /** What was said last, by what it is about. */
   readonly #said = new Map<string, string>();
 
@@ -106,8 +108,6 @@ export class Report implements KeeperEvents {
     }
     this.#seen = configurations;
   }
-
-  #seen: SeenConfigurations['configurations'] = [];
 
   state(state: ReadState): void {
     const wanted = bundleOf(state);

@@ -22,11 +22,14 @@ export class SecretObject {
   readonly #client: ApiClient;
   readonly #namespace: string;
   readonly #name: string;
+  readonly #signal: AbortSignal | undefined;
   /** As last read, with what is not ours in it: that is written back as it was. */
   #last: Secret | undefined;
 
-  constructor(client: ApiClient, namespace: string, name: string) {
+  /** @param signal ends every request */
+  constructor(client: ApiClient, namespace: string, name: string, signal: AbortSignal | undefined) {
     this.#client = client;
+    this.#signal = signal;
     this.#namespace = namespace;
     this.#name = name;
   }
@@ -34,7 +37,7 @@ export class SecretObject {
   /** @throws CniGateError where it cannot be read; that there is none is no error */
   async read(): Promise<SeenSecret | undefined> {
     try {
-      return this.#seen(await this.#client.request<Secret>('GET', this.#path));
+      return this.#seen(await this.#client.request<Secret>('GET', this.#path, { signal: this.#signal }));
     } catch (error) {
       if (!isStatus(error, 404)) throw error;
       this.#last = undefined;
@@ -66,7 +69,9 @@ export class SecretObject {
       type: secretType,
       data: encode(data),
     };
-    return this.#seen(await this.#client.request<Secret>('POST', this.#folder, { body }));
+    return this.#seen(
+      await this.#client.request<Secret>('POST', this.#folder, { body, signal: this.#signal }),
+    );
   }
 
   async #replace(data: SecretData, over: SeenSecret): Promise<SeenSecret> {
@@ -78,7 +83,7 @@ export class SecretObject {
       metadata: { ...metadata, labels, uid: over.uid, resourceVersion: over.version },
       data: encode(data),
     };
-    return this.#seen(await this.#client.request<Secret>('PUT', this.#path, { body }));
+    return this.#seen(await this.#client.request<Secret>('PUT', this.#path, { body, signal: this.#signal }));
   }
 
   #seen(secret: Secret): SeenSecret {

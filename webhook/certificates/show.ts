@@ -1,5 +1,5 @@
 import type { CertificateFacts } from '../../certs/managed/parts.ts';
-import { planStep } from '../../certs/managed/plan.ts';
+import { faultsIn } from '../../certs/managed/plan.ts';
 import { readSecret } from '../../certs/managed/reading.ts';
 import { bundleOf } from '../../certs/managed/state.ts';
 import { bundleFault } from '../../certs/managed/trust.ts';
@@ -38,16 +38,7 @@ export async function show(shared: Shared): Promise<Shown> {
   const seen = await shared.configurations();
   const secret = await shared.secret();
   const reading = secret && readSecret(secret.data);
-  const { faults } = planStep({
-    reading,
-    kept: undefined,
-    trust: { configurations: [], complete: true },
-    now: shared.now(),
-    trustedFor: undefined,
-    waitedFor: 0,
-    overlap: 0,
-    names: [],
-  });
+  const faults = faultsIn(reading, shared.now(), []);
   const { authority, next, previous, leaf } = reading ?? {};
   const wanted = authority && bundleOf({ authority, next, previous });
   const configurations = [

@@ -33,10 +33,9 @@ export async function managedCertificate(
     },
   });
   waitingFor(() => managed.unready());
-  const stop = new AbortController();
-  const running = managed.run(stop.signal);
+  const running = managed.run();
   const close = async (): Promise<void> => {
-    stop.abort();
+    managed.stop();
     await running;
   };
   signal.addEventListener('abort', () => first.reject(signal.reason));

@@ -99,11 +99,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (certificate) app?.server.setSecureContext(secureOptions(certificate.current, clients?.authorities));
   };
   let draining = false;
-  let waiting: () => string | undefined = () => 'starting';
-  const unready = (): string | undefined =>
-    draining
-      ? 'shutting down'
-      : ((certificate ? certificate.unready?.() : waiting()) ?? cluster?.unready?.());
+  let waiting: () => string | undefined = () => undefined;
+  const unready = (): string | undefined => {
+    if (draining) return 'shutting down';
+    if (!app) return waiting() ?? 'starting';
+    return certificate?.unready?.() ?? cluster?.unready?.();
+  };
   const ops = buildOps({ metrics, unready });
   const close = async (): Promise<void> => {
     for (const source of [policies, clients]) source?.close?.();

@@ -1,3 +1,5 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/errors.ts';
 import { validatorContainer } from '../../../webhook/names.ts';
 import { Api } from '../harness/api.ts';
@@ -11,6 +13,14 @@ export interface Outcome {
   failures: string[];
 }
 
+/** A load that goes on. */
+export interface Load {
+  /** Waits until so many further pods were created, or failed. */
+  more(count: number): Promise<void>;
+  /** Ends it, and waits for what is under way. */
+  end(): Promise<Outcome>;
+}
+
 interface Pod {
   spec: { initContainers?: { name: string }[] };
 }
@@ -21,10 +31,10 @@ const mostAtOnce = 100;
 /**
  * Creates pods, dry, at a steady rate, in a namespace whose pods are refused where nobody answers the webhook.
  *
+ * @param t ends it, at the latest
  * @param rate creations a second
- * @returns a function that ends it and waits for what is under way
  */
-export function beginLoad(cluster: Cluster, rate: number): { end: () => Promise<Outcome> } {
+export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load {
   const api = new Api(cluster.admin, mostAtOnce);
   const failures: string[] = [];
   const underWay = new Set<Promise<void>>();
@@ -57,7 +67,12 @@ export function beginLoad(cluster: Cluster, rate: number): { end: () => Promise<
     // what could not be begun is not made up for later
     if (begun < due) begun = Math.ceil(due);
   }, 10);
+  t.after(() => clearInterval(timer));
   return {
+    more: async (count) => {
+      const goal = created + failures.length + count;
+      while (created + failures.length < goal) await Promise.race([...underWay, sleep(10)]);
+    },
     end: async () => {
       clearInterval(timer);
       await Promise.all(underWay);

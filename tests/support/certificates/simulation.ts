@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { carryOut } from '../../../certs/managed/carry-out.ts';
+import type { Fault } from '../../../certs/managed/fault.ts';
 import { inForce } from '../../../certs/managed/parts.ts';
-import { type Plan, planStep } from '../../../certs/managed/plan.ts';
+import { faultsIn } from '../../../certs/managed/plan.ts';
 import { readSecret, wholeState } from '../../../certs/managed/reading.ts';
 import { type SecretData, secretData } from '../../../certs/managed/secret.ts';
 import { bundleOf } from '../../../certs/managed/state.ts';
@@ -186,7 +187,7 @@ export class Simulation {
     const { secret, configurations } = this.world;
     const state = wholeState(readSecret(secret?.data ?? {}));
     assert.ok(secret && state, 'the Secret is whole');
-    assert.deepEqual(this.#plan().faults, []);
+    assert.deepEqual(this.#faults(), []);
     const trusted = fingerprintsIn(bundleOf(state));
     for (const { bundle } of configurations.values())
       assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
@@ -246,21 +247,12 @@ export class Simulation {
   }
 
   #isSound(): boolean {
-    return !this.#excused && this.#plan().faults.length === 0;
+    return !this.#excused && this.#faults().length === 0;
   }
 
-  /** What a replica that remembers nothing would do. */
-  #plan(): Plan {
-    return planStep({
-      reading: readSecret(this.world.secret?.data ?? {}),
-      kept: undefined,
-      trust: { configurations: [], complete: true },
-      now: this.world.now(),
-      trustedFor: undefined,
-      waitedFor: 0,
-      overlap: this.settings.overlap,
-      names: this.settings.names,
-    });
+  #faults(): Fault[] {
+    const { secret } = this.world;
+    return faultsIn(secret && readSecret(secret.data), this.world.now(), this.settings.names);
   }
 
   #learn(server: { bundles: Map<string, string | undefined>; at: number }): void {

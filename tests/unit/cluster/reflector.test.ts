@@ -80,6 +80,27 @@ for (const [way, answer] of [
   });
 }
 
+test('a list that is slow but goes on is waited for', async (t) => {
+  const text = JSON.stringify(listOf('5', [namespace('a', '1')]));
+  const run = await reflecting(
+    t,
+    ({ query }, response) => {
+      if (query.watch !== undefined) return void response.writeHead(200).flushHeaders();
+      // in all it takes longer than it may be silent
+      const pieces = [...text.slice(0, 15), text.slice(15)];
+      const timer = setInterval(() => {
+        const piece = pieces.shift();
+        if (piece !== undefined) return void response.write(piece);
+        clearInterval(timer);
+        response.end();
+      }, 10);
+    },
+    { timing: { answer: 120 } },
+  );
+  const [end] = await run.ended(1);
+  assert.equal(end?.reason, 'listed');
+});
+
 test('a page token that expired costs one list in one piece', async (t) => {
   const run = await reflecting(t, ({ query }, response) => {
     if (query.watch !== undefined) response.writeHead(200);

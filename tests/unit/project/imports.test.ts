@@ -49,7 +49,15 @@ const refused: [folder: string, source: string][] = [
   ['webhook/readiness/', '../status/model.ts'],
   ['webhook/config/', '../admission/decide.ts'],
   ['webhook/server/', '@kubernetes/client-node'],
+  ['webhook/cluster/', '../server/app.ts'],
+  ['webhook/cluster/reflector/', '../../../tests/support/reviews.ts'],
   ['webhook/review/', '../server/app.ts'],
+  ['webhook/server/', '../certificates/source.ts'],
+  ['webhook/admission/', '../certificates/keeper.ts'],
+  ['webhook/review/', '../certificates/show.ts'],
+  ['webhook/config/', '../certificates/show.ts'],
+  ['webhook/certificates/', '../commands/managed.ts'],
+  ['webhook/certificates/', 'fastify'],
   ['certs/', '../webhook/names.ts'],
   ['validator/', '../webhook/names.ts'],
   ['validator/', 'yaml'],
@@ -58,10 +66,14 @@ const refused: [folder: string, source: string][] = [
 
 const allowed: [folder: string, source: string][] = [
   ['webhook/cluster/', '@kubernetes/client-node'],
+  ['webhook/cluster/namespaces/', '../../admission/namespaces.ts'],
   ['webhook/server/', '../admission/mutate.ts'],
   ['webhook/status/', '../readiness/readiness.ts'],
   ['webhook/admission/', './status.ts'],
+  ['webhook/certificates/', '../cluster/client.ts'],
+  ['webhook/certificates/', '../../certs/managed/plan.ts'],
   ['certs/', '../webhook/errors.ts'],
+  ['certs/managed/', '../../webhook/errors.ts'],
   ['webhook/admission/', '../../validator/contract.ts'],
 ];
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
@@ -24,6 +25,7 @@ test('every metric of the server is in the reference with its type and labels, a
   const { registry } = new Metrics();
   new ClusterMetrics(registry);
   measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
+  new CertificateMetrics(registry);
   const real = registry
     .getMetricsAsArray()
     // the type and the labels are there, but not in prom-client's types of this call

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClusterAuthority } from '../cluster/harness/pki.ts';
+import { recorded } from '../support/reviews.ts';
+import { type Answer, startServer, type TestServer } from '../support/running-server.ts';
+
+const body = JSON.stringify(recorded('pod-deployment-web'));
+const [trusted, stranger] = await Promise.all([ClusterAuthority.create(), ClusterAuthority.create()]);
+
+/** A server that asks for certificates of `trusted`. */
+async function start(t: TestContext, clientName?: string[]): Promise<{ server: TestServer; file: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'clients.crt');
+  writeFileSync(file, trusted.pair.certificate);
+  return { server: await startServer(t, { clientCa: file, clientName }), file };
+}
+
+/** A call with a certificate, or without one. */
+function call(server: TestServer, shown?: { certificate: string; key: string }): Promise<Answer> {
+  return server.post('/mutate', body, {
+    agent: false,
+    ...(shown && { cert: shown.certificate, key: shown.key }),
+  });
+}
+
+test('a call with a certificate of the authority is answered, others are refused by a code', async (t) => {
+  const { server } = await start(t);
+  assert.equal((await call(server, await trusted.client('kube-apiserver'))).status, 200);
+  const without = await call(server);
+  assert.equal(without.status, 401);
+  assert.match(without.body, /CNI_GATE_CLIENT_CERTIFICATE.*got none/);
+  const foreign = await call(server, await stranger.client('kube-apiserver'));
+  assert.equal(foreign.status, 401);
+  assert.match(foreign.body, /got one that is refused/);
+  // a certificate for servers is none for clients, whoever signed it
+  assert.equal((await call(server, await trusted.serving(['kube-apiserver']))).status, 401);
+  assert.match(
+    (await server.ops('/metrics')).body,
+    /cni_gate_bad_requests_total\{code="CNI_GATE_CLIENT_CERTIFICATE"\} 3\n/,
+  );
+});
+
+test('the port of probes and metrics asks for no certificate', async (t) => {
+  const { server } = await start(t);
+  assert.equal((await server.ops('/readyz')).status, 200);
+});
+
+test('with a name, a certificate of somebody else is refused', async (t) => {
+  const { server } = await start(t, ['front', 'kube-apiserver']);
+  assert.equal((await call(server, await trusted.client('kube-apiserver'))).status, 200);
+  const other = await call(server, await trusted.client('kubelet'));
+  assert.equal(other.status, 403);
+  assert.match(other.body, /CNI_GATE_CLIENT_NAME.*for front or kube-apiserver, got one for kubelet/);
+});
+
+test('authorities are reloaded: open connections have one call more, new ones are judged by the new file', async (t) => {
+  const { server, file } = await start(t);
+  const shown = await trusted.client('kube-apiserver');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const kept = (): Promise<Answer> =>
+    server.post('/mutate', body, { agent, cert: shown.certificate, key: shown.key });
+  assert.equal((await kept()).headers.connection, 'keep-alive');
+  writeFileSync(file, stranger.pair.certificate);
+  while (!server.lines.some(({ msg, source }) => msg === 'reloaded' && source === 'client-ca'))
+    await sleep(20);
+  const last = await kept();
+  assert.deepEqual([last.status, last.headers.connection], [200, 'close']);
+  assert.equal((await kept()).status, 401);
+  assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
+
+  writeFileSync(file, 'garbage');
+  while (!server.lines.some(({ msg }) => /last good client-ca stays/.test(String(msg)))) await sleep(20);
+  assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
+});
+
+test('a file of authorities that cannot be read ends the start', async (t) => {
+  await assert.rejects(startServer(t, { clientCa: '/nowhere/ca.crt' }), { code: 'CNI_GATE_TLS_UNREADABLE' });
+});

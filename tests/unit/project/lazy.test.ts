@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const path = (relative: string): string => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
+
+/** Put before a program: it ends where the program loads the Kubernetes client. */
+const guard = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier === '@kubernetes/client-node') {
+        console.error('the Kubernetes client is loaded');
+        process.exit(42);
+      }
+      return next(specifier, context);
+    },
+  });
+`)}`;
+
+function guarded(args: string[]): number | null {
+  const { status } = spawnSync(process.execPath, ['--import', guard, ...args], { encoding: 'utf8' });
+  return status;
+}
+
+test('the Kubernetes client, 85 MB, is loaded for kubeconfig files only', () => {
+  const main = path('webhook/main.ts');
+  assert.equal(guarded([main, 'serve', '--kubeconfig', '/nowhere']), 42, 'or this test sees nothing');
+  assert.equal(guarded([main, 'review', '-f', path('examples/web.yaml')]), 0);
+  assert.equal(guarded([main, 'validate']), 64, 'wrong usage, in its own words');
+  // it gets as far as the certificate, so everything that serve needs is loaded
+  assert.equal(
+    guarded([main, 'serve', '--profile', 'cilium', '--tls-cert', '/nowhere', '--tls-key', 'x']),
+    2,
+  );
+});
+
+test('nor is it loaded in a pod', () => {
+  const modules = ['open', 'in-cluster', 'namespaces/watch'].map((name) =>
+    path(`webhook/cluster/${name}.ts`),
+  );
+  for (const module of modules) assert.equal(guarded([module]), 0, module);
+});
