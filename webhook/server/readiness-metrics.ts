@@ -39,7 +39,8 @@ export function measureReadiness(
     help: 'Pods that wait because the gate refused the node that the scheduler chose.',
     registers,
     collect() {
-      this.reset();
+      // a reset would say 0
+      this.remove();
       if (unsynced() !== undefined) return;
       let held = 0;
       for (const { refused } of waiting()) if (refused !== undefined) held += 1;

@@ -68,7 +68,7 @@ function verdict({ well, daemonSets, heldPods, unprovedPods, faults }: Status): 
     )
     .reduce((sum, one) => sum + one, 0);
   const found: [number, string][] = [
-    [closed, 'DaemonSet pods not ready'],
+    [closed, 'not ready'],
     [heldPods.length, 'pods held'],
     [unprovedPods.length, 'pods without a proof'],
     [faults.length, 'faults'],
