@@ -85,7 +85,7 @@ function tell(status: Status, text: string): void {
 }
 
 /** Milliseconds between two looks at what the watches know. */
-const interval = 500;
+const interval = 1000;
 
 /** Home, and away with what is below. */
 const redraw = '\u001b[H\u001b[J';
