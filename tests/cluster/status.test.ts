@@ -65,6 +65,13 @@ const agent = (): Promise<Pod> =>
 const running = (name: string): Promise<Pod> =>
   api.until<Pod>(named(name), (pod) => pod.status.phase === 'Running');
 
+/** Waits until the server's metrics say so. */
+const measured = (line: RegExp): Promise<void> =>
+  eventually(async () => {
+    const answer = await fetch(`http://${scene.server.host}:${scene.server.opsPort}/metrics`);
+    assert.match(await answer.text(), line);
+  });
+
 /** The documents of `status --watch`, one after another, and the end of it. */
 function watching(t: TestContext, ...args: string[]) {
   const child = startCniGate([
@@ -124,10 +131,12 @@ suite('cni-gate status on a real control plane', () => {
 
   test('a node that is not ready, the pod that it holds, and one that was sent elsewhere', async () => {
     await setReady(false);
+    await measured(/^cni_gate_nodes\{profile="mesh",daemonset="net\/agent",state="starting"\} 1$/m);
     await apply(podOn('waits', { spec: onNode('n1') }));
     const waits = await api.until<Pod>(named('waits'), (pod) =>
       pod.status.conditions?.some(({ message }) => message?.includes('denied')),
     );
+    await measured(/^cni_gate_held_pods 1$/m);
     // nobody schedules this one, so that what is written on it stays
     await api.post(podsOf(optedIn), podOn('sent', { spec: { schedulerName: 'nobody' } }));
     await api.patch(`${podsOf(optedIn)}/sent/status`, {

@@ -131,6 +131,21 @@ suite('5,000 nodes', () => {
   });
 });
 
+test('the reference tells every field of the JSON, and no other', () => {
+  const page = readFileSync(new URL('../../../docs/reference/command-line.md', import.meta.url), 'utf8');
+  const table = /^\| field +\|.*?\n\n/ms.exec(page.slice(page.indexOf('## status')))?.[0] ?? '';
+  const rows = new Map(
+    [...table.matchAll(/^\| `(\w+)` +\| (.*) \|$/gm)].map(([, name, text]) => [name, text]),
+  );
+  const status: object = tell(troubled());
+  assert.deepEqual([...rows.keys()], Object.keys(status));
+  for (const [name, value] of Object.entries(status)) {
+    if (!Array.isArray(value)) continue;
+    for (const key of Object.keys(value[0]))
+      assert.ok(rows.get(name)?.includes(`\`${key}\``), `${name}.${key}`);
+  }
+});
+
 test('what the cluster says does not steer the terminal', () => {
   const namespaces = [{ name: 'shop\u001b[2J', profile: 'mesh' }];
   assert.ok(!statusText(tell({ ...well(), namespaces }), false).includes('\u001b'));
