@@ -78,8 +78,8 @@ function watching(t: TestContext, ...args: string[]) {
     ...['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch', '--output', 'json', ...args],
   ]);
   t.after(() => child.kill('SIGKILL'));
-  child.stderr?.resume();
-  assert.ok(child.stdout);
+  assert.ok(child.stdout && child.stderr);
+  const told = createInterface({ input: child.stderr });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     until: async (isIt: (status: Status) => boolean): Promise<Status> => {
@@ -89,6 +89,11 @@ function watching(t: TestContext, ...args: string[]) {
         const seen: Status = JSON.parse(value);
         if (isIt(seen)) return seen;
       }
+    },
+    /** Waits until standard error says so. */
+    told: async (text: RegExp): Promise<void> => {
+      for await (const line of told) if (text.test(line)) return;
+      assert.fail(`it ended without ${text}`);
     },
     end: async (): Promise<number | null> => {
       const ended = once(child, 'exit');
@@ -259,6 +264,20 @@ suite('cni-gate status on a real control plane', () => {
     await until(({ namespaces }) => namespaces.some(({ name }) => name === 'later'));
     await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
     await until(({ namespaces }) => namespaces.length === 1);
+    await setReady(true);
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+
+  test('--watch goes on through an outage, and tells it', async (t) => {
+    const { until, told, end } = watching(t);
+    await until(({ well }) => well);
+    const { 'kube-apiserver': apiServer } = cluster.components;
+    await apiServer.kill();
+    await told(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
+    await apiServer.start();
+    await setReady(false);
+    await until((seen) => stateOfN1(seen) === 'starting');
     await setReady(true);
     await until(({ well }) => well);
     assert.equal(await end(), 0);

@@ -1,5 +1,5 @@
 import { noneYet } from '../readiness/count.ts';
-import { open } from '../readiness/state.ts';
+import { open, type State } from '../readiness/state.ts';
 import { timeText } from '../time-text.ts';
 import type { PodFacts, StatusFacts } from './facts.ts';
 import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
@@ -55,7 +55,10 @@ export function statusOf(facts: StatusFacts, { configuration, now, all }: Status
     namespaces: namespaces.flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }])),
     daemonSets,
     nodes: nodes
-      .toSorted((one, other) => compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet))
+      .toSorted(
+        (one, other) =>
+          rank(one) - rank(other) || compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet),
+      )
       .map(({ inUse: _, ...told }) => told),
     heldPods,
     unprovedPods,
@@ -65,6 +68,12 @@ export function statusOf(facts: StatusFacts, { configuration, now, all }: Status
 
 /** By code units, so that the order is the same everywhere. */
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** What asks for somebody first, what only takes its time later, and what nobody asks for last. */
+const urgency: readonly State[] = ['broken', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];
+
+const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
+  urgency.indexOf(state) + (inUse ? 0 : urgency.length);
 
 const textOf = (time: number | undefined): string | null => (time === undefined ? null : timeText(time));
 

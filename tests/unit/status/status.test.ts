@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { pickNode } from '../../../webhook/readiness/pick.ts';
+import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { StatusFacts } from '../../../webhook/status/facts.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
-import { apiNode, now } from '../readiness/objects.ts';
+import { apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -76,6 +76,27 @@ suite('the status for people and for programs', () => {
     );
     assert.equal(status.well, true);
   });
+});
+
+test('what asks for somebody comes first, and what nobody asks for last', () => {
+  const agents = {
+    n1: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
+    n2: undefined,
+    n3: { ready: false },
+  };
+  const order = (more: Partial<StatusFacts>): string[] =>
+    tell({ ...well(), readiness: clusterWith(agents), ...more }).nodes.map(
+      ({ daemonSet, node }) => `${daemonSet} ${node}`,
+    );
+  const expected = ['n3', 'n2', 'n1'].map((node) => `net/agent ${node}`);
+  assert.deepEqual(order({}), expected);
+  const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
+  const readiness = clusterWith(agents);
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('other')) });
+  assert.deepEqual(
+    order({ readiness, policy: policyOf({ profiles: [other, ...profiles] }) }).slice(0, 3),
+    expected,
+  );
 });
 
 suite('what is well', () => {
