@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { after, suite, type TestContext, test } from 'node:test';
 import { installedConfiguration, profileLabel } from '../../webhook/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
-import { cniGate, type Ended, startCniGate } from '../support/command.ts';
+import { cniGate, type Ended, main, startCniGate } from '../support/command.ts';
 import {
   configuration,
   daemonSet,
@@ -267,6 +268,37 @@ suite('cni-gate status on a real control plane', () => {
     await setReady(true);
     await until(({ well }) => well);
     assert.equal(await end(), 0);
+  });
+
+  test('--watch ends when nobody reads any more, and draws over the last status on a terminal', async (t) => {
+    const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
+    const unread = startCniGate(args);
+    t.after(() => unread.kill('SIGKILL'));
+    const over = once(unread, 'exit');
+    assert.ok(unread.stdout);
+    await once(unread.stdout, 'data');
+    unread.stdout.destroy();
+
+    const terminal = spawn('script', ['-qec', [process.execPath, main, ...args].join(' '), '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    t.after(() => terminal.kill('SIGKILL'));
+    const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
+    const until = async (text: RegExp): Promise<void> => {
+      for (let seen = ''; !text.test(seen); ) {
+        const { value, done } = await shown.next();
+        assert.ok(!done, seen);
+        seen += value;
+      }
+    };
+    await until(/\[H\S*\[JStatus at .*All is well\./s);
+    await setReady(false);
+    await until(/\[H\S*\[JStatus at .*Not all is well\./s);
+    // Ctrl-C
+    terminal.stdin.write('\u0003');
+    const [[code]] = await Promise.all([once(terminal, 'exit'), over]);
+    assert.equal(code, 1);
+    await setReady(true);
   });
 
   test('--watch goes on through an outage, and tells it', async (t) => {
