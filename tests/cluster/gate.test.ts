@@ -11,6 +11,7 @@ import {
   podOn,
   setTheScene,
 } from './gate/scene.ts';
+import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
@@ -21,61 +22,7 @@ const { api } = cluster;
 const scene = await setTheScene(cluster);
 after(() => scene.server.end());
 
-const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
-const named = (namespace: string, name: string): string =>
-  `${podsOf(namespace)}?fieldSelector=metadata.name%3D${name}`;
-const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
-
-/** The agent's pod on a node, once kwok runs it. */
-const agentOn = (node: string, name = 'agent'): Promise<Pod> =>
-  api.until<Pod>(
-    `${podsOf(networkNamespace)}?labelSelector=app%3D${name}&fieldSelector=spec.nodeName%3D${node}`,
-    ({ status }) => status.phase === 'Running',
-  );
-
-/** Makes the agent's pod read Ready or not; kwok leaves a pod that runs alone. */
-async function setReady(pod: Pod, ready: boolean, containerID?: string): Promise<void> {
-  const status = ready ? 'True' : 'False';
-  const conditions = [{ type: 'Ready', status, lastTransitionTime: new Date().toISOString() }];
-  const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
-  const containerStatuses = [
-    { ...container, containerID: containerID ?? `kwok://${pod.metadata.uid}/install-cni` },
-  ];
-  await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
-    status: { conditions, containerStatuses },
-  });
-}
-
-const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
-
-/** What the scheduler writes on a pod of ours that is refused, made for that node. */
-async function refusal(node: string, name: string): Promise<string> {
-  await apply(podOn(name, { spec: onNode(node) }));
-  const pod = await api.until<Pod>(named(optedIn, name), (one) =>
-    scheduled(one)?.message?.includes('denied'),
-  );
-  await api.delete(`${podsOf(optedIn)}/${name}`);
-  assert.equal(scheduled(pod)?.reason, 'SchedulerError');
-  return scheduled(pod)?.message ?? '';
-}
-
-/** Makes a pod for that node and waits until it is bound. */
-async function bound(node: string, name: string, more: Parameters<typeof podOn>[1] = {}): Promise<void> {
-  await apply(podOn(name, { ...more, spec: { ...onNode(node), ...more.spec } }));
-  await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node, 15);
-}
-
-/** Waits until the server takes the node for what it should be: watches take a moment. */
-async function until(outcome: 'allowed' | 'refused', node: string, name: string): Promise<void> {
-  await apply(podOn(name, { spec: onNode(node) }));
-  await api.until<Pod>(
-    named(optedIn, name),
-    (pod) =>
-      outcome === 'allowed' ? pod.spec.nodeName === node : scheduled(pod)?.message?.includes('denied'),
-    20,
-  );
-  await api.delete(`${podsOf(optedIn)}/${name}`);
-}
+const { agentOn, apply, bound, named, refusal, setReady, until } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');
 await addNode(cluster, 'outside', { labels: { network: 'none' } });

@@ -40,8 +40,16 @@ export interface Scene {
   configure(daemonSets: string[]): Promise<void>;
 }
 
-/** Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it. */
-export async function setTheScene(cluster: Cluster, host = '10.254.3.1'): Promise<Scene> {
+/**
+ * Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it.
+ *
+ * @param kubeconfig another way to the API server than the straight one
+ */
+export async function setTheScene(
+  cluster: Cluster,
+  host = '10.254.3.1',
+  kubeconfig = cluster.admin.kubeconfig,
+): Promise<Scene> {
   const authorityFile = join(cluster.folder, 'webhook-authority.pem');
   const configFile = join(cluster.folder, 'cni-gate.yaml');
   writeFileSync(configFile, configuration(['agent']));
@@ -59,7 +67,7 @@ export async function setTheScene(cluster: Cluster, host = '10.254.3.1'): Promis
   const server = await startServer({
     host,
     args: [
-      ...['--kubeconfig', cluster.admin.kubeconfig, '--config', configFile],
+      ...['--kubeconfig', kubeconfig, '--config', configFile],
       ...['--own-namespace', own.namespace, '--tls-ca-out', authorityFile],
     ],
   });

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { daemonSet, setTheScene } from './gate/scene.ts';
+import { stepsIn } from './gate/steps.ts';
+import { accessWith } from './harness/access.ts';
+import { Cluster } from './harness/cluster.ts';
+import { compact } from './harness/etcd.ts';
+import { addNode } from './harness/nodes.ts';
+import { SwallowingProxy } from './harness/swallowing-proxy.ts';
+
+/** What is promised: readiness is right so many seconds after recovery. */
+const promised = 30;
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { components } = cluster;
+const proxy = await SwallowingProxy.to(cluster.server.url);
+after(() => proxy.close());
+const through = { url: proxy.url, authority: cluster.server.authority };
+const { credentials } = cluster.admin;
+const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
+const scene = await setTheScene(cluster, '10.254.3.2', kubeconfig);
+after(() => scene.server.end());
+const { agentOn, apply, says, setReady, until } = stepsIn(cluster);
+
+await addNode(cluster, 'n1');
+await apply(daemonSet('agent'));
+const agent = await agentOn('n1');
+let boot = 1;
+const container = (): string => `containerd://boot-${boot}`;
+await setReady(agent, true, container());
+await until('allowed', 'n1', 'before');
+
+/** Reboots the node: a new boot id, and its agent still reads Ready with the containers of before. */
+const reboot = (): Promise<unknown> =>
+  cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
+
+/** The kubelet has looked: the agent has a new container. */
+async function comeBack(): Promise<void> {
+  boot += 1;
+  await setReady(agent, true, container());
+}
+
+suite('readiness after an outage', () => {
+  test('API server away for a minute: what changed when it is back is known in time', async () => {
+    await components['kube-apiserver'].stop();
+    await sleep(60_000);
+    await components['kube-apiserver'].start();
+    await setReady(agent, false, container());
+    await says('refused', 'n1', promised);
+    await setReady(agent, true, container());
+    await says('allowed', 'n1', promised);
+  });
+
+  test('a way that swallows bytes while the node reboots: the reboot is seen when it ends', async () => {
+    proxy.swallow();
+    await reboot();
+    await sleep(5000);
+    proxy.recover();
+    await says('refused', 'n1', promised);
+    await comeBack();
+    await says('allowed', 'n1', promised);
+  });
+
+  test('410 after a compaction: all is listed anew, and a reboot meanwhile is still one', async () => {
+    proxy.swallow();
+    await reboot();
+    await components['kube-apiserver'].stop();
+    await compact(cluster);
+    await components['kube-apiserver'].start();
+    proxy.recover();
+    await says('refused', 'n1', promised);
+    await comeBack();
+    await says('allowed', 'n1', promised);
+  });
+
+  test('nobody was refused for want of knowledge', () => {
+    const refused = scene.server.lines.filter(
+      ({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused',
+    );
+    assert.ok(refused.length > 0);
+    const reasons = new Set(refused.map(({ reason }) => reason));
+    assert.deepEqual([...reasons].sort(), ['rebooted', 'starting']);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { Cluster } from '../harness/cluster.ts';
+import { eventually } from '../harness/eventually.ts';
+import { networkNamespace, onNode, optedIn, type Pod, podOn } from './scene.ts';
+
+export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+
+/** Where the scheduler tells what it did with a pod. */
+export const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
+
+const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('denied') ?? false;
+
+/** What these tests do again and again in a cluster with the gate. */
+export function stepsIn(cluster: Cluster) {
+  const { api } = cluster;
+
+  /** The query for one pod. */
+  const named = (namespace: string, name: string): string =>
+    `${podsOf(namespace)}?fieldSelector=metadata.name%3D${name}`;
+
+  const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
+
+  /** The agent's pod on a node, once kwok runs it. */
+  const agentOn = (node: string, name = 'agent'): Promise<Pod> =>
+    api.until<Pod>(
+      `${podsOf(networkNamespace)}?labelSelector=app%3D${name}&fieldSelector=spec.nodeName%3D${node}`,
+      ({ status }) => status.phase === 'Running',
+    );
+
+  /** Makes the agent's pod read Ready or not; kwok leaves a pod that runs alone. */
+  const setReady = async (pod: Pod, ready: boolean, containerID?: string): Promise<void> => {
+    const status = ready ? 'True' : 'False';
+    const conditions = [{ type: 'Ready', status, lastTransitionTime: new Date().toISOString() }];
+    const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
+    const id = containerID ?? `kwok://${pod.metadata.uid}/install-cni`;
+    await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
+      status: { conditions, containerStatuses: [{ ...container, containerID: id }] },
+    });
+  };
+
+  /** What the scheduler writes on a pod that is made for that node and refused. */
+  const refusal = async (node: string, name: string): Promise<string> => {
+    await apply(podOn(name, { spec: onNode(node) }));
+    const pod = await api.until<Pod>(named(optedIn, name), isRefused);
+    await api.delete(`${podsOf(optedIn)}/${name}`);
+    assert.equal(scheduled(pod)?.reason, 'SchedulerError');
+    return scheduled(pod)?.message ?? '';
+  };
+
+  /** Makes a pod for that node and waits until it is bound. */
+  const bound = async (node: string, name: string, more: Parameters<typeof podOn>[1] = {}): Promise<void> => {
+    await apply(podOn(name, { ...more, spec: { ...onNode(node), ...more.spec } }));
+    await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node, 15);
+  };
+
+  /**
+   * Makes pods for that node, one after another, until the gate says of one what it should: watches take a moment.
+   *
+   * @param seconds how long it may take
+   */
+  const until = async (
+    outcome: 'allowed' | 'refused',
+    node: string,
+    name: string,
+    seconds = 20,
+  ): Promise<void> => {
+    const end = performance.now() + seconds * 1000;
+    for (let round = 0; ; round += 1) {
+      const pod = `${name}-${round}`;
+      await apply(podOn(pod, { spec: onNode(node) }));
+      const left = Math.max(1, Math.ceil((end - performance.now()) / 1000));
+      const seen = await api.until<Pod>(
+        named(optedIn, pod),
+        (one) => one.spec.nodeName === node || isRefused(one),
+        left,
+      );
+      await api.delete(`${podsOf(optedIn)}/${pod}`);
+      if (isRefused(seen) === (outcome === 'refused')) return;
+    }
+  };
+
+  /**
+   * Asks for a binding that is not made (dry run), again and again, until the gate says what it should. For when the
+   * scheduler has not found back to the API server yet.
+   *
+   * @param seconds how long it may take
+   */
+  const says = async (outcome: 'allowed' | 'refused', node: string, seconds: number): Promise<void> => {
+    const name = 'asked-for';
+    const pod = podOn(name, { spec: { schedulerName: 'nobody' } });
+    await eventually(() => apply(pod), seconds);
+    const target = { apiVersion: 'v1', kind: 'Node', name: node };
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace: optedIn }, target };
+    await eventually(async () => {
+      const answer = await api
+        .post(`${podsOf(optedIn)}/${name}/binding?dryRun=All`, binding)
+        .then(() => 'allowed', String);
+      assert.match(answer, outcome === 'allowed' ? /^allowed$/ : /denied the request: node/);
+    }, seconds);
+  };
+
+  return { agentOn, apply, bound, named, refusal, says, setReady, until };
+}
