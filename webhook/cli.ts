@@ -3,6 +3,7 @@ import { validateCommand } from '../validator/contract.ts';
 import { certsCommand } from './commands/certs.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
+import { statusCommand } from './commands/status.ts';
 import { CniGateError } from './errors.ts';
 import { version } from './version.ts';
 
@@ -27,6 +28,7 @@ const program = new Command('cni-gate')
   )
   .addCommand(serveCommand())
   .addCommand(reviewCommand())
+  .addCommand(statusCommand())
   .addCommand(certsCommand());
 for (const command of withCommandsOf(program)) {
   command

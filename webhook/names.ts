@@ -21,6 +21,9 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace: its holder is the one replica that acts on its own account. */
 export const leaderLease = 'cni-gate-leader';
 
+/** ConfigMap in cni-gate's own namespace, and the key in it, that hold the configuration of an installation. */
+export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
+
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */

@@ -64,6 +64,10 @@ suite('POST /gate', () => {
     assert.deepEqual(response.auditAnnotations, { outcome: 'refused', reason: 'broken', profiles: 'mesh' });
     assert.deepEqual([response.patch, response.patchType], [undefined, undefined]);
 
+    const metrics = (await server.ops('/metrics')).body;
+    assert.match(metrics, /^cni_gate_nodes\{profile="mesh",daemonset="net\/agent",state="broken"\} 1$/m);
+    assert.match(metrics, /^cni_gate_held_pods 0$/m);
+
     const reloaded = server.logged((line) => line.source === 'cluster-state');
     writeFileSync(files.clusterState, state({}));
     await reloaded;

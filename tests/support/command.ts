@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
+/** The program, as a file that Node runs. */
+export const main = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
 
 export interface Ended {
   status: number | null;

@@ -9,14 +9,20 @@ export interface Choice {
   chosenBy: ChosenBy;
 }
 
+/** The profile that a namespace opted in to; undefined where it did not. */
+export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
+  const profile = own(namespaceLabels, profileLabel);
+  return profile === '' || profile === optOutValue ? undefined : profile;
+}
+
 /**
  * Which profile is asked for: the pod's own label before the namespace's, which alone can opt in. The label on a
  * pod may be one that an earlier call set from the namespace's; the status annotation tells, and such a label
  * overrides nothing. Undefined where the namespace did not opt in.
  */
 export function chooseProfile(pod: Pod, namespaceLabels: Record<string, string>): Choice | undefined {
-  const ofNamespace = own(namespaceLabels, profileLabel);
-  if (ofNamespace === undefined || ofNamespace === '' || ofNamespace === optOutValue) return undefined;
+  const ofNamespace = optedInTo(namespaceLabels);
+  if (ofNamespace === undefined) return undefined;
   const ofPod = own(pod.metadata.labels, profileLabel);
   return ofPod === undefined || ofPod === '' || isOurs(pod, ofPod)
     ? { profile: ofNamespace, chosenBy: 'namespace' }

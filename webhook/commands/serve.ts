@@ -129,11 +129,12 @@ async function openCluster(kubeconfig: string | undefined, ownNamespace: string 
       ...inside,
       ownNamespace,
     });
-    const { readiness, pods, unsynced, policyChanged } = gate;
+    const { readiness, pods, waiting, unsynced, policyChanged } = gate;
     return {
       namespaces: namespaces.value,
       readiness,
       pods,
+      waiting,
       unsynced,
       policyChanged,
       unready,

@@ -15,6 +15,14 @@ export function readPolicy(path: string | undefined, image?: string): Policy {
   );
 }
 
+/**
+ * The policy of a configuration that was found elsewhere than in a file.
+ *
+ * @param source for messages
+ */
+export const parsePolicy = (text: string, source: string): Policy =>
+  new Policy(parseConfiguration(text, source));
+
 /** The policy of a configuration file, made anew when the file changes. */
 export function livePolicy(
   path: string,

@@ -2,6 +2,7 @@ import type { DaemonSetRef } from '../config/types.ts';
 import type { ErrorCode } from '../errors.ts';
 import { bindingsWebhook } from '../names.ts';
 import type { Standing } from '../readiness/state.ts';
+import { timeText } from '../time-text.ts';
 
 /** Why a node does not get a pod: a DaemonSet of a profile is not ready there. */
 export interface Obstacle {
@@ -24,9 +25,6 @@ export function refusalText({ node, profile, daemonSet, standing }: Obstacle): s
   const where = pod === undefined ? '' : ` (pod ${pod})`;
   return `node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${lacks} (${code})`;
 }
-
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
-const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z');
 
 const ours = new RegExp(
   `"${bindingsWebhook.replaceAll('.', '\\.')}" denied the request: node (\\S+) is not ready`,

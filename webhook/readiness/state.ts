@@ -7,7 +7,10 @@
  * - `exempt`: it does not want the node;
  * - `rebooted`: the node was booted again, and its pod has no container started since.
  */
-export type State = 'ready' | 'starting' | 'broken' | 'absent' | 'exempt' | 'rebooted';
+export type State = (typeof states)[number];
+
+/** All of them, as they are told to people. */
+export const states = ['ready', 'exempt', 'starting', 'broken', 'absent', 'rebooted'] as const;
 
 /** States that a pod may be bound in. */
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);

@@ -1,5 +1,6 @@
 import type { Namespaces } from '../admission/namespaces.ts';
 import type { PendingPods } from '../gate/gate.ts';
+import type { PendingPod } from '../gate/pending.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 
 /** What the server knows of a cluster, wherever it has it from. Each part is read anew for each request. */
@@ -7,6 +8,8 @@ export interface ClusterView {
   readonly namespaces: Namespaces;
   readonly readiness: Readiness;
   readonly pods: PendingPods;
+  /** Pods of ours that wait for a node, as far as they are known. */
+  waiting(): Iterable<PendingPod>;
   /** What of nodes, DaemonSets and their pods is not known yet, for people. */
   unsynced(): string | undefined;
   /** Why no calls should come here yet, or undefined when they may. */

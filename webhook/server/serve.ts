@@ -9,6 +9,7 @@ import type { ClusterView } from './cluster-view.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import { buildOps } from './ops.ts';
+import { measureReadiness } from './readiness-metrics.ts';
 import { reloadsToldTo } from './reloads.ts';
 import {
   type CertificateEvents,
@@ -145,6 +146,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         ? viewOfFlag(options.profile)
         : viewOfFile(options.clusterState, options.profile, told('cluster-state')));
     cluster = view;
+    measureReadiness(registry, () => policies.value, view);
     app = buildApp({
       certificate: certificate.current,
       context: () => ({

@@ -41,6 +41,7 @@ export function viewOfFile(file: string, profile: string | undefined, told: Told
         return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
       },
     },
+    waiting: () => files.value.state.pending.values(),
     unsynced: () => undefined,
     close: () => files.close(),
   };
@@ -52,6 +53,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     namespaces: new KnownNamespaces(new Map(), profile),
     readiness: new Readiness(),
     pods: { pod: () => undefined },
+    waiting: () => [],
     unsynced: () => 'no cluster is watched',
   };
 }

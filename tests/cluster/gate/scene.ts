@@ -25,7 +25,7 @@ export interface Pod {
 }
 
 /** The profile of these tests: an address that the pod has, brought by one DaemonSet or two. */
-const configuration = (daemonSets: string[], steer: Steer): string => `apiVersion: cni-gate.io/v1alpha1
+export const configuration = (daemonSets: string[], steer: Steer): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 gate: {startupGrace: 2m, maxHold: 10m}
 steer: {mode: ${steer}}

@@ -5,6 +5,9 @@ import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
+import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
+import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
+import { policyOf } from '../../support/configurations.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
 
@@ -23,6 +26,7 @@ test('every metric of the server is in the reference with its type and labels, a
   const { registry } = new Metrics();
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
+  measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
   new CertificateMetrics(registry);
   const real = registry
     .getMetricsAsArray()

@@ -1,3 +1,4 @@
+import type { Policy } from '../../config/policy.ts';
 import { profileLabel } from '../../names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../../readiness/facts.ts';
 import {
@@ -44,6 +45,20 @@ export function agentSource(
     query: { labelSelector },
     pick: pickAgent,
   };
+}
+
+/** The pods of those DaemonSets that profiles name, by `namespace/name`. */
+export function agentSources(
+  daemonSets: Iterable<WatchedDaemonSet>,
+  policy: Policy,
+): Map<string, Source<ApiPod, AgentFacts>> {
+  const sources = new Map<string, Source<ApiPod, AgentFacts>>();
+  for (const { facts, selector } of daemonSets) {
+    const key = `${facts.namespace}/${facts.name}`;
+    if (selector === undefined || !policy.daemonSets.has(key)) continue;
+    sources.set(key, agentSource(facts, selector));
+  }
+  return sources;
 }
 
 export const podsPath = (namespace: string): string =>

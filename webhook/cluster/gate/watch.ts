@@ -1,18 +1,17 @@
 import type { Policy } from '../../config/policy.ts';
 import type { PendingPods } from '../../gate/gate.ts';
+import type { AgentFacts } from '../../readiness/facts.ts';
+import type { ApiPod } from '../../readiness/pick.ts';
 import { Readiness, type Change as ReadinessChange } from '../../readiness/readiness.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';
 import type { ApiClient } from '../client.ts';
 import { Lookup } from '../lookup.ts';
-import type { ClusterMetrics } from '../metrics.ts';
-import { type Log, observe } from '../observe.ts';
-import type { Source } from '../reflector/list-all.ts';
-import type { ApiObject } from '../reflector/object.ts';
-import { Reflector, type ReflectorOptions } from '../reflector/reflector.ts';
+import { type Inside, Reflecting } from '../reflecting.ts';
+import { Reflections } from '../reflections.ts';
+import type { ReflectorOptions } from '../reflector/reflector.ts';
 import type { Change } from '../reflector/store.ts';
-import { Agents } from './agents.ts';
 import { ClusterPods, podByName } from './cluster-pods.ts';
-import { daemonSetSource, nodeSource, pendingSource } from './sources.ts';
+import { agentSources, daemonSetSource, nodeSource, pendingSource } from './sources.ts';
 
 /** What the gate goes by, kept by watches. */
 export interface WatchedGate {
@@ -29,56 +28,23 @@ export interface WatchedGate {
   close(): Promise<void>;
 }
 
-/** Who is told, and where it is counted. */
-export interface Inside {
-  metrics: ClusterMetrics;
-  log: Log;
-}
-
 /** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
-  { metrics, log }: Inside,
+  inside: Inside,
   options: Omit<ReflectorOptions, 'observer'> = {},
 ): WatchedGate {
-  const stop = new AbortController();
-  const over: Promise<void>[] = [];
-  const reflect = <O extends ApiObject, T>(source: Source<O, T>, signal = stop.signal): Reflector<O, T> => {
-    const observer = observe(source.resource, metrics, log);
-    const reflector = new Reflector(client, source, { ...options, observer });
-    metrics.objects(source.resource, () => reflector.store.size);
-    over.push(reflector.run(signal));
-    return reflector;
-  };
-
+  const reflecting = new Reflecting(client, inside, options);
   const readiness = new Readiness();
-  const nodes = reflect(nodeSource);
-  const daemonSets = reflect(daemonSetSource);
-  const pending = reflect(pendingSource);
-  const agents = new Agents(
-    (source) => {
-      const ended = new AbortController();
-      const reflector = reflect(source, AbortSignal.any([stop.signal, ended.signal]));
-      return {
-        get synced() {
-          return reflector.synced;
-        },
-        subscribe: (subscriber) => reflector.subscribe(subscriber),
-        list: () => reflector.store.list(),
-        stop: () => {
-          ended.abort();
-          metrics.forget(source.resource);
-        },
-      };
-    },
+  const nodes = reflecting.start(nodeSource);
+  const daemonSets = reflecting.start(daemonSetSource);
+  const pending = reflecting.start(pendingSource);
+  const agents = new Reflections<ApiPod, AgentFacts>(
+    (source) => reflecting.startOne(source),
     (changes) => apply(readiness, changes, agentChange),
   );
-  const followDaemonSets = (): void => {
-    const named = policy().daemonSets;
-    const known = [...daemonSets.store.list()];
-    agents.watch(known.filter(({ facts }) => named.has(`${facts.namespace}/${facts.name}`)));
-  };
+  const followDaemonSets = (): void => agents.watch(agentSources(daemonSets.store.list(), policy()));
   nodes.subscribe((changes) => apply(readiness, changes, nodeChange));
   daemonSets.subscribe((changes) => {
     apply(readiness, changes, daemonSetChange);
@@ -88,7 +54,7 @@ export function watchGate(
     readiness,
     pods: new ClusterPods(
       pending,
-      new Lookup(client, podByName, (result) => metrics.lookedUp('pods', result)),
+      new Lookup(client, podByName, (result) => inside.metrics.lookedUp('pods', result)),
     ),
     waiting: () => pending.store.list(),
     subscribe: (changed) => pending.subscribe(changed),
@@ -98,10 +64,7 @@ export function watchGate(
       return all.length === 0 ? undefined : all.join(', ');
     },
     policyChanged: followDaemonSets,
-    close: async () => {
-      stop.abort();
-      await Promise.all(over);
-    },
+    close: () => reflecting.close(),
   };
 }
 
@@ -129,9 +92,7 @@ function daemonSetChange(change: Of<'daemonSetSource'>): ReadinessChange {
     : { kind: 'daemonset', facts: change.object.facts };
 }
 
-function agentChange(
-  change: Parameters<ConstructorParameters<typeof Agents>[1]>[0][number],
-): ReadinessChange {
+function agentChange(change: Change<AgentFacts>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'agent-gone', uid: change.uid }
     : { kind: 'agent', facts: change.object };

@@ -1,9 +1,8 @@
 import { messageOf } from '../../errors.ts';
 import type { ApiClient } from '../client.ts';
 import { Lookup } from '../lookup.ts';
-import type { ClusterMetrics } from '../metrics.ts';
-import { type Log, observe } from '../observe.ts';
-import { Reflector, type ReflectorOptions } from '../reflector/reflector.ts';
+import { type Inside, Reflecting } from '../reflecting.ts';
+import type { ReflectorOptions } from '../reflector/reflector.ts';
 import { ClusterNamespaces } from './cluster-namespaces.ts';
 import { namespaceByName, namespaceSource } from './source.ts';
 
@@ -17,15 +16,13 @@ export interface WatchedNamespaces {
 /** Begins to watch the namespaces of a cluster. A cluster that does not answer is waited for, not an error. */
 export function watchNamespaces(
   client: ApiClient,
-  { metrics, log }: { metrics: ClusterMetrics; log: Log },
+  inside: Inside,
   options: Omit<ReflectorOptions, 'observer'> = {},
 ): WatchedNamespaces {
   const { resource } = namespaceSource;
-  const observer = observe(resource, metrics, log);
-  const reflector = new Reflector(client, namespaceSource, { ...options, observer });
-  metrics.objects(resource, () => reflector.store.size);
-  const stop = new AbortController();
-  const over = reflector.run(stop.signal);
+  const { metrics, log } = inside;
+  const reflecting = new Reflecting(client, inside, options);
+  const reflector = reflecting.start(namespaceSource);
   void reflector.whenSynced().then(() => {
     log.info({ resource, objects: reflector.store.size }, `the ${resource} of the cluster are known`);
   });
@@ -40,9 +37,6 @@ export function watchNamespaces(
       const why = error === undefined ? '' : `: ${messageOf(error)}`;
       return `the ${resource} of the cluster are not known yet${why}`;
     },
-    close: async () => {
-      stop.abort();
-      await over;
-    },
+    close: () => reflecting.close(),
   };
 }

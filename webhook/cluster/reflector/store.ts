@@ -19,6 +19,10 @@ export class Store<T> {
     return this.#entries.get(key)?.object;
   }
 
+  entries(): Iterable<Entry<T>> {
+    return this.#entries.values();
+  }
+
   *list(): Generator<T, void, undefined> {
     for (const { object } of this.#entries.values()) yield object;
   }

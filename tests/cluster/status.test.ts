@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { after, suite, type TestContext, test } from 'node:test';
+import { installedConfiguration, profileLabel } from '../../webhook/names.ts';
+import type { Status } from '../../webhook/status/model.ts';
+import { cniGate, type Ended, main, startCniGate } from '../support/command.ts';
+import {
+  configuration,
+  daemonSet,
+  networkNamespace,
+  onNode,
+  optedIn,
+  type Pod,
+  podOn,
+  setTheScene,
+} from './gate/scene.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api } = cluster;
+const scene = await setTheScene(cluster);
+after(() => scene.server.end());
+
+const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector=metadata.name%3D${name}`;
+const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
+const namespace = (name: string, labels: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+
+const command = (...args: string[]): Ended =>
+  cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, ...args]);
+
+/** The status as programs get it, and the exit code that goes with it. */
+function status(...args: string[]): Status & { exit: number | null } {
+  const { status: exit, stdout, stderr } = command('--output', 'json', ...args);
+  assert.equal(stderr, '');
+  return { ...JSON.parse(stdout), exit };
+}
+
+/** Makes the agent's pod on n1 read Ready or not; kwok leaves a pod that runs alone. */
+async function setReady(ready: boolean, containerID = 'containerd://1'): Promise<void> {
+  const pod = await agent();
+  const conditions = [
+    { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() },
+  ];
+  const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
+  await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
+    status: { conditions, containerStatuses: [{ ...container, containerID }] },
+  });
+}
+
+const agent = (): Promise<Pod> =>
+  api.until<Pod>(
+    `${podsOf(networkNamespace)}?fieldSelector=spec.nodeName%3Dn1`,
+    ({ status: { phase } }) => phase === 'Running',
+  );
+
+const running = (name: string): Promise<Pod> =>
+  api.until<Pod>(named(name), (pod) => pod.status.phase === 'Running');
+
+/** Waits until the server's metrics say so. */
+const measured = (line: RegExp): Promise<void> =>
+  eventually(async () => {
+    const answer = await fetch(`http://${scene.server.host}:${scene.server.opsPort}/metrics`);
+    assert.match(await answer.text(), line);
+  });
+
+/** The documents of `status --watch`, one after another, and the end of it. */
+function watching(t: TestContext, ...args: string[]) {
+  const child = startCniGate([
+    ...['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch', '--output', 'json', ...args],
+  ]);
+  t.after(() => child.kill('SIGKILL'));
+  assert.ok(child.stdout && child.stderr);
+  const told = createInterface({ input: child.stderr });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    until: async (isIt: (status: Status) => boolean): Promise<Status> => {
+      for (;;) {
+        const { value, done } = await lines.next();
+        assert.ok(!done, 'it ended before');
+        const seen: Status = JSON.parse(value);
+        if (isIt(seen)) return seen;
+      }
+    },
+    /** Waits until standard error says so. */
+    told: async (text: RegExp): Promise<void> => {
+      for await (const line of told) if (text.test(line)) return;
+      assert.fail(`it ended without ${text}`);
+    },
+    end: async (): Promise<number | null> => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
+
+const { name: configMap, key } = installedConfiguration;
+await apply({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'cni-gate', name: configMap },
+  data: { [key]: configuration(['agent']) },
+});
+await addNode(cluster, 'n1');
+await addNode(cluster, 'outside');
+await apply(daemonSet('agent', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }));
+await setReady(true);
+
+suite('cni-gate status on a real control plane', () => {
+  test('all is well: exit code 0, by the configuration in the ConfigMap', async () => {
+    await apply(podOn('proved', { spec: onNode('n1') }));
+    await running('proved');
+    const { exit, well, configuration: from, daemonSets, namespaces, ...lists } = status();
+    assert.deepEqual([exit, well, from], [0, true, 'config.yaml of ConfigMap cni-gate/cni-gate']);
+    assert.deepEqual(namespaces, [{ name: optedIn, profile: 'mesh' }]);
+    assert.deepEqual(
+      daemonSets.map(({ namespace: of, name, nodes: { ready, exempt } }) => [`${of}/${name}`, ready, exempt]),
+      [['net/agent', 1, 1]],
+    );
+    assert.deepEqual([lists.nodes, lists.heldPods, lists.unprovedPods, lists.faults], [[], [], [], []]);
+    const text = command('--all');
+    assert.match(text.stdout, /^n1 +net\/agent +ready .*^outside +net\/agent +exempt .*^All is well\.$/ms);
+  });
+
+  test('a node that is not ready, the pod that it holds, and one that was sent elsewhere', async () => {
+    await setReady(false);
+    await measured(/^cni_gate_nodes\{profile="mesh",daemonset="net\/agent",state="starting"\} 1$/m);
+    await apply(podOn('waits', { spec: onNode('n1') }));
+    const waits = await api.until<Pod>(named('waits'), (pod) =>
+      pod.status.conditions?.some(({ message }) => message?.includes('denied')),
+    );
+    await measured(/^cni_gate_held_pods 1$/m);
+    // nobody schedules this one, so that what is written on it stays
+    await api.post(podsOf(optedIn), podOn('sent', { spec: { schedulerName: 'nobody' } }));
+    await api.patch(`${podsOf(optedIn)}/sent/status`, {
+      status: { conditions: waits.status.conditions, nominatedNodeName: 'outside' },
+    });
+    const { exit, nodes, heldPods } = status();
+    assert.equal(exit, 1);
+    const [node] = nodes;
+    assert.match(node?.since ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    assert.deepEqual(
+      nodes.map(({ since: _, pod, ...rest }) => ({ ...rest, pod: pod?.slice(0, 6) })),
+      [
+        {
+          node: 'n1',
+          daemonSet: 'net/agent',
+          state: 'starting',
+          pod: 'agent-',
+          why: 'its pod is not Ready: install-cni',
+        },
+      ],
+    );
+    assert.deepEqual(
+      heldPods.map(({ name, refused, nominated }) => [name, refused, nominated]),
+      [
+        ['sent', 'n1', 'outside'],
+        ['waits', 'n1', null],
+      ],
+    );
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'sent']);
+    await setReady(true);
+    assert.equal(status().exit, 0);
+  });
+
+  test('a pod that was there before its namespace opted in runs without a proof; -n looks elsewhere', async () => {
+    await apply(namespace('late'), podOn('early', { namespace: 'late' }));
+    await api.until<Pod>(podsOf('late'), (pod) => pod.status.phase === 'Running');
+    assert.equal(status().exit, 0);
+    await cluster.kubectl(['label', 'namespace', 'late', `${profileLabel}=mesh`]);
+    const { exit, unprovedPods } = status();
+    assert.equal(exit, 1);
+    assert.deepEqual(
+      unprovedPods.map(({ why: _, ...pod }) => ({ ...pod, node: typeof pod.node })),
+      [{ namespace: 'late', name: 'early', node: 'string', reason: 'not-reviewed' }],
+    );
+    assert.equal(status('-n', optedIn).exit, 0);
+    await cluster.kubectl(['delete', 'namespace', 'late']);
+  });
+
+  test('a profile in use whose DaemonSet does not exist is a fault, with or without a ConfigMap', async () => {
+    await apply(namespace('meshed', { [profileLabel]: 'linkerd' }));
+    const { exit, faults } = status();
+    assert.equal(exit, 1);
+    assert.deepEqual(faults, [
+      {
+        code: 'CNI_GATE_DAEMONSET_UNKNOWN',
+        message:
+          'DaemonSet linkerd-cni/linkerd-cni of profile linkerd does not exist: nothing is held back for it',
+      },
+    ]);
+    const builtIn = status('-n', 'meshed', '--own-namespace', 'nowhere');
+    assert.match(
+      builtIn.configuration,
+      /^the built-in profiles \(there is no config\.yaml of ConfigMap nowhere\//,
+    );
+    assert.deepEqual(builtIn.faults, faults);
+    await cluster.kubectl(['delete', 'namespace', 'meshed']);
+  });
+
+  test('a namespace that is not there, and a right that is missing, end with 2 and a code', async () => {
+    const absent = command('-n', 'nosuch');
+    assert.deepEqual([absent.status, absent.stdout], [2, '']);
+    assert.match(absent.stderr, /the cluster has no namespace nosuch \(CNI_GATE_CLUSTER_NOT_FOUND\)$/m);
+
+    const { kubeconfig } = await cluster.user('somebody');
+    const rights = async (resources: [group: string, resource: string, verbs: string][]): Promise<void> => {
+      const rules = resources.map(([group, resource, verbs]) => ({
+        apiGroups: [group],
+        resources: [resource],
+        verbs: verbs.split(','),
+      }));
+      const meta = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'somebody' } };
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'somebody' };
+      await apply(
+        { ...meta, kind: 'ClusterRole', rules },
+        { ...meta, kind: 'ClusterRoleBinding', roleRef, subjects: [{ kind: 'User', name: 'somebody' }] },
+      );
+    };
+    const asSomebody = (): Ended => cniGate(['status', '--kubeconfig', kubeconfig]);
+    const lacking = asSomebody();
+    assert.equal(lacking.status, 2);
+    assert.match(
+      lacking.stderr,
+      /cannot get configmaps cni-gate in namespace cni-gate: .*RBAC lacks verb "get" on resource "configmaps" of API group "" \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m,
+    );
+    // those of docs/reference/command-line.md
+    const needed: Parameters<typeof rights>[0] = [
+      ['', 'configmaps', 'get'],
+      ['', 'namespaces', 'list'],
+      ['', 'nodes', 'list'],
+      ['apps', 'daemonsets', 'list'],
+    ];
+    await rights(needed);
+    await eventually(async () => {
+      const { stderr } = asSomebody();
+      assert.match(
+        stderr,
+        /RBAC lacks verb "list" on resource "pods" of API group "" \(CNI_GATE_CLUSTER_FORBIDDEN\)/,
+      );
+    });
+    await rights([...needed, ['', 'pods', 'list']]);
+    await eventually(async () => assert.equal(asSomebody().status, 0));
+  });
+
+  test('--watch prints a document whenever something changes, and ends with the last exit code', async (t) => {
+    const { until, end } = watching(t);
+    await until(({ well }) => well);
+    await setReady(false);
+    await until((seen) => stateOfN1(seen) === 'starting' && !seen.well);
+    await apply(namespace('later', { [profileLabel]: 'mesh' }), podOn('web', { namespace: 'later' }));
+    await until(({ namespaces }) => namespaces.some(({ name }) => name === 'later'));
+    await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
+    await until(({ namespaces }) => namespaces.length === 1);
+    await setReady(true);
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+
+  test('--watch ends when nobody reads any more, and draws over the last status on a terminal', async (t) => {
+    const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
+    const unread = startCniGate(args);
+    t.after(() => unread.kill('SIGKILL'));
+    const over = once(unread, 'exit');
+    assert.ok(unread.stdout);
+    await once(unread.stdout, 'data');
+    unread.stdout.destroy();
+
+    const terminal = spawn('script', ['-qec', [process.execPath, main, ...args].join(' '), '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    t.after(() => terminal.kill('SIGKILL'));
+    const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
+    const until = async (text: RegExp): Promise<void> => {
+      for (let seen = ''; !text.test(seen); ) {
+        const { value, done } = await shown.next();
+        assert.ok(!done, seen);
+        seen += value;
+      }
+    };
+    await until(/\[H\S*\[JStatus at .*All is well\./s);
+    await setReady(false);
+    await until(/\[H\S*\[JStatus at .*Not all is well\./s);
+    // Ctrl-C
+    terminal.stdin.write('\u0003');
+    const [[code]] = await Promise.all([once(terminal, 'exit'), over]);
+    assert.equal(code, 1);
+    await setReady(true);
+  });
+
+  test('--watch goes on through an outage, and tells it', async (t) => {
+    const { until, told, end } = watching(t);
+    await until(({ well }) => well);
+    const { 'kube-apiserver': apiServer } = cluster.components;
+    await apiServer.kill();
+    await told(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
+    await apiServer.start();
+    await setReady(false);
+    await until((seen) => stateOfN1(seen) === 'starting');
+    await setReady(true);
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+
+  test('a reboot is seen by who watched it, and not by who comes later', async (t) => {
+    const { until, end } = watching(t);
+    await until(({ well }) => well);
+    // the next line comes from the watches: until then they may not have seen the boot before
+    await setReady(false);
+    await until((seen) => stateOfN1(seen) === 'starting');
+    await setReady(true);
+    await until(({ well }) => well);
+    await api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: 'another' } } });
+    await until((seen) => stateOfN1(seen) === 'rebooted');
+    assert.equal(status().exit, 0);
+    await setReady(true, 'containerd://2');
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+});

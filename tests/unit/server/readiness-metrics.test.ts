@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith, pending } from '../gate/support.ts';
+
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
+];
+
+/** What the metrics say of a cluster with one node that is ready and two that are not. */
+async function measured(unsynced: string | undefined): Promise<string[]> {
+  const registry = new Registry();
+  measureReadiness(registry, () => policyOf({ profiles }), {
+    readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
+    waiting: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
+    unsynced: () => unsynced,
+  });
+  const text = await registry.metrics();
+  return text.split('\n').filter((line) => line.startsWith('cni_gate_'));
+}
+
+test('nodes by state of each DaemonSet that exists, zeros as well, and pods that are held', async () => {
+  const of = (state: string, count: number): string =>
+    `cni_gate_nodes{profile="mesh",daemonset="net/agent",state="${state}"} ${count}`;
+  assert.deepEqual(await measured(undefined), [
+    of('ready', 1),
+    of('exempt', 0),
+    of('starting', 0),
+    of('broken', 1),
+    of('absent', 1),
+    of('rebooted', 0),
+    'cni_gate_held_pods 2',
+  ]);
+});
+
+test('nothing is told while not everything was listed', async () => {
+  assert.deepEqual(await measured('nodes'), []);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { cniGate } from '../../support/command.ts';
+
+/** A kubeconfig for a port of this machine on which nobody listens. */
+async function nobodyThere(t: TestContext): Promise<{ kubeconfig: string; folder: string }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const cluster = { name: 'c', cluster: { server: `https://127.0.0.1:${port}` } };
+  const context = { name: 'c', context: { cluster: 'c', user: 'u' } };
+  const config = {
+    clusters: [cluster],
+    contexts: [context],
+    users: [{ name: 'u', user: {} }],
+    'current-context': 'c',
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  return { kubeconfig, folder };
+}
+
+/** An environment that names no cluster. */
+const nowhere = { PATH: process.env.PATH, HOME: '/nonexistent' };
+
+test('what status cannot work with is told on stderr with a code, and ends with 2', async (t) => {
+  const { kubeconfig, folder } = await nobodyThere(t);
+  const config = join(folder, 'config.yaml');
+  writeFileSync(config, 'kind: Nonsense\n');
+  const cases: [string[], RegExp][] = [
+    [[], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
+    [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
+    [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
+    [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
+    [['--output', 'yaml'], /'yaml' is invalid\. Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
+    [
+      ['--kubeconfig', kubeconfig],
+      /cannot get configmaps cni-gate in namespace cni-gate: no answer of the API server at https:.*ECONNREFUSED.*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/,
+    ],
+  ];
+  for (const [args, text] of cases) {
+    const { status, stdout, stderr } = cniGate(['status', ...args], { env: nowhere });
+    assert.equal(status, 2, `${args.join(' ')}: ${stderr}`);
+    assert.match(stderr.trim(), text);
+    assert.doesNotMatch(stderr, /^\s+at /m, 'no stack trace');
+    assert.equal(stdout, '');
+  }
+});
+
+test('the help tells the exit codes', () => {
+  const { status, stdout } = cniGate(['status', '--help']);
+  assert.equal(status, 0);
+  assert.match(stdout, /Exit code: 0 all is well; 1 .*2 /s);
+});

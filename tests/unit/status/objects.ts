@@ -1,0 +1,35 @@
+import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
+
+/** A pod that runs with the proof that was promised to it. */
+export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiStatusPod {
+  const { metadata, spec, status } = more;
+  return {
+    metadata: {
+      uid: `${name}-uid`,
+      resourceVersion: '1',
+      namespace: 'shop',
+      name,
+      annotations: { 'cni-gate.io/status': statusOf(['mesh'], ['redirect']) },
+      ...metadata,
+    },
+    spec: {
+      nodeName: 'n1',
+      initContainers: [{ name: 'cni-gate-validator' }, { name: 'migrate' }],
+      containers: [{ name: 'web' }],
+      ...spec,
+    },
+    status: {
+      phase: 'Running',
+      initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: { exitCode: 0 } } }],
+      containerStatuses: [{ name: 'web', state: { running: {} } }],
+      ...status,
+    },
+  };
+}
+
+/** The text of a status annotation. */
+export const statusOf = (profiles: string[], checks: string[], more: object = {}): string =>
+  JSON.stringify({ version: '0.1.0', profile: 'mesh', chosenBy: 'namespace', profiles, checks, ...more });
+
+/** Metadata that differs from that of {@link provedPod}. */
+export const meta = (more: object): ApiStatusPod['metadata'] => more as ApiStatusPod['metadata'];

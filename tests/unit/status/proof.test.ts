@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type ApiStatusPod, pickPod } from '../../../webhook/status/pick-pod.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { meta, provedPod, statusOf } from './objects.ts';
+
+const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
+const unproved = (pod: ApiStatusPod, more: object = {}): string | undefined =>
+  pickPod(pod, { policy: policyOf(more), ownNamespace: 'cni-gate' }).unproved;
+
+const annotated = (text: string): Partial<ApiStatusPod> => ({
+  metadata: { ...provedPod('web').metadata, annotations: { 'cni-gate.io/status': text } },
+});
+const bare = { ...provedPod('web').metadata, annotations: {} };
+const running = { name: 'web', state: { running: {} } };
+
+suite('pods that run without a proof', () => {
+  const cases: [string, ApiStatusPod, string | undefined][] = [
+    ['proved', provedPod('web'), undefined],
+    ['never reviewed', provedPod('web', { metadata: bare }), 'not-reviewed'],
+    ['a status that nobody can read', provedPod('web', annotated('{')), 'not-reviewed'],
+    ['looked at, and nothing promised', provedPod('web', annotated(statusOf([], []))), undefined],
+    [
+      'the container taken out',
+      provedPod('web', { spec: { containers: [{ name: 'web' }], initContainers: null } }),
+      'container-missing',
+    ],
+    [
+      'another before ours',
+      provedPod('web', {
+        spec: {
+          containers: [{ name: 'web' }],
+          initContainers: [{ name: 'migrate' }, { name: 'cni-gate-validator' }],
+        },
+      }),
+      'not-first',
+    ],
+    [
+      'runs, and the proof failed',
+      provedPod('web', {
+        status: {
+          phase: 'Running',
+          initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: { exitCode: 95 } } }],
+        },
+      }),
+      'not-completed',
+    ],
+    [
+      'runs, and nobody tells of the proof',
+      provedPod('web', { status: { phase: 'Running', initContainerStatuses: null } }),
+      'not-completed',
+    ],
+    [
+      'waits for its proof',
+      provedPod('web', {
+        status: {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: 'cni-gate-validator', state: { running: {} } }],
+          containerStatuses: [{ name: 'web', state: {} }],
+        },
+      }),
+      undefined,
+    ],
+    [
+      'an init container runs that the webhook never saw',
+      provedPod('web', {
+        metadata: bare,
+        status: {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: 'migrate', state: { running: {} } }],
+          containerStatuses: [],
+        },
+      }),
+      'not-reviewed',
+    ],
+    [
+      'its sandbox is made again: what ran in the one before is over',
+      provedPod('web', {
+        status: {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: 'cni-gate-validator', state: { running: {} } }],
+          containerStatuses: [{ name: 'web', state: { terminated: { exitCode: 137 } } }],
+        },
+      }),
+      undefined,
+    ],
+    [
+      'not started, and never reviewed',
+      provedPod('web', {
+        metadata: bare,
+        status: { phase: 'Pending', initContainerStatuses: [], containerStatuses: [] },
+      }),
+      undefined,
+    ],
+  ];
+  for (const [name, pod, expected] of cases) test(name, () => assert.equal(unproved(pod), expected));
+});
+
+suite('who is left alone by admission is no pod without a proof', () => {
+  const status = { phase: 'Running', containerStatuses: [running] };
+  const cases: [string, Partial<ApiStatusPod>][] = [
+    ['on the host network', { metadata: bare, spec: { containers: [], hostNetwork: true } }],
+    ['a mirror pod', { metadata: meta({ ...bare, annotations: { 'kubernetes.io/config.mirror': 'x' } }) }],
+    ['in the namespace of cni-gate', { metadata: meta({ ...bare, namespace: 'cni-gate' }) }],
+    ['opted out', { metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }) }],
+  ];
+  for (const [name, more] of cases)
+    test(name, () => assert.equal(unproved(provedPod('x', { ...more, status })), undefined));
+
+  test('one that opts out where that is not allowed is none of them', () => {
+    const pod = provedPod('x', {
+      metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }),
+      status,
+    });
+    assert.equal(unproved(pod, { proof: { allowOptOut: false } }), 'not-reviewed');
+  });
+});
+
+test('of a pod that is well nothing is kept but its name and node', () => {
+  const facts = pickPod(provedPod('web-0'), { policy, ownNamespace: 'cni-gate' });
+  assert.deepEqual(facts, { namespace: 'shop', name: 'web-0', node: 'n1' });
+});
+
+test('a pod whose own label overrides the namespace tells what it asks for', () => {
+  const annotations = {
+    'cni-gate.io/status': statusOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' }),
+  };
+  const pod = provedPod('x', {
+    metadata: meta({ ...bare, annotations, labels: { 'cni-gate.io/profile': 'cilium' } }),
+  });
+  assert.equal(pickPod(pod, { policy, ownNamespace: 'cni-gate' }).profile, 'cilium');
+});
+
+test('a pod that was refused tells its node, since when, and where it was sent', () => {
+  const message =
+    'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there (CNI_GATE_NODE_NOT_READY)';
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    message,
+    lastTransitionTime: '2026-11-21T11:59:00Z',
+  };
+  const status = {
+    phase: 'Pending',
+    conditions: [condition],
+    nominatedNodeName: 'n2',
+    initContainerStatuses: [],
+    containerStatuses: [],
+  };
+  const pod = provedPod('x', { spec: { containers: [], nodeName: '' }, status });
+  assert.deepEqual(pickPod(pod, { policy, ownNamespace: 'cni-gate' }), {
+    namespace: 'shop',
+    name: 'x',
+    held: { refused: 'n1', since: Date.parse('2026-11-21T11:59:00Z'), nominated: 'n2' },
+  });
+});

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
+import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { statusOf } from '../../../webhook/status/compose.ts';
+import type { StatusFacts } from '../../../webhook/status/facts.ts';
+import { statusText } from '../../../webhook/status/text.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith } from '../gate/support.ts';
+import { apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
+];
+const policy = policyOf({ profiles });
+const minuteAgo = now - 60_000;
+
+/** A cluster in which something of everything is wrong. */
+const troubled = (): StatusFacts => ({
+  policy,
+  readiness: clusterWith({
+    n1: {},
+    n3: { ready: false, waiting: 'CrashLoopBackOff' },
+    n2: undefined,
+    n4: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
+  }),
+  namespaces: [
+    { name: 'shop', profile: 'mesh.lost' },
+    { name: 'typo', profile: 'mehs' },
+    { name: 'plain', profile: undefined },
+  ],
+  pods: [
+    { namespace: 'shop', name: 'web-2', held: { refused: 'n3', since: minuteAgo, nominated: 'n1' } },
+    { namespace: 'shop', name: 'web-1', held: { refused: 'n2', since: undefined, nominated: '' } },
+    { namespace: 'shop', name: 'web-0', node: 'n1' },
+    { namespace: 'shop', name: 'old', node: 'n1', unproved: 'not-reviewed' },
+    { namespace: 'shop', name: 'odd', node: 'n3', unproved: 'not-first' },
+  ],
+});
+
+const well = (): StatusFacts => ({
+  policy,
+  readiness: clusterWith({ n1: {}, n2: {} }),
+  namespaces: [{ name: 'shop', profile: 'mesh' }],
+  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1' }],
+});
+
+const tell = (facts: StatusFacts, all = false) =>
+  statusOf(facts, { configuration: 'cni-gate.yaml', now, all });
+
+/** Compares with a file; `UPDATE_GOLDEN=1` writes it anew. */
+function golden(name: string, text: string): void {
+  const file = new URL(`./golden/${name}`, import.meta.url);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
+  const expected = readFileSync(file, 'utf8');
+  if (name.endsWith('.json')) assert.deepEqual(JSON.parse(text), JSON.parse(expected));
+  else assert.equal(text, expected);
+}
+
+suite('the status for people and for programs', () => {
+  for (const [name, facts] of Object.entries({ troubled: troubled(), well: well() })) {
+    const status = tell(facts);
+    test(`${name}: text`, () => golden(`${name}.txt`, statusText(status, false)));
+    test(`${name}: json`, () => golden(`${name}.json`, `${JSON.stringify(status, null, 2)}\n`));
+  }
+  test('--all tells of nodes that are ready as well', () => {
+    const status = tell(well(), true);
+    assert.deepEqual(
+      status.nodes.map(({ node, state }) => [node, state]),
+      [
+        ['n1', 'ready'],
+        ['n2', 'ready'],
+      ],
+    );
+    assert.equal(status.well, true);
+  });
+});
+
+test('what asks for somebody comes first, and what nobody asks for last', () => {
+  const agents = {
+    n1: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
+    n2: undefined,
+    n3: { ready: false },
+  };
+  const order = (more: Partial<StatusFacts>): string[] =>
+    tell({ ...well(), readiness: clusterWith(agents), ...more }).nodes.map(
+      ({ daemonSet, node }) => `${daemonSet} ${node}`,
+    );
+  const expected = ['n3', 'n2', 'n1'].map((node) => `net/agent ${node}`);
+  assert.deepEqual(order({}), expected);
+  const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
+  const readiness = clusterWith(agents);
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('other')) });
+  assert.deepEqual(
+    order({ readiness, policy: policyOf({ profiles: [other, ...profiles] }) }).slice(0, 3),
+    expected,
+  );
+});
+
+suite('what is well', () => {
+  test('a node that is not ready for a network that nobody asks for is told, and harms nothing', () => {
+    const status = tell({ ...troubled(), namespaces: [], pods: [] });
+    assert.equal(status.well, true);
+    assert.equal(status.nodes.length, 3);
+    assert.deepEqual(
+      status.daemonSets.map(({ name, inUse }) => [name, inUse]),
+      [['agent', false]],
+    );
+    assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
+  });
+
+  test('a profile that only a pod asks for is in use', () => {
+    const pods = [{ namespace: 'shop', name: 'x', profile: 'lost' }];
+    const { well: isWell, faults } = tell({ ...well(), pods });
+    assert.equal(isWell, false);
+    assert.deepEqual(
+      faults.map(({ code }) => code),
+      ['CNI_GATE_DAEMONSET_UNKNOWN'],
+    );
+  });
+
+  const one: [string, Partial<StatusFacts>][] = [
+    ['a pod that is held', { pods: troubled().pods }],
+    ['a label that names no profile', { namespaces: [{ name: 'typo', profile: 'mehs' }] }],
+    ['a node without the DaemonSet pod', { readiness: clusterWith({ n1: undefined }) }],
+    ['a DaemonSet that does not exist', { readiness: new Readiness() }],
+  ];
+  for (const [name, more] of one) {
+    test(`${name} is not`, () => assert.equal(tell({ ...well(), ...more }).well, false));
+  }
+});
+
+suite('5,000 nodes', () => {
+  const readiness = clusterWith({ n0: {} });
+  for (let at = 1; at < 5000; at++) {
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)) });
+  }
+  const status = tell({ ...well(), readiness });
+
+  test('the text stays readable where most of them are not ready, and says how many there are', () => {
+    const text = statusText(status, false);
+    assert.ok(text.split('\n').length < 70, text);
+    assert.match(text, /^and 4949 more: --all shows them$/m);
+    assert.match(text, /not ready: 4999/);
+  });
+
+  test('all of them are there for programs, and with --all', () => {
+    assert.equal(status.nodes.length, 4999);
+    assert.ok(statusText(status, true).split('\n').length > 4999);
+  });
+});
+
+test('the reference tells every field of the JSON, and no other', () => {
+  const page = readFileSync(new URL('../../../docs/reference/command-line.md', import.meta.url), 'utf8');
+  const table = /^\| field +\|.*?\n\n/ms.exec(page.slice(page.indexOf('## status')))?.[0] ?? '';
+  const rows = new Map(
+    [...table.matchAll(/^\| `(\w+)` +\| (.*) \|$/gm)].map(([, name, text]) => [name, text]),
+  );
+  const status: object = tell(troubled());
+  assert.deepEqual([...rows.keys()], Object.keys(status));
+  for (const [name, value] of Object.entries(status)) {
+    if (!Array.isArray(value)) continue;
+    for (const key of Object.keys(value[0]))
+      assert.ok(rows.get(name)?.includes(`\`${key}\``), `${name}.${key}`);
+  }
+});
+
+test('what the cluster says does not steer the terminal', () => {
+  const namespaces = [{ name: 'shop\u001b[2J', profile: 'mesh' }];
+  assert.ok(!statusText(tell({ ...well(), namespaces }), false).includes('\u001b'));
+});

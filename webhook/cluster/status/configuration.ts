@@ -1,0 +1,34 @@
+import { parsePolicy, readPolicy } from '../../config/file.ts';
+import type { Policy } from '../../config/policy.ts';
+import { installedConfiguration } from '../../names.ts';
+import { own } from '../../own.ts';
+import type { ApiClient } from '../client.ts';
+import { ClusterError } from '../errors.ts';
+
+/** A configuration, and where it is from. */
+export interface FoundPolicy {
+  policy: Policy;
+  /** For people. */
+  source: string;
+}
+
+/**
+ * The configuration that the cluster's cni-gate has: that of its ConfigMap, or the built-in one where there is no such
+ * ConfigMap.
+ *
+ * @param namespace of cni-gate
+ * @throws ClusterError where it cannot be read; CniGateError where it is none
+ */
+export async function installedPolicy(client: ApiClient, namespace: string): Promise<FoundPolicy> {
+  const { name, key } = installedConfiguration;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${name}`;
+  const source = `${key} of ConfigMap ${namespace}/${name}`;
+  try {
+    const { data } = await client.request<{ data?: Record<string, string> | null }>('GET', path);
+    const text = own(data, key);
+    if (text !== undefined) return { policy: parsePolicy(text, source), source };
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.status === 404)) throw error;
+  }
+  return { policy: readPolicy(undefined), source: `the built-in profiles (there is no ${source})` };
+}

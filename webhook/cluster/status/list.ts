@@ -1,0 +1,58 @@
+import { Readiness } from '../../readiness/readiness.ts';
+import type { PodFacts, StatusFacts } from '../../status/facts.ts';
+import type { ApiClient } from '../client.ts';
+import { agentSources, daemonSetSource, nodeSource } from '../gate/sources.ts';
+import { listAll, type Source } from '../reflector/list-all.ts';
+import type { ApiObject } from '../reflector/object.ts';
+import { defaultTiming } from '../reflector/timing.ts';
+import { optInSource, podSources } from './sources.ts';
+import { checkFound, type Wanted } from './wanted.ts';
+
+/** Namespaces whose pods are asked for at a time. */
+const atATime = 4;
+
+/**
+ * Lists everything that a status is made of, once.
+ *
+ * @throws CniGateError where the cluster does not answer, a right is missing, or the namespace does not exist
+ */
+export async function listStatus(client: ApiClient, wanted: Wanted): Promise<StatusFacts> {
+  const { policy } = wanted;
+  // one that fails ends the others
+  const stop = new AbortController();
+  const options = { timeout: defaultTiming.answer, signal: stop.signal, onPage: () => {} };
+  const list = async <O extends ApiObject, T>(source: Source<O, T>): Promise<T[]> => {
+    const { entries } = await listAll(client, source, options);
+    return entries.map(({ object }) => object);
+  };
+  const readiness = new Readiness();
+  try {
+    const [namespaces, nodes, daemonSets] = await Promise.all([
+      list(optInSource(wanted.namespace)),
+      list(nodeSource),
+      list(daemonSetSource),
+    ]);
+    checkFound(wanted, namespaces);
+    for (const facts of nodes) readiness.apply({ kind: 'node', facts });
+    for (const { facts } of daemonSets) readiness.apply({ kind: 'daemonset', facts });
+    await eachOf(agentSources(daemonSets, policy).values(), async (source) => {
+      for (const facts of await list(source)) readiness.apply({ kind: 'agent', facts });
+    });
+    const pods: PodFacts[][] = [];
+    await eachOf(podSources(namespaces, wanted).values(), async (source) => {
+      pods.push(await list(source));
+    });
+    return { policy, readiness, namespaces, pods: pods.flat() };
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Does it for each, some at a time: as many requests as one likes would wait for each other at the API server. */
+async function eachOf<T>(rest: IterableIterator<T>, work: (value: T) => Promise<void>): Promise<void> {
+  const worker = async (): Promise<void> => {
+    // all take from the same iterator: what one has, no other gets
+    for (const value of rest) await work(value);
+  };
+  await Promise.all(Array.from({ length: atATime }, worker));
+}

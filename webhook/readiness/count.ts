@@ -1,0 +1,31 @@
+import type { DaemonSetRef } from '../config/types.ts';
+import type { Readiness } from './readiness.ts';
+import { type State, states } from './state.ts';
+
+/** How many nodes are in each state. */
+export type StateCounts = Record<State, number>;
+
+/**
+ * In how many nodes a DaemonSet is in which state; undefined where there is no such DaemonSet.
+ *
+ * @param now milliseconds since the epoch
+ * @param grace how long a new pod or node may take, in milliseconds
+ */
+export function countStates(
+  readiness: Readiness,
+  daemonSet: DaemonSetRef,
+  now: number,
+  grace: number,
+): StateCounts | undefined {
+  if (!readiness.knows(daemonSet)) return undefined;
+  const counts = noneYet();
+  for (const { name } of readiness.nodes()) {
+    const standing = readiness.standing(daemonSet, name, now, grace);
+    if (standing !== undefined) counts[standing.state] += 1;
+  }
+  return counts;
+}
+
+/** No node in any state. */
+export const noneYet = (): StateCounts =>
+  Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;

@@ -1,0 +1,95 @@
+import { noneYet } from '../readiness/count.ts';
+import { open, type State } from '../readiness/state.ts';
+import { timeText } from '../time-text.ts';
+import type { PodFacts, StatusFacts } from './facts.ts';
+import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
+import type { DaemonSetStatus, Fault, HeldPod, NodeStatus, Status, UnprovedPod } from './model.ts';
+import { unprovedText } from './proof.ts';
+
+export interface StatusOptions {
+  /** Where the configuration is from. */
+  configuration: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Nodes that are ready or exempt as well. */
+  all: boolean;
+}
+
+/** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
+export function statusOf(facts: StatusFacts, { configuration, now, all }: StatusOptions): Status {
+  const { policy, readiness } = facts;
+  const namespaces = [...facts.namespaces].toSorted((one, other) => compare(one.name, other.name));
+  const pods = [...facts.pods].toSorted(
+    (one, other) => compare(one.namespace, other.namespace) || compare(one.name, other.name),
+  );
+  const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
+  const { profiles, faults } = profilesInUse(policy, namespaces, asked);
+  const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
+  const daemonSets: DaemonSetStatus[] = [];
+  const nodes: (NodeStatus & { inUse: boolean })[] = [];
+  for (const [key, named] of daemonSetsOf(policy)) {
+    const { daemonSet } = named;
+    const inUse = named.profiles.some((name) => profiles.has(name));
+    const exists = readiness.knows(daemonSet);
+    // one that is neither there nor asked for is a profile that this cluster has no use for
+    if (!inUse && !exists) continue;
+    if (!exists) faults.push(missing(key, named, profiles));
+    const counts = noneYet();
+    for (const node of nodeNames) {
+      const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
+      if (standing === undefined) continue;
+      const { state, since, pod, lacks: why } = standing;
+      counts[state] += 1;
+      if (!all && open.has(state)) continue;
+      nodes.push({ node, daemonSet: key, state, since: textOf(since), pod: pod ?? null, why, inUse });
+    }
+    daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
+  }
+  const heldPods = pods.flatMap(heldOf);
+  const unprovedPods = pods.flatMap(unprovedOf);
+  const ready = nodes.every(({ inUse, state }) => !inUse || open.has(state));
+  return {
+    time: timeText(now),
+    well: ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0,
+    configuration,
+    namespaces: namespaces.flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }])),
+    daemonSets,
+    nodes: nodes
+      .toSorted(
+        (one, other) =>
+          rank(one) - rank(other) || compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet),
+      )
+      .map(({ inUse: _, ...told }) => told),
+    heldPods,
+    unprovedPods,
+    faults,
+  };
+}
+
+/** By code units, so that the order is the same everywhere. */
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** What asks for somebody first, what only takes its time later, and what nobody asks for last. */
+const urgency: readonly State[] = ['broken', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];
+
+const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
+  urgency.indexOf(state) + (inUse ? 0 : urgency.length);
+
+const textOf = (time: number | undefined): string | null => (time === undefined ? null : timeText(time));
+
+function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<string>): Fault {
+  const asking = profiles.filter((name) => used.has(name)).join(', ');
+  const message = `DaemonSet ${key} of profile ${asking} does not exist: nothing is held back for it`;
+  return { code: 'CNI_GATE_DAEMONSET_UNKNOWN', message };
+}
+
+function heldOf({ namespace, name, held }: PodFacts): HeldPod[] {
+  if (held === undefined) return [];
+  const { refused, since, nominated } = held;
+  return [{ namespace, name, refused, since: textOf(since), nominated: nominated || null }];
+}
+
+function unprovedOf({ namespace, name, node, unproved: reason }: PodFacts): UnprovedPod[] {
+  if (reason === undefined) return [];
+  return [{ namespace, name, node: node ?? null, reason, why: unprovedText[reason] }];
+}

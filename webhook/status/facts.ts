@@ -1,0 +1,41 @@
+import type { Policy } from '../config/policy.ts';
+import type { Readiness } from '../readiness/readiness.ts';
+import type { Unproved } from './proof.ts';
+
+/** What status keeps of a namespace. */
+export interface OptIn {
+  name: string;
+  /** What its label asks for; undefined where it did not opt in. */
+  profile: string | undefined;
+}
+
+/** A pod that waits because the gate refused its node. */
+export interface Hold {
+  /** The node that it was refused for. */
+  refused: string;
+  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not tell. */
+  since: number | undefined;
+  /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
+  nominated: string;
+}
+
+/** What status keeps of a pod in a namespace that opted in. */
+export interface PodFacts {
+  namespace: string;
+  name: string;
+  /** Absent while it waits for one. */
+  node?: string;
+  /** The profile that its own label asks for, where that overrides the namespace's. */
+  profile?: string;
+  held?: Hold;
+  unproved?: Unproved;
+}
+
+/** All that a status is made of. */
+export interface StatusFacts {
+  policy: Policy;
+  readiness: Readiness;
+  namespaces: Iterable<OptIn>;
+  /** Pods of the namespaces that opted in. */
+  pods: Iterable<PodFacts>;
+}

@@ -1,0 +1,75 @@
+import type { ErrorCode } from '../errors.ts';
+import type { StateCounts } from '../readiness/count.ts';
+import type { State } from '../readiness/state.ts';
+import type { Unproved } from './proof.ts';
+
+/** Something that the configuration or a label has wrong. */
+export interface Fault {
+  code: ErrorCode;
+  message: string;
+}
+
+/** A DaemonSet that brings a network. */
+export interface DaemonSetStatus {
+  namespace: string;
+  name: string;
+  /** Of the configuration, those that name it. */
+  profiles: string[];
+  /** Whether a namespace or pod asks for one of them. */
+  inUse: boolean;
+  exists: boolean;
+  /** Nodes by state. */
+  nodes: StateCounts;
+}
+
+/** A DaemonSet on a node. */
+export interface NodeStatus {
+  node: string;
+  /** `namespace/name` */
+  daemonSet: string;
+  state: State;
+  /** RFC 3339; null where the cluster does not tell. */
+  since: string | null;
+  /** The DaemonSet's pod there. */
+  pod: string | null;
+  /** What is missing; empty where nothing is. */
+  why: string;
+}
+
+export interface HeldPod {
+  namespace: string;
+  name: string;
+  /** The node that was refused. */
+  refused: string;
+  /** RFC 3339; null where the pod does not tell. */
+  since: string | null;
+  /** The node that it was sent to; null where it was not. */
+  nominated: string | null;
+}
+
+export interface UnprovedPod {
+  namespace: string;
+  name: string;
+  node: string | null;
+  reason: Unproved;
+  /** The reason in words. */
+  why: string;
+}
+
+/** What `status --output json` prints. Fields may be added to it; none is taken away or given another meaning. */
+export interface Status {
+  /** RFC 3339. */
+  time: string;
+  /** Nothing that is in use is missing or not ready, and no pod is held or runs without a proof. */
+  well: boolean;
+  /** Where the configuration is from. */
+  configuration: string;
+  /** Namespaces that opted in. */
+  namespaces: { name: string; profile: string }[];
+  daemonSets: DaemonSetStatus[];
+  /** Where a DaemonSet is not ready; with `--all` everywhere. */
+  nodes: NodeStatus[];
+  heldPods: HeldPod[];
+  unprovedPods: UnprovedPod[];
+  faults: Fault[];
+}

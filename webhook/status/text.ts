@@ -1,0 +1,104 @@
+import { clean } from '../clean.ts';
+import { states } from '../readiness/state.ts';
+import type { DaemonSetStatus, Status } from './model.ts';
+
+/** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
+const mostRows = 50;
+
+/**
+ * A status for people.
+ *
+ * @param all every row, however many there are
+ */
+export function statusText(status: Status, all: boolean): string {
+  const { time, configuration, namespaces, daemonSets, nodes, heldPods, unprovedPods, faults } = status;
+  const most = all ? Number.POSITIVE_INFINITY : mostRows;
+  const optedIn = namespaces.map(({ name, profile }) => `${name} (${profile})`);
+  const lines = [
+    `Status at ${time}, by ${configuration}`,
+    namespaces.length === 0 ? 'No namespace has opted in.' : `Opted in: ${few(optedIn, all)}`,
+    ...table(
+      ['DAEMONSET', 'PROFILES', 'IN USE', ...states.map((state) => state.toUpperCase())],
+      daemonSets.map(daemonSetRow),
+      most,
+    ),
+    ...table(
+      ['NODE', 'DAEMONSET', 'STATE', 'SINCE', 'POD', 'WHY'],
+      nodes.map(({ node, daemonSet, state, since, pod, why }) => [node, daemonSet, state, since, pod, why]),
+      most,
+    ),
+    ...table(
+      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO'],
+      heldPods.map(({ namespace, name, refused, since, nominated }) => [
+        `${namespace}/${name}`,
+        refused,
+        since,
+        nominated,
+      ]),
+      most,
+    ),
+    ...table(
+      ['POD WITHOUT PROOF', 'NODE', 'WHY'],
+      unprovedPods.map(({ namespace, name, node, why }) => [`${namespace}/${name}`, node, why]),
+      most,
+    ),
+    ...table(
+      ['FAULT'],
+      faults.map(({ code, message }) => [`${message} (${code})`]),
+      most,
+    ),
+    '',
+    verdict(status),
+  ];
+  return lines.map((line) => `${clean(line)}\n`).join('');
+}
+
+function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: DaemonSetStatus): Cell[] {
+  const counts = states.map((state) => (exists ? String(nodes[state]) : null));
+  return [`${namespace}/${name}`, profiles.join(','), inUse ? 'yes' : 'no', ...counts];
+}
+
+/** What of it is the reason for the exit code, in one line. */
+function verdict({ well, daemonSets, heldPods, unprovedPods, faults }: Status): string {
+  if (well) return 'All is well.';
+  const closed = daemonSets
+    .filter(({ inUse }) => inUse)
+    .map(({ nodes: { ready, exempt, ...others } }) =>
+      Object.values(others).reduce((sum, one) => sum + one, 0),
+    )
+    .reduce((sum, one) => sum + one, 0);
+  const found: [number, string][] = [
+    [closed, 'not ready'],
+    [heldPods.length, 'pods held'],
+    [unprovedPods.length, 'pods without a proof'],
+    [faults.length, 'faults'],
+  ];
+  const told = found.filter(([count]) => count > 0).map(([count, what]) => `${what}: ${count}`);
+  return `Not all is well. ${told.join(', ')}.`;
+}
+
+type Cell = string | null;
+
+/** A table after an empty line, as wide as it has to be; nothing where it has no rows. */
+function table(head: string[], rows: Cell[][], most: number): string[] {
+  if (rows.length === 0) return [];
+  const shown = [head, ...rows.slice(0, most).map((row) => row.map((cell) => cell || '-'))];
+  const widths = head.map((_, at) =>
+    shown.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0),
+  );
+  const lines = shown.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const more = rows.length - (shown.length - 1);
+  return ['', ...lines, ...(more > 0 ? [`and ${more} more: --all shows them`] : [])];
+}
+
+/** A list that stays on a line or two. */
+function few(names: string[], all: boolean): string {
+  const most = all ? names.length : 10;
+  const more = names.length - most;
+  return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
