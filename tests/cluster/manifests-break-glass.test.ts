@@ -74,6 +74,7 @@ test('to leave for good holds up no pod, and leaves nothing', async () => {
 function left(): Promise<string> {
   const kinds = [
     ...['namespaces', 'clusterroles', 'clusterrolebindings', 'mutatingwebhookconfigurations'],
+    'validatingwebhookconfigurations',
     ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
   ].join(',');
   return cluster.kubectl(['get', kinds, '-l', 'app.kubernetes.io/part-of=cni-gate', '-o', 'name']);

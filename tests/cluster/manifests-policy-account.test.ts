@@ -151,6 +151,59 @@ test('no configuration may be deleted or made, and no other changed', async () =
   await cluster.api.delete(`${webhooks}/other`);
 });
 
+test('of the validating webhooks the caBundle may change, and nothing else', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate';
+  const changed = async (to: (webhook: Webhook) => void): Promise<unknown> => {
+    const registration = await cluster.api.get<Registration>(path);
+    registration.webhooks.forEach(to);
+    return api.put(path, registration);
+  };
+  await changed((webhook) => {
+    webhook.clientConfig.caBundle = base64(cluster.authority.pair.certificate);
+  });
+  for (const field of ['failurePolicy', 'namespaceSelector', 'rules', 'timeoutSeconds']) {
+    await refused(
+      changed((webhook) => {
+        webhook[field] = field === 'failurePolicy' ? 'Fail' : others[field];
+      }),
+    );
+  }
+  await refused(api.delete(path));
+});
+
+test('a node may be named for a pod, and nothing else of the pod may change', async () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  await eventually(() => cluster.api.post(pods, pod('held', { schedulerName: 'nobody' })));
+  await api.patch(`${pods}/held/status`, { status: { nominatedNodeName: 'n1' } });
+  const stored = await cluster.api.get<{ status: { nominatedNodeName?: string } }>(`${pods}/held`);
+  assert.equal(stored.status.nominatedNodeName, 'n1');
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const others: object[] = [
+    ...[{ phase: 'Running' }, { conditions }, { podIP: '10.0.0.1' }, { message: 'a' }, { reason: 'b' }].map(
+      (status) => ({ status }),
+    ),
+    { status: { startTime: new Date().toISOString() } },
+    {
+      status: { containerStatuses: [{ name: 'web', image: '', imageID: '', ready: true, restartCount: 0 }] },
+    },
+    { metadata: { labels: { a: 'b' } } },
+    { metadata: { annotations: { a: 'b' } } },
+  ];
+  for (const other of others) await refused(api.patch(`${pods}/held/status`, other));
+  await refused(api.patch(`${pods}/held`, { metadata: { labels: { a: 'b' } } }));
+  await refused(api.delete(`${pods}/held`));
+});
+
+test('one Lease may be made and held', async () => {
+  const leases = (where: string): string => `/apis/coordination.k8s.io/v1/namespaces/${where}/leases`;
+  const lease = (name: string): object => ({ metadata: { name }, spec: { holderIdentity: 'a' } });
+  await api.post(leases('cni-gate'), lease('cni-gate-leader'));
+  await api.patch(`${leases('cni-gate')}/cni-gate-leader`, { spec: { holderIdentity: 'b' } });
+  await refused(api.delete(`${leases('cni-gate')}/cni-gate-leader`));
+  await refused(api.post(leases('cni-gate'), lease('other')));
+  await refused(api.post(leases('default'), lease('cni-gate-leader')));
+});
+
 test('the Secret may be made and its data changed', async () => {
   await api.post(secrets('cni-gate'), secret('cni-gate-tls'));
   await api.patch(`${secrets('cni-gate')}/cni-gate-tls`, { data: { more: base64('x') } });

@@ -5,6 +5,7 @@ import { profileLabel } from '../../webhook/names.ts';
 import { reviewOf } from '../support/reviews.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { useTheGate } from './installed/gate.ts';
 import { install } from './installed/installation.ts';
 import { makeNamespace } from './installed/working.ts';
 
@@ -17,12 +18,13 @@ interface Rule {
 interface Audited {
   user: { username: string };
   verb: string;
-  objectRef?: { apiGroup?: string; resource: string };
+  objectRef?: { apiGroup?: string; resource: string; subresource?: string };
   responseStatus: { code: number };
 }
 
 const account = 'system:serviceaccount:cni-gate:cni-gate';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const home = 'namespaces/cni-gate/roles';
 
 const cluster = await Cluster.start({ audit: 'Metadata' });
 after(() => cluster.stop());
@@ -33,6 +35,7 @@ test('every right of the manifests is used, and no more is asked for', async () 
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await askAboutUnknownNamespace();
   await emptySecret();
+  await useTheGate(cluster);
   // what is asked last is recorded last
   await eventually(async () => assert.deepEqual(used(), await granted()));
   const failed = own().filter(({ responseStatus: { code } }) => code === 401 || code === 403);
@@ -42,8 +45,8 @@ test('every right of the manifests is used, and no more is asked for', async () 
 /** `verb group/resource` of every right that the roles give. */
 async function granted(): Promise<string[]> {
   const roles = await Promise.all(
-    [`${rbac}/clusterroles/cni-gate`, `${rbac}/namespaces/cni-gate/roles/cni-gate`].map((path) =>
-      cluster.api.get<{ rules: Rule[] }>(path),
+    ['clusterroles/cni-gate', ...['cni-gate', 'cni-gate-leader'].map((name) => `${home}/${name}`)].map(
+      (path) => cluster.api.get<{ rules: Rule[] }>(`${rbac}/${path}`),
     ),
   );
   const rights = roles
@@ -53,14 +56,17 @@ async function granted(): Promise<string[]> {
         apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${group}/${resource}`)),
       ),
     );
-  return rights.sort();
+  return [...new Set(rights)].sort();
 }
 
 const own = (): Audited[] => cluster.audited<Audited>().filter(({ user }) => user.username === account);
 
+const resourceOf = ({ resource, subresource }: { resource: string; subresource?: string }): string =>
+  subresource === undefined ? resource : `${resource}/${subresource}`;
+
 function used(): string[] {
   const rights = own().flatMap(({ verb, objectRef }) =>
-    objectRef ? [`${verb} ${objectRef.apiGroup ?? ''}/${objectRef.resource}`] : [],
+    objectRef ? [`${verb} ${objectRef.apiGroup ?? ''}/${resourceOf(objectRef)}`] : [],
   );
   return [...new Set(rights)].sort();
 }

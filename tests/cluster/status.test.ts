@@ -112,7 +112,7 @@ await apply({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { namespace: 'cni-gate', name: configMap },
-  data: { [key]: configuration(['agent']) },
+  data: { [key]: configuration(['agent'], 'off') },
 });
 await addNode(cluster, 'n1');
 await addNode(cluster, 'outside');

@@ -60,8 +60,10 @@ interface Registration {
 
 /** Waits until the API server has an authority to know us by. */
 export async function trusted(cluster: Cluster): Promise<void> {
-  await cluster.api.until<Registration>(
-    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations?fieldSelector=metadata.name%3Dcni-gate',
-    ({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle),
-  );
+  for (const kind of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']) {
+    await cluster.api.until<Registration>(
+      `/apis/admissionregistration.k8s.io/v1/${kind}?fieldSelector=metadata.name%3Dcni-gate`,
+      ({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle),
+    );
+  }
 }
