@@ -41,7 +41,7 @@ async function look(step: Step, pod: Pod, end: number): Promise<Finding> {
   if ('redirect' in check) return proveRedirect(check.redirect, family, pod, end);
   if ('captured' in check) return proveCaptured(check.captured, family, pod, end);
   if ('address' in check) return proveAddress(family, pod, end);
-  return proveGateway(family, end);
+  return proveGateway(family, pod, end);
 }
 
 function resultOf(step: Step, pod: Pod, finding: Finding): Result {

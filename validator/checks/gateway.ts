@@ -1,24 +1,39 @@
 import { type Family, formatAddress, isLinkLocal } from '../addresses.ts';
-import { hasNoNeighbours } from '../devices.ts';
-import type { Finding } from '../finding.ts';
+import { hasNoNeighbours, readDevices } from '../devices.ts';
+import { type Finding, held } from '../finding.ts';
+import type { Pod } from '../pod.ts';
 import { defaultRoute } from '../proc/routes.ts';
 import { readRoutes } from '../read-routes.ts';
-import { untilHeld } from '../waiting.ts';
+import { now, untilHeld } from '../waiting.ts';
+import { judgeAddresses } from './address.ts';
 import { askByIPv4 } from './gateway-ipv4.ts';
 import { askByIPv6 } from './gateway-ipv6.ts';
 import { noGateway } from './no-gateway.ts';
 
+/** So long after a late address its routes may still be under way: plugins write them right behind it. */
+const settling = 1000;
+
 /**
  * The default gateway answers at the link layer: the pod is attached to its datapath, whatever policies say. A pod
  * can have its interface, address and routes before Cilium's agent attached anything to it (cilium issue 29405).
+ *
+ * That there is nobody to ask holds only in a pod that has its address: an interface may be late, or never come.
  */
-export function proveGateway(family: Family, end: number): Promise<Finding> {
+export function proveGateway(family: Family, pod: Pod, end: number): Promise<Finding> {
+  const wanted = pod.addresses.filter((address) => address.family === family);
+  let missing: { at: number; finding: Finding } | undefined;
+  const nobody = (seen: string): Finding => {
+    // without an address to go by, the family is that of an interface which was there at the start
+    const finding = wanted.length === 0 ? held('it') : judgeAddresses(wanted, readDevices());
+    if (!finding.held) missing = { at: now(), finding };
+    return missing !== undefined && now() - missing.at < settling ? missing.finding : noGateway(seen);
+  };
   return untilHeld(end, async () => {
     const route = defaultRoute(readRoutes(family));
-    if (!route) return noGateway('no default route');
+    if (!route) return nobody('no default route');
     const { gateway, device } = route;
-    if (!gateway) return noGateway(`a default route by ${device} without a gateway`);
-    if (hasNoNeighbours(device)) return noGateway(`a default route by ${device}, which has no neighbours`);
+    if (!gateway) return nobody(`a default route by ${device} without a gateway`);
+    if (hasNoNeighbours(device)) return nobody(`a default route by ${device}, which has no neighbours`);
     const text = formatAddress(gateway);
     if (family === 'IPv4') return askByIPv4(text, device, end);
     return askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, end);

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { run } from '../../support/run.ts';
 import { type Families, type Family, familiesOf } from './addresses.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
-import { type Gateway, linkLines, type Shape } from './shape.ts';
+import { linkLines, podLines, type Shape } from './shape.ts';
 
 const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };
 
@@ -17,15 +17,13 @@ const withoutDuplicateDetection =
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;
-  readonly families: Families;
-  readonly gateway: Gateway;
+  readonly shape: Shape;
   readonly #cleanups: (() => Promise<void> | void)[] = [];
 
   private constructor(pod: string, node: string, shape: Shape) {
     this.pod = pod;
     this.node = node;
-    this.families = shape.families;
-    this.gateway = shape.gateway;
+    this.shape = shape;
   }
 
   static async make(wanted: Partial<Shape> = {}): Promise<Sandbox> {
@@ -39,6 +37,15 @@ export class Sandbox implements AsyncDisposable {
       await sandbox[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  /** Gives the pod's interface its addresses and routes again, as a plugin does that is late. */
+  async connectPod(): Promise<void> {
+    await this.ip('pod', ...podLines(this.shape));
+  }
+
+  get families(): Families {
+    return this.shape.families;
   }
 
   get familyList(): Family[] {

@@ -38,13 +38,14 @@ export function linkLines(shape: Shape, podNamespace: string): { node: string[];
     `link add name pod0 address ${nodeMac} type veth peer name eth0 address ${podMac} netns ${podNamespace}`,
     'link set pod0 up',
   );
-  pod.push('link set eth0 up');
-  for (const family of familiesOf(shape.families)) {
-    const lines = familyLines(shape, family);
-    node.push(...lines.node);
-    pod.push(...lines.pod);
-  }
-  return { node, pod };
+  node.push(...familiesOf(shape.families).flatMap((family) => familyLines(shape, family).node));
+  return { node, pod: [...pod, ...podLines(shape)] };
+}
+
+/** What makes an interface of the pod its network: up, with addresses and routes. */
+export function podLines(shape: Shape): string[] {
+  const lines = familiesOf(shape.families).flatMap((family) => familyLines(shape, family).pod);
+  return ['link set eth0 up', ...lines];
 }
 
 function familyLines(shape: Shape, family: Family): { node: string[]; pod: string[] } {

@@ -22,7 +22,11 @@ const byLo = 'the inbound rule is proved through lo, which needs no route';
 const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
+const noLateness = 'the same as rules that come late: plugins write them behind the interface';
+
 const notOfMeshes = {
+  'interface comes 2 s late': noLateness,
+  'interface comes 2 s late, gateway does not answer': noGateway,
   'address of another pod': noAddress,
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,

@@ -26,6 +26,8 @@ export const situations = [
   'target answers by itself, right rules',
   'rules come 3 s late',
   'sandbox without the interface',
+  'interface comes 2 s late',
+  'interface comes 2 s late, gateway does not answer',
   'address of another pod',
   'network-status late',
   'network-status of the sandbox before',

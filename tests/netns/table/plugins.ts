@@ -6,9 +6,17 @@ import {
   secondAddress,
   withPrefix,
 } from '../harness/addresses.ts';
+import type { Shape } from '../harness/shape.ts';
 import { networkStatusOf } from './network-status.ts';
-import type { Cells, Step } from './plan.ts';
-import { addSecondInterface, dropEverything, silenceAmongOthers, silenceGateway } from './steps.ts';
+import type { Cells, Plan, Step } from './plan.ts';
+import {
+  addSecondInterface,
+  dropEverything,
+  giveInterface,
+  silenceAmongOthers,
+  silenceGateway,
+  takeInterface,
+} from './steps.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
 const noTarget = 'the proof connects to nobody';
@@ -45,6 +53,14 @@ const attach: Step = async (sandbox) => {
   await sandbox.ip('node', ...lines);
 };
 
+/** The validator starts in a pod with nothing but `lo`; its interface comes with addresses and routes. */
+const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
+  shape,
+  before: [...before, takeInterface],
+  while: [{ after: 2000, step: giveInterface }],
+  ends: before.length === 0 ? 0 : 95,
+});
+
 const linkRoute = { gateway: 'by-link-route' } as const;
 
 export const ciliumCells: Cells = {
@@ -61,12 +77,15 @@ export const ciliumCells: Cells = {
     ends: 0,
   },
   'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
+  'interface comes 2 s late': lateInterface(linkRoute, []),
+  'interface comes 2 s late, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
   'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': { shape: linkRoute, before: [silenceGateway], ends: 95 },
   'gateway does not answer, others do': { shape: linkRoute, before: [silenceAmongOthers], ends: 95 },
   'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
 };
 
+const permanent = 'a permanent neighbour entry stands for the gateway: nobody is asked';
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
 export const awsCells: Cells = {
@@ -78,9 +97,11 @@ export const awsCells: Cells = {
   'no route at all': 'the same as a sandbox without the interface',
   'rules come 3 s late': 'address and routes are written before the sandbox is handed over, or not at all',
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
+  'interface comes 2 s late': lateInterface(standIn, []),
+  'interface comes 2 s late, gateway does not answer': permanent,
   'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
-  'gateway does not answer': 'a permanent neighbour entry stands for the gateway: nobody is asked',
-  'gateway does not answer, others do': 'the same',
+  'gateway does not answer': permanent,
+  'gateway does not answer, others do': permanent,
   'every packet dropped by policy': { shape: standIn, before: [dropEverything], ends: 0 },
 };
 
@@ -101,6 +122,8 @@ export const multusCells: Cells = {
     ends: 0,
   },
   'sandbox without the interface': { ends: 95 },
+  'interface comes 2 s late': 'the same as `rules come 3 s late`',
+  'interface comes 2 s late, gateway does not answer': 'other profiles prove the first interface',
   'address of another pod': {
     before: [addSecondInterface(otherSecondAddress)],
     options: { networkStatus: right },

@@ -105,3 +105,14 @@ export const addSecondInterface =
     );
     await sandbox.ip('pod', 'link set net1 up', ...lines);
   };
+
+/** The pod has nothing but `lo`: its interface is kept at the node. */
+export const takeInterface: Step = async (sandbox) => {
+  await sandbox.ip('pod', `link set eth0 netns ${sandbox.node}`);
+};
+
+/** The interface comes into the pod, and then its addresses and routes. */
+export const giveInterface: Step = async (sandbox) => {
+  await sandbox.ip('node', `link set eth0 netns ${sandbox.pod}`);
+  await sandbox.connectPod();
+};
