@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net';
 import { afterPending } from './waiting.ts';
 
-/** Who answered a connection: our own listener, somebody who said something else, or nobody so far. */
-export type Answer = 'own' | 'other' | 'silence';
+/**
+ * Who answered a connection: our own listener, somebody who got the token from it by another connection, somebody who
+ * said something else, or nobody so far.
+ */
+export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
 export interface ExchangeOptions {
   token: Buffer;
@@ -14,7 +17,7 @@ export interface ExchangeOptions {
   limit: number;
 }
 
-/** Waits on a connection for the own token. */
+/** Waits on a connection for the own token. The token alone proves nothing: a node may lead the pod's packets back to it. */
 export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answer> {
   const { token, accepted, patience, limit } = options;
   return new Promise((resolve) => {
@@ -35,7 +38,7 @@ export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answ
       started.push(chunk);
       const got = Buffer.concat(started);
       if (!token.subarray(0, got.length).equals(got)) settle('other');
-      else if (got.length === token.length) settle('own');
+      else if (got.length === token.length) settle(accepted() ? 'own' : 'relayed');
     });
     socket.on('close', () => settle('silence'));
   });

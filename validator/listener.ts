@@ -1,12 +1,18 @@
 import type { Server } from 'node:net';
-import type { Family } from './addresses.ts';
+import { type Family, parseAddress } from './addresses.ts';
 import { net } from './builtins.ts';
 
 /** A server that sends a token to everyone who connects. */
 export interface Listener {
-  /** Whether it accepted a connection from this port. */
-  accepted(port: number): boolean;
+  /** Whether it accepted a connection that came from there: an address and a port, see {@link endOf}. */
+  accepted(from: string): boolean;
   close(): void;
+}
+
+/** One end of a connection, in a spelling that is the same at both ends. */
+export function endOf(address = '', port = 0): string {
+  // the interface behind % is where it was seen, and may be another one at the other end
+  return `${parseAddress(address.split('%')[0] ?? '')?.hex} ${port}`;
 }
 
 /**
@@ -21,17 +27,17 @@ export function listen(
   token: Buffer,
   alone: boolean,
 ): Promise<Listener | string> {
-  const ports = new Set<number>();
+  const ends = new Set<string>();
   return new Promise((resolve) => {
     const server: Server = net().createServer((socket) => {
-      if (socket.remotePort !== undefined) ports.add(socket.remotePort);
+      ends.add(endOf(socket.remoteAddress, socket.remotePort));
       socket.on('error', () => {}); // the other end may be gone already
       socket.end(token);
     });
     server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     const own = { host: family === 'IPv6' ? '::' : '0.0.0.0', ipv6Only: family === 'IPv6' };
     server.listen({ port, ...(!alone && own) }, () =>
-      resolve({ accepted: (from) => ports.has(from), close: () => server.close() }),
+      resolve({ accepted: (from) => ends.has(from), close: () => server.close() }),
     );
   });
 }

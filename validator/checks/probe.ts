@@ -1,12 +1,13 @@
 import { dial } from '../dial.ts';
-import { exchange } from '../exchange.ts';
+import { type Answer, exchange } from '../exchange.ts';
 import { type Finding, failed, held } from '../finding.ts';
+import { endOf, type Listener } from '../listener.ts';
 import { formatTarget, type Target } from '../targets.ts';
 
 export interface ProbeOptions {
   token: Buffer;
-  /** Whether our own listener accepted a connection from that port. */
-  accepted: (port: number) => boolean;
+  /** Whether our own listener accepted a connection from that end. */
+  accepted: Listener['accepted'];
   limit: number;
   /** The address to connect from, if it matters. */
   from: string | undefined;
@@ -25,7 +26,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-redirected', `${at} refused (${dialled.code})`);
   const { socket } = dialled;
-  const source = socket.localPort ?? 0;
+  const source = endOf(socket.localAddress, socket.localPort);
   const answer = await exchange(socket, {
     token,
     accepted: () => accepted(source),
@@ -33,9 +34,14 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
     limit: Math.max(limit, 2 * patience),
   });
   if (answer === 'own') return held(`the own token come back from ${at}`);
-  const what = answer === 'other' ? 'sent something else' : 'said nothing';
   return failed(
     'answered-by-someone-else',
-    `a connection to ${at} that left the pod, whose other end ${what}`,
+    `a connection to ${at} that left the pod, whose other end ${said[answer]}`,
   );
 }
+
+const said: Record<Exclude<Answer, 'own'>, string> = {
+  relayed: 'handed on the own token, which it got by a connection of its own',
+  other: 'sent something else',
+  silence: 'said nothing',
+};

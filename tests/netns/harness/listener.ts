@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { Listening } from './listeners.ts';
 
 /** Listens as its argument says until its standard input ends: it cannot outlive the test that started it. */
@@ -10,7 +10,10 @@ for (const port of tcp) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     if (manner === 'banner') socket.write(`220 port ${port}\r\n`);
-    if (manner === 'echo') socket.pipe(socket);
+    if (typeof manner === 'number') {
+      const back = connect({ host: socket.remoteAddress, port: manner }).on('error', () => socket.destroy());
+      socket.pipe(back).pipe(socket);
+    } else if (manner === 'echo') socket.pipe(socket);
     else socket.resume();
   });
   await once(server.listen({ host, port }), 'listening');

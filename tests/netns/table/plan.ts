@@ -24,6 +24,8 @@ export const situations = [
   'target answers by itself',
   'target sends back what it gets',
   'target answers by itself, right rules',
+  'target hands the connection back to the pod',
+  'node leads the connection back to the pod',
   'rules come 3 s late',
   'sandbox without the interface',
   'interface comes 2 s late',

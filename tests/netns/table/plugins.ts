@@ -37,6 +37,8 @@ const notOfPlugins = {
   'target answers by itself': noTarget,
   'target sends back what it gets': noTarget,
   'target answers by itself, right rules': noTarget,
+  'target hands the connection back to the pod': noTarget,
+  'node leads the connection back to the pod': noTarget,
 };
 
 const withoutMultus = {

@@ -2,6 +2,7 @@ import {
   type Families,
   gatewayAddress,
   outsideAddress,
+  podAddress,
   secondAddress,
   withPrefix,
 } from '../harness/addresses.ts';
@@ -77,6 +78,24 @@ export const dropEverything: Step = async (sandbox) => {
   `;
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
+
+/** The node leads connections that leave the pod back to a port of the pod, under an address of its own. */
+export const leadBack =
+  (port: number): Step =>
+  async (sandbox) => {
+    const lead = sandbox.familyList.map((family) => {
+      const words = family === 'ipv4' ? `ip to ${podAddress.ipv4}:` : `ip6 to [${podAddress.ipv6}]:`;
+      return `iifname "pod0" tcp dport 1404 dnat ${words}${port}`;
+    });
+    const rules = `table inet hairpin {
+      chain in { type nat hook prerouting priority -100; ${lead.join('; ')}; }
+      chain out { type nat hook postrouting priority 100; oifname "pod0" masquerade; }
+    }
+    `;
+    await sandbox.exec('node', 'nft', ['-f', '-'], rules);
+    const forward = '/proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv6/conf/all/forwarding';
+    await sandbox.exec('node', 'sh', ['-c', `echo 1 | tee ${forward}`]);
+  };
 
 /** A router on the way says that it has no route, as many do for the ranges of documentation. */
 export const refuseByRouter: Step = async (sandbox) => {

@@ -25,6 +25,10 @@ test('the own token is the own listener', async () => {
   assert.equal(await answerTo((peer) => peer.end(token)), 'own');
 });
 
+test('the own token by a connection that the own listener did not accept was handed on', async () => {
+  assert.equal(await answerTo((peer) => peer.end(token), false), 'relayed');
+});
+
 test('a token may come in pieces', async () => {
   const answer = answerTo((peer) => {
     peer.write(token.subarray(0, 5));
