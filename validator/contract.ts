@@ -39,9 +39,11 @@ export interface RedirectCheck {
   timeout: string;
 }
 
-/** The listeners of a node's proxy are in this network namespace, and a connect to the outside reaches one. */
+/** The listeners of a node's proxy are in this network namespace, and a connect to the outside reaches its own. */
 export interface CapturedCheck {
   listeners: number[];
+  /** The port for connections that leave the pod. */
+  outbound: number;
   connect: string[];
   timeout: string;
 }

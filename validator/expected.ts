@@ -15,8 +15,8 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
     return `${toTargets(connect)} to come back to port ${listen} by the ${direction} rule`;
   }
   if ('captured' in check) {
-    const { connect, listeners } = check.captured;
-    return `listeners on ${listeners.join(', ')} in the pod, and ${toTargets(connect)} to end at one of them`;
+    const { connect, listeners, outbound } = check.captured;
+    return `listeners on ${listeners.join(', ')} in the pod, and ${toTargets(connect)} to end at port ${outbound}`;
   }
   if ('interfaces' in check) return interfacesOf(pod);
   if ('address' in check) {

@@ -47,6 +47,7 @@ const words: Record<CheckName, Record<string, Rule>> = {
   },
   captured: {
     listeners: { fits: (value) => isList(value, isPort), is: 'a list of ports' },
+    outbound: port,
     connect: targets,
     timeout,
   },

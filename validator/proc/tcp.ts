@@ -7,11 +7,20 @@ export interface TcpSocket {
   localPort: number;
   remote: Address;
   remotePort: number;
-  /** `include/net/tcp_states.h`; {@link listening} is the one that matters here. */
+  /** One of {@link tcpState}, or another. */
   state: number;
 }
 
-export const listening = 0x0a;
+/** Those of `include/net/tcp_states.h` that matter here. */
+export const tcpState = {
+  established: 0x01,
+  synReceived: 0x03,
+  finWait1: 0x04,
+  finWait2: 0x05,
+  timeWait: 0x06,
+  closeWait: 0x08,
+  listen: 0x0a,
+} as const;
 
 /** The rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
 export function parseTcp(text: string, order: ByteOrder): TcpSocket[] {

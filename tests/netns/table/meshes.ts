@@ -21,6 +21,7 @@ const ownListener = 'the proof is its own listener: the proxy starts later';
 const onlyLo = 'the same as no route at all: the pod has no interface but lo';
 const byLo = 'the inbound rule is proved through lo, which needs no route';
 const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
+const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
 const noLateness = 'the same as rules that come late: plugins write them behind the interface';
@@ -44,6 +45,11 @@ export const linkerdCells: Cells = {
   'rules flushed': { before: [write(linkerd()), flush], ends: 95 },
   'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
   'wrong port': { before: [write(linkerd({ outbound: 4141 }))], ends: 95 },
+  'wrong port: one of the proxy for the other direction': {
+    before: [write(linkerd({ outbound: 4143 }))],
+    ends: 95,
+  },
+  "wrong port: the proxy's for what comes encrypted": onePort,
   'listeners missing': ownListener,
   "proxy's uid skipped: run as the wrong user": {
     before: [write(linkerd())],
@@ -87,6 +93,11 @@ export const istioCells: Cells = {
   // what Istio itself writes without its dual-stack option: the proof follows the pod's first address, as Istio's own
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })], ends: 0 },
   'wrong port': { before: [write(istio({ inbound: 15_007 }))], ends: 95 },
+  'wrong port: one of the proxy for the other direction': {
+    before: [write(istio({ inbound: 15_001 }))],
+    ends: 95,
+  },
+  "wrong port: the proxy's for what comes encrypted": onePort,
   'listeners missing': ownListener,
   // the other way round: the rule that the proof goes through is the proxy's own
   "proxy's uid skipped: run as the wrong user": {
@@ -128,6 +139,14 @@ export const ambientCells: Cells = {
     ends: 95,
   },
   'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
+  'wrong port: one of the proxy for the other direction': {
+    before: [write(ambient({ outbound: 15_006 })), openZtunnel],
+    ends: 95,
+  },
+  "wrong port: the proxy's for what comes encrypted": {
+    before: [write(ambient({ outbound: 15_008 })), openZtunnel],
+    ends: 95,
+  },
   'listeners missing': { before: [write(ambient())], ends: 95 },
   "proxy's uid skipped: run as the wrong user": byMark,
   "proxy's uid skipped: the rules skip the proof's": byMark,

@@ -12,6 +12,8 @@ export const situations = [
   'rules flushed',
   'only IPv4 rules on a dual-stack pod',
   'wrong port',
+  'wrong port: one of the proxy for the other direction',
+  "wrong port: the proxy's for what comes encrypted",
   'listeners missing',
   "proxy's uid skipped: run as the wrong user",
   "proxy's uid skipped: the rules skip the proof's",

@@ -28,6 +28,8 @@ const notOfPlugins = {
   'rules flushed': noRules,
   'only IPv4 rules on a dual-stack pod': noRules,
   'wrong port': noRules,
+  'wrong port: one of the proxy for the other direction': noRules,
+  "wrong port: the proxy's for what comes encrypted": noRules,
   'listeners missing': noTarget,
   "proxy's uid skipped: run as the wrong user": noRules,
   "proxy's uid skipped: the rules skip the proof's": noRules,

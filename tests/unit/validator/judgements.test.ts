@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
-import { acceptedBy, withoutListener } from '../../../validator/checks/captured.ts';
+import { endedAt, withoutListener } from '../../../validator/checks/captured.ts';
 import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
 import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
 import type { RedirectCheck } from '../../../validator/contract.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
-import { listening, type TcpSocket } from '../../../validator/proc/tcp.ts';
+import { type TcpSocket, tcpState } from '../../../validator/proc/tcp.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const word = (finding: Finding | undefined): string | undefined =>
@@ -50,7 +50,13 @@ test('of several targets the most telling failure is told', () => {
 const socket = (local: string, localPort: number, remote: string, remotePort: number): TcpSocket => {
   const [from, to] = addresses(local, remote);
   assert.ok(from && to);
-  return { local: from, localPort, remote: to, remotePort, state: remotePort === 0 ? listening : 1 };
+  return {
+    local: from,
+    localPort,
+    remote: to,
+    remotePort,
+    state: remotePort === 0 ? tcpState.listen : tcpState.established,
+  };
 };
 
 test('a listener serves its own family, and one on :: both', () => {
@@ -67,11 +73,21 @@ test('a listener serves its own family, and one on :: both', () => {
 test('a connection is captured where its other end is in this network namespace', () => {
   const [from] = addresses('10.9.0.2');
   const own = socket('10.9.0.2', 40_000, '192.0.2.2', 1404);
-  const other = socket('127.0.0.1', 15001, '10.9.0.2', 40_000);
-  assert.equal(acceptedBy([15001], from, 40_000, [own, other]), 15001);
-  assert.equal(acceptedBy([15001], from, 40_000, [own]), undefined, 'our own end is none');
-  assert.equal(acceptedBy([15006], from, 40_000, [own, other]), undefined, 'another port');
-  assert.equal(acceptedBy([15001], from, 40_001, [own, other]), undefined, 'another connection');
+  const other = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
+  const ofAnother = socket('127.0.0.1', 15_001, '10.9.0.3', 40_000);
+  assert.equal(endedAt(from, 40_000, [own, ofAnother, other]), 15_001);
+  assert.equal(endedAt(from, 40_000, [own]), undefined, 'our own end is none');
+  assert.equal(endedAt(from, 40_001, [own, other]), undefined, 'another connection');
+  assert.equal(endedAt(from, 40_000, [own, ofAnother]), undefined, "another pod's");
+});
+
+test('what a connection left behind that had the same port before captures nothing', () => {
+  const [from] = addresses('10.9.0.2');
+  const left = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
+  const counts = (state: number): boolean => endedAt(from, 40_000, [{ ...left, state }]) !== undefined;
+  const { established, synReceived, finWait1, finWait2, timeWait, closeWait, listen } = tcpState;
+  assert.deepEqual([established, synReceived, finWait1, finWait2].map(counts), [true, true, true, true]);
+  assert.deepEqual([timeWait, closeWait, listen].map(counts), [false, false, false]);
 });
 
 const signs: Signs = {

@@ -5,7 +5,7 @@ import { findNeighbour } from '../../../validator/proc/arp.ts';
 import { deviceNames } from '../../../validator/proc/dev.ts';
 import { defaultRoute, parseIPv6Routes, parseRoutes, type Route } from '../../../validator/proc/routes.ts';
 import { neighbourAnswers } from '../../../validator/proc/snmp6.ts';
-import { listening, parseTcp } from '../../../validator/proc/tcp.ts';
+import { parseTcp, tcpState } from '../../../validator/proc/tcp.ts';
 import { queuedBytes } from '../../../validator/proc/udp.ts';
 
 // texts as a kernel wrote them in the network namespace of a pod
@@ -23,7 +23,7 @@ const tcp6 = `  sl  local_address                         remote_address        
 test('sockets of /proc/net/tcp and tcp6, IPv4 behind an IPv6 listener among them', () => {
   const told = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
     ({ local, localPort, remote, remotePort, state }) =>
-      `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === listening}`,
+      `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === tcpState.listen}`,
   );
   assert.deepEqual(told, [
     '0.0.0.0 15001 0.0.0.0 0 true',
