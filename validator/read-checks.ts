@@ -2,6 +2,7 @@ import { UsageError } from './command-line.ts';
 import { type Check, type CheckName, env, type ProfileCheck } from './contract.ts';
 import { parseDuration } from './duration.ts';
 import { parseTarget } from './targets.ts';
+import { unfitTargets } from './unfit-target.ts';
 
 /** A check that was asked for, its time-out in milliseconds beside it. */
 export interface AskedCheck {
@@ -90,6 +91,9 @@ function readCheck(item: unknown, at: string): AskedCheck {
   if (!isObject(settings)) throw new UsageError(`${at}.${word} is not an object`);
   checkSettings(settings, words[word as CheckName], `${at}.${word}`);
   const known = item as ProfileCheck;
+  // it would hold for the wrong reason
+  const [unfit] = unfitTargets(known);
+  if (unfit !== undefined) throw new UsageError(`${at}.${word}.connect[${unfit.place}]: ${unfit.text}`);
   return {
     profile,
     word: word as CheckName,

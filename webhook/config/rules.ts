@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
+import { unfitTargets } from '../../validator/unfit-target.ts';
 import { foreign, ownPrefix } from '../names.ts';
-import { settingsOf, wordOf } from './checks.ts';
+import { wordOf } from './checks.ts';
 import type { Fault } from './explain.ts';
 import { conflicts } from './joins.ts';
 import { parseNetworks } from './networks.ts';
@@ -92,28 +92,10 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
 }
 
 function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
-  return proof.checks.flatMap((check, index) => {
-    const asked = [...settingsOf([check], 'redirect'), ...settingsOf([check], 'captured')];
-    return asked
-      .flatMap((settings) => settings.connect)
-      .flatMap((target, place) =>
-        isTarget(target)
-          ? []
-          : [
-              {
-                path: [...path, index, wordOf(check), 'connect', place],
-                text: `"${target}" is no address and port`,
-              },
-            ],
-      );
-  });
-}
-
-/** Whether a text that looks like `address:port` holds a real address and a real port. */
-function isTarget(target: string): boolean {
-  const colon = target.lastIndexOf(':');
-  const host = target.slice(0, colon);
-  const port = Number(target.slice(colon + 1));
-  const family = host.startsWith('[') ? isIP(host.slice(1, -1)) === 6 : isIP(host) === 4;
-  return family && port >= 1 && port <= 65_535;
+  return proof.checks.flatMap((check, index) =>
+    unfitTargets(check).map(({ place, text }) => ({
+      path: [...path, index, wordOf(check), 'connect', place],
+      text,
+    })),
+  );
 }

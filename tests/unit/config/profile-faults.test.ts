@@ -46,6 +46,51 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
+  test('a target that is reached without the rule', () => {
+    const at = 'cni-gate.yaml:5: profiles[0].proof.checks[0]';
+    const check = (text: string): string =>
+      refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
+    const listened = 'has a port that is listened on: it may be reached without the rule';
+    const stays = 'never leaves the pod: an outbound rule has nothing to do with it';
+    assert.equal(
+      check('{redirect: {listen: 4140, connect: ["192.0.2.2:4140", "127.9.0.1:80", "192.0.2.2:1404"]}}'),
+      invalid(
+        `${at}.redirect.connect[0]: "192.0.2.2:4140" ${listened}`,
+        `${at}.redirect.connect[1]: "127.9.0.1:80" ${stays}`,
+      ),
+    );
+    assert.equal(
+      check(
+        '{redirect: {listen: 4140, connect: ["0.0.0.0:80", "[::]:80", "[::1]:80", "[::ffff:127.0.0.1]:80"]}}',
+      ),
+      invalid(
+        ...['0.0.0.0:80', '[::]:80', '[::1]:80', '[::ffff:127.0.0.1]:80'].map(
+          (target, place) => `${at}.redirect.connect[${place}]: "${target}" ${stays}`,
+        ),
+      ),
+    );
+    assert.equal(
+      check(
+        '{redirect: {direction: inbound, listen: 15006, connect: ["127.0.0.6:15006", "127.0.0.6:15002"]}}',
+      ),
+      invalid(`${at}.redirect.connect[0]: "127.0.0.6:15006" ${listened}`),
+    );
+    assert.equal(
+      check(
+        '{captured: {listeners: [15008], outbound: 15001, connect: ["192.0.2.2:15008", "192.0.2.2:15001", "127.0.0.1:1"]}}',
+      ),
+      invalid(
+        `${at}.captured.connect[0]: "192.0.2.2:15008" ${listened}`,
+        `${at}.captured.connect[1]: "192.0.2.2:15001" ${listened}`,
+        `${at}.captured.connect[2]: "127.0.0.1:1" ${stays}`,
+      ),
+    );
+    assert.equal(
+      check('{captured: {listeners: [15008], connect: ["192.0.2.2:1404"]}}'),
+      invalid(`${at}.captured: "outbound" is missing`),
+    );
+  });
+
   test("annotations that are not a profile's to set, and lists of networks that nobody can read", () => {
     const set = (key: string, value: string): string =>
       refusal(`profiles:\n  - name: a\n    annotations:\n      ${key}: ${value}\n`);
@@ -80,7 +125,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
   });
 
   test('a profile that cannot be proved as it is', () => {
-    const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:1"], ${rest}}}`;
+    const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
     assert.equal(
       refusal(
         `profiles:\n  - name: a\n    proof: {checks: [${redirect('asUser: 5')}, ${redirect('notAsUser: 5')}]}\n`,

@@ -63,6 +63,18 @@ const refused: [what: string, text: string | undefined, told: RegExp][] = [
     /connect is not a list of address:port/,
   ],
   [
+    'a target with the port that is listened on',
+    JSON.stringify([
+      { profile: 'a', redirect: { ...redirect, connect: ['192.0.2.2:1404', '127.0.0.1:4140'] } },
+    ]),
+    /connect\[1\]: "127.0.0.1:4140" has a port that is listened on/,
+  ],
+  [
+    'a target of an outbound rule that stays on lo',
+    JSON.stringify([{ profile: 'a', redirect: { ...redirect, connect: ['[::]:1404'] } }]),
+    /connect\[0\]: "\[::\]:1404" never leaves the pod/,
+  ],
+  [
     'a direction that is none',
     JSON.stringify([{ profile: 'a', redirect: { ...redirect, direction: 'up' } }]),
     /outbound or inbound/,
