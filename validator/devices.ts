@@ -8,6 +8,8 @@ export interface Device {
   name: string;
   up: boolean;
   addresses: Address[];
+  /** The link-layer address, six bytes behind colons, or an empty text. */
+  mac: string;
 }
 
 /** `include/uapi/linux/if.h` */
@@ -22,6 +24,7 @@ export function readDevices(): Device[] {
     name,
     up: name in running || isUp(readSys(name, 'flags'), readSys(name, 'operstate')),
     addresses: (running[name] ?? []).flatMap(({ address }) => parseAddress(address) ?? []),
+    mac: running[name]?.[0]?.mac ?? readSys(name, 'address').trim(),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from './addresses.ts';
+import type { Device } from './devices.ts';
 
 /** An entry of `k8s.v1.cni.cncf.io/network-status`: what came of one network. */
 export interface NetworkStatus {
@@ -6,6 +7,8 @@ export interface NetworkStatus {
   /** Absent where the plugin made no interface in the pod. */
   interface?: string;
   addresses: Address[];
+  /** The link-layer address of that interface. */
+  mac?: string;
   /** The cluster's own network. */
   default: boolean;
   /** It came with a device of the node (`device-info`), which the kernel's network need not know. */
@@ -15,12 +18,23 @@ export interface NetworkStatus {
 /**
  * What Multus wrote when it made this sandbox (Network Plumbing Working Group, "Network Attachment Status"), or
  * undefined while that is not known. The file is empty at first, or after a reboot still holds what was written for
- * the sandbox before: only what has an address of this pod is believed.
+ * the sandbox before: only what has an address of this pod is believed, or, where the cluster's own network tells
+ * none, the link-layer address of an interface of this pod. Both are given out for each sandbox anew.
  */
-export function readNetworkStatus(text: string, podAddresses: Address[]): NetworkStatus[] | undefined {
+export function readNetworkStatus(
+  text: string,
+  podAddresses: Address[],
+  devices: Device[],
+): NetworkStatus[] | undefined {
   const entries = parse(text);
   const own = entries?.find((entry) => entry.default);
-  const believed = own?.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex));
+  if (!entries || !own) return undefined;
+  const believed =
+    own.addresses.length > 0
+      ? own.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex))
+      : entries.some(
+          ({ interface: name, mac }) => mac && devices.some((it) => it.name === name && it.mac === mac),
+        );
   return believed ? entries : undefined;
 }
 
@@ -40,6 +54,7 @@ function entryOf(item: unknown): NetworkStatus {
     name: String(entry.name ?? ''),
     ...(typeof entry.interface === 'string' && entry.interface !== '' && { interface: entry.interface }),
     addresses: ips.flatMap((ip) => parseAddress(String(ip).split('/')[0] ?? '') ?? []),
+    ...(typeof entry.mac === 'string' && { mac: entry.mac.toLowerCase() }),
     default: entry.default === true,
     device: entry['device-info'] !== undefined,
   };

@@ -45,7 +45,7 @@ test('a container has no capability, no /tmp, nothing to write to but its termin
     capabilities: ['0000000000000000'],
     noNewPrivileges: '1',
     writable: ['/dev/termination-log'],
-    root: ['bin', 'dev', 'lib', 'lib64', 'look-around.ts', 'node', 'proc', 'sbin', 'usr'],
+    root: ['bin', 'dev', 'lib', 'lib64', 'look-around.ts', 'node', 'proc', 'sbin', 'sys', 'usr'],
     environment: ['GIVEN', 'HOME', 'HOSTNAME', 'PATH'],
   });
   assert.equal(end.termination, 'written');

@@ -25,7 +25,8 @@ export async function proveInterfaces(pod: Pod, end: number): Promise<Finding> {
   for (;;) {
     const over = now() + pause >= end;
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
-    const judged = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses), readDevices());
+    const devices = readDevices();
+    const judged = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
     const problem = mostTelling(judged);
     if (problem && over) return problem;
     if (!problem) {

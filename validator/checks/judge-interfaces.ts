@@ -26,14 +26,22 @@ export function judgeInterfaces(
   return asked.map((network) => {
     const at = left.findIndex((entry) => isOf(entry, network));
     const [entry] = at < 0 ? [] : left.splice(at, 1);
+    if (status && !entry) return notMade(network);
     return judge(network, entry, devices);
   });
 }
 
-/** Older releases of Multus leave the namespace out. */
-function isOf(entry: NetworkStatus, { name, interface: device }: AskedNetwork): boolean {
+/** Multus names every network that it made something for: an interface that is there all the same is another's. */
+function notMade({ name }: AskedNetwork): Judged {
+  const seen = `${name} not in network-status of this sandbox`;
+  return { problem: failed('interface-missing', seen), seen, confirmed: true };
+}
+
+/** Older releases of Multus leave the namespace out, or write the name that the plugin's own configuration has. */
+function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
   if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
-  return entry.name === name || entry.name === name.slice(name.indexOf('/') + 1);
+  if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
+  return !entry.name.includes('/') && entry.interface === usualInterface;
 }
 
 function judge(network: AskedNetwork, entry: NetworkStatus | undefined, devices: Device[]): Judged {

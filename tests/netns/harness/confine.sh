@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Becomes a program in a root file system as a kubelet gives it to a container under Pod Security "restricted":
-# read-only, no /tmp, a /proc of its own PID namespace, four devices, a termination log, and what is mounted.
+# read-only, no /tmp, a /proc of its own PID namespace, a /sys of the pod's network, four devices, a termination log,
+# and what is mounted.
 # Runs as root in a mount, PID and network namespace of its own; writes a line to descriptor 3 when all is made.
 #
 # usage: confine.sh ROOT TERMINATION_LOG [SOURCE:PATH_IN_CONTAINER ...] -- COMMAND [ARGUMENT ...]
@@ -11,7 +12,7 @@ shift 2
 bind() { mount --bind -o ro "$1" "$2"; }
 
 mount -t tmpfs -o mode=0755 tmpfs "$root"
-mkdir -p "$root"/{dev,proc,usr}
+mkdir -p "$root"/{dev,proc,sys,usr}
 touch "$root/dev/termination-log"
 bind /usr "$root/usr"
 for folder in /bin /sbin /lib /lib32 /lib64; do
@@ -23,6 +24,8 @@ for folder in /bin /sbin /lib /lib32 /lib64; do
   fi
 done
 mount -t proc proc "$root/proc"
+# of this network namespace, as a runtime mounts it
+mount -t sysfs -o ro sysfs "$root/sys"
 for device in null zero random urandom; do
   touch "$root/dev/$device"
   mount --bind "/dev/$device" "$root/dev/$device"

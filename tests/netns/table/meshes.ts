@@ -33,6 +33,8 @@ const notOfMeshes = {
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status leaves the network out': noMultus,
+  'network without addresses, as network-status says': noMultus,
   'gateway does not answer': noGateway,
   'gateway does not answer, others do': noGateway,
 };

@@ -36,6 +36,8 @@ export const situations = [
   'network-status late',
   'network-status of the sandbox before',
   'network-status absent',
+  'network-status leaves the network out',
+  'network without addresses, as network-status says',
   'gateway does not answer',
   'gateway does not answer, others do',
   'every packet dropped by policy',

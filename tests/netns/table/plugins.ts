@@ -7,7 +7,7 @@ import {
   withPrefix,
 } from '../harness/addresses.ts';
 import type { Shape } from '../harness/shape.ts';
-import { networkStatusOf } from './network-status.ts';
+import { linkLayerStatus, networkStatusOf } from './network-status.ts';
 import type { Cells, Plan, Step } from './plan.ts';
 import {
   addSecondInterface,
@@ -47,6 +47,8 @@ const withoutMultus = {
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status leaves the network out': noMultus,
+  'network without addresses, as network-status says': noMultus,
 };
 
 /** The node's end of the link gets its addresses: the agent attached the datapath. */
@@ -141,6 +143,16 @@ export const multusCells: Cells = {
     ends: 0,
   },
   'network-status absent': { before: [addSecondInterface()], ends: 0 },
+  'network-status leaves the network out': {
+    before: [addSecondInterface()],
+    options: { networkStatus: networkStatusOf('dual', podAddress) },
+    ends: 95,
+  },
+  'network without addresses, as network-status says': {
+    before: [addSecondInterface({})],
+    options: { networkStatus: linkLayerStatus },
+    ends: 0,
+  },
   'gateway does not answer': 'other profiles prove the first interface',
   'gateway does not answer, others do': 'other profiles prove the first interface',
   'every packet dropped by policy': {

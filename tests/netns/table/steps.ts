@@ -1,5 +1,6 @@
 import {
   type Families,
+  type Family,
   gatewayAddress,
   outsideAddress,
   podAddress,
@@ -11,6 +12,7 @@ import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
 import { type Backend, flushRules, writeRules } from '../rules/backends.ts';
 import type { RuleSet } from '../rules/model.ts';
+import { secondMac } from './network-status.ts';
 import type { Step } from './plan.ts';
 
 /** A mesh's plugin writes its rules. */
@@ -109,19 +111,20 @@ export const refuseByRouter: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
-/** Multus' second interface, with these addresses. */
+/** Multus' second interface, with these addresses or without any. */
 export const addSecondInterface =
-  (addresses: typeof secondAddress | Record<'ipv4' | 'ipv6', string> = secondAddress): Step =>
+  (addresses: Partial<Record<Family, string>> = secondAddress): Step =>
   async (sandbox) => {
     await sandbox.ip(
       'node',
-      `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
+      `link add name second0 type veth peer name net1 address ${secondMac} netns ${sandbox.pod}`,
       'link set second0 up',
     );
-    const lines = sandbox.familyList.map(
-      (family) =>
-        `addr add ${withPrefix(family, addresses[family], 'subnet')} dev net1${family === 'ipv6' ? ' nodad' : ''}`,
-    );
+    const lines = sandbox.familyList.flatMap((family) => {
+      const address = addresses[family];
+      if (address === undefined) return [];
+      return `addr add ${withPrefix(family, address, 'subnet')} dev net1${family === 'ipv6' ? ' nodad' : ''}`;
+    });
     await sandbox.ip('pod', 'link set net1 up', ...lines);
   };
 

@@ -16,8 +16,8 @@ const word = (finding: Finding | undefined): string | undefined =>
 
 test('an address of the pod is on an interface, and not on lo', () => {
   const devices = [
-    { name: 'lo', up: true, addresses: addresses('10.9.0.3') },
-    { name: 'eth0', up: true, addresses: addresses('10.9.0.2', 'fd09::2') },
+    { name: 'lo', up: true, mac: '', addresses: addresses('10.9.0.3') },
+    { name: 'eth0', up: true, mac: '', addresses: addresses('10.9.0.2', 'fd09::2') },
   ];
   assert.equal(word(judgeAddresses(addresses('10.9.0.2'), devices)), 'held');
   assert.equal(word(judgeAddresses(addresses('fd09:0:0::2'), devices)), 'held');

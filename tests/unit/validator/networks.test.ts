@@ -35,23 +35,24 @@ const status = JSON.stringify([
 ]);
 
 test('network-status is believed only where it has an address of this pod', () => {
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'))?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'))?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.3')), undefined, 'of the sandbox before');
-  assert.equal(readNetworkStatus(status, []), undefined);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'), [])?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'), [])?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the sandbox before');
+  assert.equal(readNetworkStatus(status, [], []), undefined);
   for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","interface":"net1"}]'])
-    assert.equal(readNetworkStatus(text, addresses('10.9.0.2')), undefined, text);
+    assert.equal(readNetworkStatus(text, addresses('10.9.0.2'), []), undefined, text);
 });
 
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   name,
   up,
   addresses: addresses('fe80::1', ...ips),
+  mac: '02:00:00:00:00:01',
 });
 const judge = (text: string, devices: Device[], known?: string): { reason?: string; confirmed: boolean } => {
   const judged = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],
-    known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2')),
+    known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
   );
   const reason = mostTelling(judged)?.reason;
@@ -101,6 +102,37 @@ test('one network twice is two interfaces', () => {
 test('a network of the second layer has no address to compare', () => {
   const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
   assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
+});
+
+test('a network that a believed network-status leaves out was not made, whoever has its interface', () => {
+  const devices = [device('net1', true, '172.16.0.5')];
+  const alone = JSON.stringify([JSON.parse(status)[0]]);
+  assert.deepEqual(judge('lan', devices, alone), { reason: 'interface-missing', confirmed: true });
+  assert.deepEqual(judge('lan@net1', devices, alone), { reason: 'interface-missing', confirmed: true });
+  const anothers = status.replace('apps/lan', 'apps/wan');
+  assert.deepEqual(judge('lan', devices, anothers), { reason: 'interface-missing', confirmed: true });
+});
+
+test("an older Multus names the plugin's own configuration", () => {
+  const older = status.replace('apps/lan', 'macvlan-of-lan');
+  assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')], older), { confirmed: true });
+});
+
+test('where the own network tells no address, a link-layer address shows whose status it is', () => {
+  const [own] = JSON.parse(status);
+  const lan = { name: 'apps/lan', interface: 'net1', mac: '02:00:00:00:00:01' };
+  const bare = JSON.stringify([{ ...own, ips: undefined }, lan]);
+  assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
+  assert.deepEqual(judge('lan', [device('net1', true)], bare.replace('00:01', '00:0A')), {
+    reason: 'interface-without-address',
+    confirmed: false,
+  });
+  const stale = JSON.stringify([{ ...own, ips: ['10.9.0.9'] }, lan]);
+  assert.equal(
+    judge('lan', [device('net1', true)], stale).confirmed,
+    false,
+    'an address that is told decides',
+  );
 });
 
 test('a plugin that makes no interface is taken at its word, for this sandbox only', () => {

@@ -50,6 +50,7 @@ test('interfaces and reach are checks of the whole pod', () => {
 const device = (name: string, ...ips: string[]): Device => ({
   name,
   up: true,
+  mac: '',
   addresses: ips.flatMap((text) => parseAddress(text) ?? []),
 });
 
