@@ -122,8 +122,8 @@ export const reasons = {
   'send-refused': {
     code: unproved,
     lookAt:
-      "Look for rules inside the pod's own network namespace that drop what it sends: the gateway could " +
-      'not be asked.',
+      "Look for rules inside the pod's own network namespace that drop what it sends, and for addresses " +
+      'of the pod that `ip -6 addr` shows as tentative or dadfailed: the gateway could not be asked.',
   },
   'name-unknown': {
     code: failed,

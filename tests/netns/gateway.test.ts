@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
+import { gatewayAddress, podAddress, withPrefix } from './harness/addresses.ts';
 import { requireMachine } from './harness/machine.ts';
 import { specimens } from './harness/pods.ts';
 import { type Proof, startProof } from './harness/proof.ts';
@@ -19,12 +20,12 @@ const notes = (log: string): (string | undefined)[] =>
     .map((line) => /Note: (.*)$/.exec(line)?.[1])
     .sort();
 
-/** A profile that proves the gateway and nothing else. */
-const gatewayOnly = configurationOf({
-  profiles: [{ name: 'gateway-only', proof: { checks: [{ gateway: { timeout: '1s' } }] } }],
-});
-const proveGateway = (sandbox: Sandbox) =>
-  startProof(sandbox, { profile: 'gateway-only' }, { configuration: gatewayOnly }).ended;
+/** Proves the gateway and nothing else. */
+function proveGateway(sandbox: Sandbox, timeout = '1s'): Promise<Proof> {
+  const check = { gateway: { timeout } };
+  const configuration = configurationOf({ profiles: [{ name: 'gateway-only', proof: { checks: [check] } }] });
+  return startProof(sandbox, { profile: 'gateway-only' }, { configuration }).ended;
+}
 
 const reasons = ({ message }: Proof): (string | undefined)[] => message.checks.map(({ reason }) => reason);
 
@@ -52,6 +53,27 @@ describe('a pod without a network has no gateway to ask, and that proves nothing
     assert.equal(proof.code, 0, proof.log);
     assert.match(proof.log, /saw no default route\. Note: nothing was asked/);
   });
+});
+
+/** The kernel looks for doubles of an address that has just been given, and sends nothing from it until then. */
+const giveAddressWithDetection: Step = async (sandbox) => {
+  const address = withPrefix('ipv6', podAddress.ipv6, 'subnet');
+  const detect =
+    'echo 1 | tee /proc/sys/net/ipv6/conf/eth0/accept_dad /proc/sys/net/ipv6/conf/eth0/dad_transmits';
+  await sandbox.exec('pod', 'sh', ['-c', detect]);
+  await sandbox.exec('pod', 'ip', ['-6', 'addr', 'flush', 'dev', 'eth0']);
+  await sandbox.ip(
+    'pod',
+    `addr add ${address} dev eth0`,
+    `route replace default via ${gatewayAddress.ipv6} dev eth0`,
+  );
+};
+
+test('a pod whose IPv6 address is still looked at for doubles is proved when that is over', async () => {
+  await using sandbox = await Sandbox.make({ families: 'ipv6' });
+  await giveAddressWithDetection(sandbox);
+  const proof = await proveGateway(sandbox, '3s');
+  assert.equal(proof.code, 0, proof.log);
 });
 
 describe('a gateway that is known from before', { concurrency: 2 }, () => {

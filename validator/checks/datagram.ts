@@ -6,6 +6,7 @@ const port = 9;
 
 /** Datagrams to the gateway. No right is needed for them, and no mesh redirects them. */
 export interface Datagrams {
+  /** Sends one; connects first where that failed before, as it does while the own address is looked at for doubles. */
   send(): void;
   /** How many the kernel took. */
   readonly sends: number;
@@ -22,7 +23,7 @@ export interface Datagrams {
 export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number): Datagrams {
   const socket: Socket = dgram().createSocket(type);
   const payload = Buffer.alloc(bytes);
-  let connected = false;
+  let state: 'open' | 'connecting' | 'connected' = 'open';
   let refused = false;
   let failure: string | undefined;
   let sends = 0;
@@ -32,21 +33,34 @@ export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number):
     else failure = error ? (error.code ?? error.message) : undefined;
   };
   const send = (): void => {
-    if (connected) socket.send(payload, note);
+    if (state === 'connected') socket.send(payload, note);
+    if (state !== 'open') return;
+    state = 'connecting';
+    socket.connect(port, host);
   };
-  socket.on('error', note);
+  socket.on('error', (error) => {
+    if (state === 'connecting') state = 'open';
+    note(error);
+  });
   socket.on('connect', () => {
-    connected = true;
+    // no own address may be used yet, so the kernel takes that of `lo`, and nobody is asked (`ndisc_send_ns`)
+    if (socket.address().address === '::1') {
+      socket.disconnect();
+      state = 'open';
+      failure = 'EADDRNOTAVAIL';
+      return;
+    }
+    state = 'connected';
     send();
   });
-  socket.connect(port, host);
+  send();
   return {
     send,
     get sends() {
       return sends;
     },
     get localPort() {
-      return connected ? socket.address().port : 0;
+      return state === 'connected' ? socket.address().port : 0;
     },
     get refused() {
       return refused;
