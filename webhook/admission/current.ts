@@ -1,11 +1,18 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { env } from '../../validator/contract.ts';
-import { validatorContainer } from '../names.ts';
+import { networkStatusPath, podInfoVolume, validatorContainer } from '../names.ts';
 import type { Demand } from './demand.ts';
-import { type Container, own, type Pod, type Resources, type SecurityContext } from './pod.ts';
+import {
+  allContainers,
+  type Container,
+  own,
+  type Pod,
+  type Resources,
+  type SecurityContext,
+  type Volume,
+} from './pod.ts';
 import { quantity } from './quantity.ts';
 import { hasPodResources } from './resources.ts';
-import { readStatus, saysProfiles } from './status.ts';
 import { mayRunAs } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
@@ -13,12 +20,32 @@ const ownVariables = new Set<string>(Object.values(env));
 /** Variables of the loader and of Node that change what the container runs. */
 const loaderVariables = new Set(['LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS']);
 
-/** Whether an init container with our name was put there by cni-gate, of this version or another. */
-export function isOurContainer(container: Container, pod: Pod): boolean {
+/**
+ * Whether an init container with our name was put there by cni-gate, of this version or another: each has had a
+ * variable of ours. The status annotation is no evidence, because anybody may have written it.
+ */
+export function isOurContainer({ name, env: variables }: Container): boolean {
+  return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));
+}
+
+/**
+ * Whether a volume with our name was put there by cni-gate: the downward API's, and for our container alone or with
+ * the file that ours has.
+ */
+export function isOurVolume(volume: Volume, pod: Pod): boolean {
+  const { downwardAPI } = volume as { downwardAPI?: { items?: { path?: string }[] | null } | null };
+  if (volume.name !== podInfoVolume || !downwardAPI) return false;
   return (
-    container.name === validatorContainer &&
-    (saysProfiles(readStatus(pod)) ||
-      (container.env ?? []).some((variable) => ownVariables.has(variable.name)))
+    (downwardAPI.items ?? []).some(({ path }) => path === networkStatusPath) ||
+    !isMountedByOthers(volume, pod)
+  );
+}
+
+/** Whether a container that is not ours mounts the volume. */
+export function isMountedByOthers({ name }: Volume, pod: Pod): boolean {
+  return allContainers(pod).some(
+    (container) =>
+      !isOurContainer(container) && (container.volumeMounts ?? []).some((mount) => mount.name === name),
   );
 }
 

@@ -30,9 +30,9 @@ export function readStatus(pod: Pod): Partial<Status> | undefined {
   }
 }
 
-/** Whether a status tells of an injection. One that cannot be read may: somebody wrote it over. */
+/** Whether a status tells of an injection. One that cannot be read tells nothing: anybody may have written it. */
 export function saysProfiles(status: Partial<Status> | undefined): boolean {
-  return status !== undefined && !(Array.isArray(status.profiles) && status.profiles.length === 0);
+  return Array.isArray(status?.profiles) && status.profiles.length > 0;
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Operation } from 'fast-json-patch';
-import { podInfoVolume, profileLabel, statusAnnotation } from '../names.ts';
+import { profileLabel, statusAnnotation } from '../names.ts';
 import { type Choice, isOurs } from './choice.ts';
-import { isOurContainer } from './current.ts';
+import { isMountedByOthers, isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
 import { own, type Pod } from './pod.ts';
 import { readStatus, saysProfiles, statusText } from './status.ts';
 
 /** Where our init container stands in the pod, or -1. */
 export function injectedAt(pod: Pod): number {
-  return (pod.spec.initContainers ?? []).findIndex((container) => isOurContainer(container, pod));
+  return (pod.spec.initContainers ?? []).findIndex(isOurContainer);
 }
 
 /** Whether an earlier call, of this version or another, left anything in the pod but the word that it looked. */
@@ -47,9 +47,11 @@ function withdraw(pod: Pod): Operation[] {
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
   mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
 
-/** Takes the volume of an earlier injection out; one of that name that somebody else put there stays. */
+/** Takes the volume of an earlier injection out; one that somebody else put there or needs stays. */
 export function dropVolume(pod: Pod): Operation[] {
   if (!carriesInjection(pod)) return [];
-  const at = (pod.spec.volumes ?? []).findIndex((volume) => volume.name === podInfoVolume);
+  const at = (pod.spec.volumes ?? []).findIndex(
+    (volume) => isOurVolume(volume, pod) && !isMountedByOthers(volume, pod),
+  );
   return removeOperations('volumes', pod.spec.volumes, at);
 }
