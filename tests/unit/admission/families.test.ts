@@ -25,8 +25,28 @@ test('the families are those of the addresses that the proxy listens on', () => 
   assert.deepEqual(seen('[::1]:4140'), { ipv4: false, ipv6: true });
   // a listener on every IPv6 address takes IPv4 as well
   assert.deepEqual(seen('[::]:4143'), { ipv4: true, ipv6: true });
-  for (const unreadable of [undefined, '', 'localhost:4143', '4143'])
-    assert.equal(seen(unreadable), undefined);
+  assert.deepEqual(
+    seen('[0:0:0:0:0:0:0:0]:4143'),
+    { ipv4: true, ipv6: true },
+    'the same in another spelling',
+  );
+  assert.deepEqual(seen('[::ffff:0.0.0.0]:4143'), { ipv4: true, ipv6: false });
+});
+
+test('a variable that is no list of addresses and ports narrows nothing, whatever a part of it says', () => {
+  const asked = profile({ container: 'proxy', env: 'LISTEN' });
+  const garbage = ['', 'localhost:4143', '4143', '[', '[junk', '[junk]:1', '999.999.999.999:1', '0.0.0.0'];
+  for (const value of [...garbage, '0.0.0.0:4143,*:9', '0.0.0.0:4143,', '0.0.0.0:0', '[::1]'])
+    assert.equal(familiesIn(pod([{ name: 'LISTEN', value }]), asked), undefined, value);
+  assert.equal(familiesIn(pod([{ name: 'LISTEN' }]), asked), undefined);
+});
+
+test('of two variables with the name the last is the one that the proxy gets', () => {
+  const asked = profile({ container: 'proxy', env: 'LISTEN' });
+  const [first, second] = ['0.0.0.0:1', '[::1]:1'].map((value) => ({ name: 'LISTEN', value }));
+  assert.ok(first && second);
+  assert.deepEqual(familiesIn(pod([first, second]), asked), { ipv4: false, ipv6: true });
+  assert.equal(familiesIn(pod([first, { name: 'LISTEN' }]), asked), undefined, 'a value from elsewhere');
 });
 
 test('nothing is narrowed where the container, the variable or the wish is not there', () => {
