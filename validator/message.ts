@@ -4,7 +4,8 @@ import type { Report } from './report.ts';
 /**
  * A message longer than this is made shorter. The kubelet reads the last 4096 bytes of the file
  * (`MaxContainerTerminationMessageLength`), and its status manager then keeps the first part only: 12 KiB shared
- * evenly among all containers of the pod (`normalizeStatus`), 1 KiB each where there are twelve.
+ * evenly among all containers of the pod (`normalizeStatus`), 1 KiB each where there are twelve. The line break at its
+ * end counts.
  */
 export const mostBytes = 1024;
 
@@ -22,8 +23,17 @@ interface Entry {
 
 type Shortening = (entries: Entry[]) => Entry[];
 
-const cut = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length)}…` : text;
+/** The text, cut so that as JSON it has at most so many bytes and those of an ellipsis: an escape has up to six. */
+function cut(text: string, bytes: number): string {
+  let length = 0;
+  let end = 0;
+  for (const character of text) {
+    length += Buffer.byteLength(JSON.stringify(character)) - 2;
+    if (length > bytes) return `${text.slice(0, end)}…`;
+    end += character.length;
+  }
+  return text;
+}
 
 /** Each keeps what a reader needs more for longer: which check failed and why, then what was seen. */
 const shortenings: Shortening[] = [
@@ -47,20 +57,20 @@ export function terminationMessage(report: Report): string {
     seconds: Math.round(seconds * 1000) / 1000,
     ...(problem !== undefined && { problem: cut(problem, 300) }),
   };
+  const lineOf = (checks: Entry[]): string => {
+    const more = results.length - checks.length;
+    return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) });
+  };
   let entries = results.map(entryOf);
   for (const shorten of shortenings) {
     entries = shorten(entries);
-    const text = JSON.stringify({ ...head, checks: entries });
-    if (fits(text)) return text;
+    if (fits(lineOf(entries))) return lineOf(entries);
   }
-  for (let count = entries.length - 1; count > 0; count--) {
-    const text = JSON.stringify({ ...head, checks: entries.slice(0, count), more: entries.length - count });
-    if (fits(text)) return text;
-  }
-  return JSON.stringify({ ...head, checks: [], more: entries.length });
+  while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
+  return lineOf(entries);
 }
 
-const fits = (text: string): boolean => Buffer.byteLength(text) <= mostBytes;
+const fits = (text: string): boolean => Buffer.byteLength(`${text}\n`) <= mostBytes;
 
 function entryOf({ profile, check, family, proves, expected, finding }: Result): Entry {
   return {

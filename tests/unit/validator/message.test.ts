@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failed, held, type Result } from '../../../validator/finding.ts';
-import { mostBytes, terminationMessage } from '../../../validator/message.ts';
+import { terminationMessage } from '../../../validator/message.ts';
 import { bad, good, reportOn } from './fixtures.ts';
 
 const parse = (text: string): Record<string, unknown> & { checks: Record<string, unknown>[] } =>
@@ -44,6 +44,10 @@ test('warn mode says so beside the code that it would have ended with', () => {
   assert.deepEqual({ mode, code }, { mode: 'warn', code: 69 });
 });
 
+/** What each of twelve containers keeps of the file, the line break at the end of the message among it. */
+const kept = 1024;
+const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;
+
 /** Longer than any profile would have it, and more bytes than characters. */
 const long = (reason: 'gateway-silent' | undefined, length: number): Result => ({
   ...good,
@@ -58,7 +62,7 @@ for (const count of [1, 2, 5, 20, 200])
         long(at % 2 ? undefined : 'gateway-silent', length),
       );
       const text = terminationMessage(reportOn(results));
-      assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`);
+      assert.ok(bytesOf(text) <= kept, `${bytesOf(text)} bytes`);
       const { verdict, code, checks } = parse(text);
       assert.deepEqual({ verdict, code }, { verdict: 'failed', code: 95 });
       assert.equal(checks[0]?.reason, 'gateway-silent');
@@ -73,9 +77,34 @@ test('what held is shortened before what failed', () => {
   assert.ok(second?.seen);
 });
 
-test('a long problem is cut', () => {
-  const text = terminationMessage(
-    reportOn([], { verdict: 'wrong-usage', code: 64, problem: 'x'.repeat(9000) }),
-  );
-  assert.ok(Buffer.byteLength(text) <= mostBytes);
+for (const [what, character] of [
+  ['letters', 'x'],
+  ['characters that JSON escapes', '\u0001'],
+  ['half of a character', '\ud83d'],
+  ['characters of four bytes', '😀'],
+] as const)
+  test(`a long problem of ${what} is cut`, () => {
+    const text = terminationMessage(
+      reportOn([], { verdict: 'wrong-usage', code: 64, problem: character.repeat(9000) }),
+    );
+    assert.ok(bytesOf(text) <= kept, `${bytesOf(text)} bytes`);
+    assert.match(String(parse(text).problem), /^.{30,}…$/su);
+  });
+
+test('a message fits to the byte', () => {
+  const withProblem = (length: number): string =>
+    terminationMessage(reportOn([bad('port-taken'), long('gateway-silent', length)]));
+  for (let length = 1; length < 400; length++) assert.ok(bytesOf(withProblem(length)) <= kept, `${length}`);
+});
+
+test('it tells how many checks are not in it, those that held among them', () => {
+  const held = Array.from({ length: 1000 }, () => good);
+  const { checks, more } = parse(terminationMessage(reportOn(held)));
+  assert.equal(checks.length + Number(more), 1000);
+  const [one, other] = [
+    parse(terminationMessage(reportOn([...held, bad('port-taken')]))),
+    parse(terminationMessage(reportOn([good]))),
+  ];
+  assert.deepEqual([one.checks.length, one.more], [1, 1000]);
+  assert.equal(other.more, undefined);
 });
