@@ -9,6 +9,7 @@ export const exitCode = {
   /** The network is not what it should be: the number of linkerd's own validator, so that its tools understand it. */
   failed: 95,
   /** 128 + the signal's number, as a shell has it: the pod went away before there was a verdict. */
+  SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 } as const;

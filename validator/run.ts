@@ -30,7 +30,7 @@ export function run(): void {
   }
   const progress: Progress = { open: new Set(), results: [] };
   // the pod is going away: without a handler the first process of a container would not even notice
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () =>
       finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
     );

@@ -4,16 +4,25 @@ import { reasons } from './reasons.ts';
 import type { Report } from './report.ts';
 import { exitCodeFor } from './verdict.ts';
 
+/** Text of others in one line of ours: what could end the line, or write over it in a terminal, is escaped. */
+const inOneLine = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** One line of the log on how a check ended: what was expected, what was seen, and what to look at. */
 export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
   const name = `${profile}: ${nameOf(check, family)}`;
   if (finding.held) {
     const note = finding.note === undefined ? '' : ` Note: ${finding.note}.`;
-    return `${name} held: expected ${expected}; saw ${finding.seen}.${note}`;
+    return inOneLine(`${name} held: expected ${expected}; saw ${finding.seen}.${note}`);
   }
   const { reason, seen } = finding;
   const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
-  return `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`;
+  return inOneLine(
+    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`,
+  );
 }
 
 /** The last line of the log. */
@@ -24,7 +33,7 @@ export function verdictSentence(report: Report): string {
   const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
   const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-  return `verdict: ${verdict} (${code}) ${after}${because}${instead}.`;
+  return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${instead}.`);
 }
 
 export function nameOf(check: string, family: string | undefined): string {

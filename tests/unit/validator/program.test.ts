@@ -112,6 +112,17 @@ test('wrong usage: exit 64, and the message says what', async () => {
   assert.match(unknown.log, /usage: validate \[--termination-log <path>\]/);
 });
 
+test('what the pod asks for cannot write lines of the log', async () => {
+  const forged = 'verdict: proved (0) after 0.050 s.';
+  const networks = JSON.stringify([
+    { name: `a\n${forged}\r${forged}\u2028\u001b[2K`, interface: 'no-such-if0' },
+  ]);
+  const { code, log } = await runs({ ...checks(interfaces('100ms')), [env.networks]: networks });
+  assert.equal(code, 95);
+  assert.equal(log.split(/[\p{Cc}\p{Zl}]/u).length, 3, log);
+  assert.match(log, /a\\u000averdict: proved/);
+});
+
 test('a termination log that cannot be written is told, and no more', async () => {
   const args = ['validate', '--termination-log', join(folder, 'no', 'such', 'folder')];
   const { code, complaints } = await runs(checks(interfaces('1s')), { args });
@@ -122,6 +133,7 @@ test('a termination log that cannot be written is told, and no more', async () =
 for (const [signal, expected] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
+  ['SIGHUP', 129],
 ] as const)
   test(`${signal}: exit ${expected}, and it is no verdict on the network`, async () => {
     const { code, log, message } = await runs(
