@@ -6,3 +6,4 @@ export const fs = (): typeof import('node:fs') => process.getBuiltinModule('node
 export const os = (): typeof import('node:os') => process.getBuiltinModule('node:os');
 export const net = (): typeof import('node:net') => process.getBuiltinModule('node:net');
 export const dgram = (): typeof import('node:dgram') => process.getBuiltinModule('node:dgram');
+export const dns = (): typeof import('node:dns') => process.getBuiltinModule('node:dns');

@@ -1,10 +1,12 @@
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { net } from './builtins.ts';
 
 export interface DialOptions {
   host: string;
   port: number;
   localAddress?: string;
+  /** How a name is looked up, where it matters. */
+  lookup?: LookupFunction;
   /** Milliseconds after which no answer is taken for none. */
   limit: number;
 }

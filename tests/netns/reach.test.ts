@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, familiesOf, gatewayAddress, outsideAddress } from './harness/addresses.ts';
-import { listen } from './harness/listeners.ts';
+import { listen, serveNames } from './harness/listeners.ts';
 import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -11,10 +11,11 @@ import { Sandbox } from './harness/sandbox.ts';
 before(requireMachine);
 
 /** Runs the container that the webhook puts into a pod of a profile which reaches for that host. */
-function reach(sandbox: Sandbox, host: string) {
-  const check = { reach: { host, port: 5432, timeout: '3s' } };
+function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
+  const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });
-  return startProof(sandbox, { profile: 'database' }, { configuration }).ended;
+  return startProof(sandbox, { profile: 'database' }, { configuration, ...(nameServers && { nameServers }) })
+    .ended;
 }
 
 describe('reach', { concurrency: 4 }, () => {
@@ -45,4 +46,13 @@ describe('reach', { concurrency: 4 }, () => {
       assert.deepEqual([message.code, message.checks[0]?.reason], [95, 'unreachable'], log);
     });
   }
+
+  test('a name that only the second name server knows: the first does not answer', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    await listen(sandbox, 'node', { host: '0.0.0.0', tcp: [5432], manner: 'silent' });
+    await serveNames(sandbox, { host: gatewayAddress.ipv4, address: gatewayAddress.ipv4 });
+    const servers = [outsideAddress.ipv4, gatewayAddress.ipv4];
+    const proof = await reach(sandbox, 'db.example', '12s', servers);
+    assert.equal(proof.code, 0, proof.log);
+  });
 });

@@ -1,6 +1,7 @@
 import type { ReachCheck } from '../contract.ts';
 import { dial } from '../dial.ts';
 import { type Finding, failed, held } from '../finding.ts';
+import { patientLookUp } from '../look-up.ts';
 import type { Reason } from '../reasons.ts';
 import { now, untilHeld } from '../waiting.ts';
 
@@ -10,8 +11,9 @@ const attempt = 4000;
 /** A TCP connect to a host and port, by name or address. */
 export function proveReach({ host, port }: ReachCheck, end: number): Promise<Finding> {
   const at = `${host} port ${port}`;
+  const lookup = patientLookUp();
   return untilHeld(end, async () => {
-    const dialled = await dial({ host, port, limit: Math.min(attempt, Math.max(end - now(), 1)) });
+    const dialled = await dial({ host, port, lookup, limit: Math.min(attempt, Math.max(end - now(), 1)) });
     if (dialled.as === 'silent') {
       if (!dialled.resolved) return failed('name-unknown', `no answer on the name ${host}`);
       return failed('connect-timed-out', `no answer from ${at}`);

@@ -4,6 +4,7 @@ import { inside } from './namespaces.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const listener = fileURLToPath(new URL('./listener.ts', import.meta.url));
+const nameServer = fileURLToPath(new URL('./name-server.ts', import.meta.url));
 const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
 /** What somebody listens on, and what a connection gets from it. */
@@ -34,6 +35,17 @@ export interface Talk {
 /** Starts a program of the pod that sends datagrams. */
 export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
   return keepRunning(sandbox, 'pod', talker, what);
+}
+
+/** Where a name server listens, and what every name stands for. */
+export interface Naming {
+  host: string;
+  address: string;
+}
+
+/** Starts a name server at the node. */
+export function serveNames(sandbox: Sandbox, what: Naming): Promise<void> {
+  return keepRunning(sandbox, 'node', nameServer, what);
 }
 
 async function keepRunning(

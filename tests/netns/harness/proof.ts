@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,8 @@ export interface ProofOptions {
   mode?: ProofMode;
   /** The webhook's configuration, in place of the built-in profiles alone. */
   configuration?: Configuration;
+  /** The name servers of `/etc/resolv.conf`. */
+  nameServers?: string[];
   /** Options of Node. */
   flags?: string[];
   /** A file that runs in place of the bundle. */
@@ -62,12 +64,16 @@ export function startProof(
   sandbox.onRemoval(() => rmSync(folder, { recursive: true, force: true }));
   const mount = container.volumeMounts?.[0]?.mountPath;
   const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
+  const resolvConf = join(folder, 'resolv.conf');
+  const servers = options.nameServers?.map((address) => `nameserver ${address}\n`);
+  if (servers) writeFileSync(resolvConf, servers.join(''));
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
   const running = startContainer(sandbox, {
     args: [...(options.flags ?? []), '/app/validate.mjs', ...(container.args ?? [])],
     mounts: {
       // the one file that an image holds: `npm run build:validator` makes it
       '/app/validate.mjs': options.program ?? join(checkout, 'dist/validator/main.js'),
+      ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
     environment: {
