@@ -21,6 +21,11 @@ export function readTable(path: string): string {
   }
 }
 
+/** The same for a table of IPv6, which a kernel without IPv6 does not have: then it is empty. */
+export function readIPv6Table(path: string): string {
+  return fs().existsSync(path) ? readTable(path) : '';
+}
+
 /** Where a symbolic link leads, or an empty text. */
 export function readLink(path: string): string {
   try {

@@ -5,7 +5,7 @@ import { type Finding, failed, held } from '../finding.ts';
 import type { Pod } from '../pod.ts';
 import { parseTcp, type TcpSocket, tcpState } from '../proc/tcp.ts';
 import { byteOrder } from '../proc/words.ts';
-import { readText } from '../read-text.ts';
+import { readIPv6Table, readTable } from '../read-text.ts';
 import { readSpareTargets } from '../spare-targets.ts';
 import { formatTarget, type Target, targetsOf } from '../targets.ts';
 import { now, untilHeld } from '../waiting.ts';
@@ -91,6 +91,6 @@ export function endedAt(
 }
 
 function readSockets(): TcpSocket[] {
-  const order = byteOrder();
-  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => parseTcp(readText(path), order));
+  const texts = [readTable('/proc/net/tcp'), readIPv6Table('/proc/net/tcp6')];
+  return texts.flatMap((text) => parseTcp(text, byteOrder()));
 }

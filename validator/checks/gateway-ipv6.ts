@@ -1,7 +1,7 @@
 import { type Finding, failed, held } from '../finding.ts';
 import { neighbourAnswers } from '../proc/snmp6.ts';
 import { queuedBytes } from '../proc/udp.ts';
-import { readText } from '../read-text.ts';
+import { readIPv6Table } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
 import { knownBefore } from './no-gateway.ts';
@@ -25,7 +25,7 @@ export const enough = 3;
  * (`net/core/neighbour.c`): what others in the pod send changes nothing in that.
  */
 export async function askByIPv6(gateway: string, device: string, end: number): Promise<Finding> {
-  const before = neighbourAnswers(readText('/proc/net/snmp6')) ?? 0;
+  const before = neighbourAnswers(readIPv6Table('/proc/net/snmp6')) ?? 0;
   const started = now();
   const datagrams = datagramsTo(gateway, 'udp6', 1);
   try {
@@ -35,7 +35,7 @@ export async function askByIPv6(gateway: string, device: string, end: number): P
       await sleep(wait);
       const over = now() - started >= round || now() >= end;
       const { refused, error, sends, localPort } = datagrams;
-      const queued = queuedBytes(readText('/proc/net/udp6'), localPort);
+      const queued = queuedBytes(readIPv6Table('/proc/net/udp6'), localPort);
       const gone = queued === 0 && sends >= asked.count;
       if (gone) left = now() - asked.at < prompt ? left + 1 : 0;
       if (gone || (error !== undefined && now() - asked.at >= prompt)) {
@@ -43,7 +43,7 @@ export async function askByIPv6(gateway: string, device: string, end: number): P
         wait = 1;
         if (left < enough) datagrams.send();
       }
-      const answered = (neighbourAnswers(readText('/proc/net/snmp6')) ?? 0) > before;
+      const answered = (neighbourAnswers(readIPv6Table('/proc/net/snmp6')) ?? 0) > before;
       const finding = judgeGateway({
         gateway,
         device,

@@ -1,8 +1,35 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
-import { readTable } from '../../../validator/read-text.ts';
+import { proveCaptured } from '../../../validator/checks/captured.ts';
+import { readPod } from '../../../validator/pod.ts';
+import { readIPv6Table, readTable } from '../../../validator/read-text.ts';
 
 test('a table of the kernel that cannot be read is never taken for an empty one', () => {
   assert.match(readTable('/proc/net/arp'), /^IP address/);
   assert.throws(() => readTable('/proc/net/nothing'), /^Error: \/proc\/net\/nothing cannot be read: ENOENT/);
 });
+
+test('a table of IPv6 may not be there, and is not empty for being unreadable', () => {
+  assert.equal(readIPv6Table('/proc/net/nothing'), '');
+  assert.throws(() => readIPv6Table('/proc/net'), /cannot be read: EISDIR/);
+});
+
+for (const table of ['/proc/net/tcp', '/proc/net/tcp6'])
+  test(`a pod is not told to have no listener where ${table} could not be read`, async (t) => {
+    const read = fs.readFileSync;
+    t.mock.method(fs, 'readFileSync', (path: string, encoding: 'utf8') => {
+      if (path === table) throw new Error('EMFILE: too many open files');
+      return read(path, encoding);
+    });
+    const check = { listeners: [15_001], outbound: 15_001, connect: ['192.0.2.2:1404'], timeout: '0s' };
+    await assert.rejects(
+      proveCaptured(
+        check,
+        'IPv4',
+        readPod({}, 1, () => []),
+        0,
+      ),
+      /cannot be read: EMFILE/,
+    );
+  });
