@@ -55,6 +55,52 @@ describe('a pod without a network has no gateway to ask, and that proves nothing
   });
 });
 
+/** Somebody outside leads all addresses through the pod's gateway by two halves in place of one route. */
+const splitDefault: Step = async (sandbox) => {
+  await sandbox.ip(
+    'pod',
+    'route del default',
+    `route add 0.0.0.0/1 via ${gatewayAddress.ipv4} dev eth0`,
+    `route add 128.0.0.0/1 via ${gatewayAddress.ipv4} dev eth0`,
+  );
+};
+
+test('two halves of a default route lead to a gateway that is asked', async () => {
+  await using right = await Sandbox.make({ families: 'ipv4' });
+  await using silent = await Sandbox.make({ families: 'ipv4' });
+  await Promise.all([right, silent].map((sandbox) => splitDefault(sandbox)));
+  await silenceGateway(silent);
+  const [answered, unanswered] = await Promise.all([right, silent].map((sandbox) => proveGateway(sandbox)));
+  assert.deepEqual(answered && [answered.code, notes(answered.log)], [0, [undefined]], answered?.log);
+  assert.deepEqual(unanswered && reasons(unanswered), ['gateway-silent'], unanswered?.log);
+});
+
+test('an IPv6 gateway of an IPv4 route is noted: nobody was asked', async () => {
+  await using sandbox = await Sandbox.make({ families: 'ipv4', defaultRoute: false });
+  await sandbox.exec('pod', 'ip', [
+    '-4',
+    'route',
+    'add',
+    'default',
+    'via',
+    'inet6',
+    'fe80::1',
+    'dev',
+    'eth0',
+  ]);
+  const { code, log } = await proveGateway(sandbox);
+  assert.equal(code, 0, log);
+  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nobody was asked/);
+});
+
+test('nobody is asked on a device without neighbours', async () => {
+  await using sandbox = await Sandbox.make({ families: 'ipv4' });
+  await sandbox.ip('pod', 'link set eth0 arp off');
+  const { code, log } = await proveGateway(sandbox);
+  assert.equal(code, 0, log);
+  assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
+});
+
 /** The kernel looks for doubles of an address that has just been given, and sends nothing from it until then. */
 const giveAddressWithDetection: Step = async (sandbox) => {
   const address = withPrefix('ipv6', podAddress.ipv6, 'subnet');

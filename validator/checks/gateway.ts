@@ -13,6 +13,8 @@ import { noGateway } from './no-gateway.ts';
 /** So long after a late address its routes may still be under way: plugins write them right behind it. */
 const settling = 1000;
 
+const untold = 'nobody was asked, because this kernel does not tell the gateway of such a route';
+
 /**
  * The default gateway answers at the link layer: the pod is attached to its datapath, whatever policies say. A pod
  * can have its interface, address and routes before Cilium's agent attached anything to it (cilium issue 29405).
@@ -22,18 +24,20 @@ const settling = 1000;
 export function proveGateway(family: Family, pod: Pod, end: number): Promise<Finding> {
   const wanted = pod.addresses.filter((address) => address.family === family);
   let missing: { at: number; finding: Finding } | undefined;
-  const nobody = (seen: string): Finding => {
+  const nobody = (told: Finding): Finding => {
     // without an address to go by, the family is that of an interface which was there at the start
     const finding = wanted.length === 0 ? held('it') : judgeAddresses(wanted, readDevices());
     if (!finding.held) missing = { at: now(), finding };
-    return missing !== undefined && now() - missing.at < settling ? missing.finding : noGateway(seen);
+    return missing !== undefined && now() - missing.at < settling ? missing.finding : told;
   };
   return untilHeld(end, async () => {
     const route = defaultRoute(readRoutes(family));
-    if (!route) return nobody('no default route');
-    const { gateway, device } = route;
-    if (!gateway) return nobody(`a default route by ${device} without a gateway`);
-    if (hasNoNeighbours(device)) return nobody(`a default route by ${device}, which has no neighbours`);
+    if (!route) return nobody(noGateway('no default route'));
+    const { gateway, device, untoldGateway } = route;
+    if (untoldGateway) return nobody(held(`a default route by ${device} with an IPv6 gateway`, untold));
+    if (!gateway) return nobody(noGateway(`a default route by ${device} without a gateway`));
+    if (hasNoNeighbours(device))
+      return nobody(noGateway(`a default route by ${device}, which has no neighbours`));
     const text = formatAddress(gateway);
     if (family === 'IPv4') return askByIPv4(text, device, end);
     return askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, end);

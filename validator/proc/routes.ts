@@ -6,6 +6,8 @@ export interface Route {
   /** Bits of the destination that count; 0 is a default route. */
   bits: number;
   gateway?: Address;
+  /** It has a gateway, whose address is not told: an IPv6 one of an IPv4 route (`net/ipv4/fib_trie.c`). */
+  untoldGateway?: true;
   device: string;
   metric: number;
 }
@@ -22,7 +24,7 @@ export function parseRoutes(text: string, order: ByteOrder): Route[] {
         {
           destination: addressOf(bytesOfWords(destination, order)),
           bits: bitsOf(bytesOfWords(mask, order)),
-          ...gatewayOf(bytesOfWords(gateway, order)),
+          ...gatewayOf(bytesOfWords(gateway, order), Number.parseInt(flags, 16)),
           device,
           metric: Number(metric),
         },
@@ -41,7 +43,7 @@ export function parseIPv6Routes(text: string): Route[] {
         {
           destination: addressOf(destination),
           bits: Number.parseInt(bits, 16),
-          ...gatewayOf(gateway),
+          ...gatewayOf(gateway, Number.parseInt(flags, 16)),
           device,
           metric: Number.parseInt(metric, 16),
         },
@@ -50,9 +52,17 @@ export function parseIPv6Routes(text: string): Route[] {
   );
 }
 
-/** The default route that the kernel takes first, or undefined where there is none. */
+/**
+ * The default route that the kernel takes first, or undefined where there is none. Two halves of all addresses stand
+ * for one, as VPNs write it, and go before one for all. Of several gateways at once it is the first.
+ */
 export function defaultRoute(routes: Route[]): Route | undefined {
-  return routes.filter(({ bits }) => bits === 0).sort((a, b) => a.metric - b.metric)[0];
+  const first = (length: number, destination: RegExp): Route | undefined =>
+    routes
+      .filter((route) => route.bits === length && destination.test(route.destination.hex))
+      .sort((a, b) => a.metric - b.metric)[0];
+  const [lower, upper] = [first(1, /^0/), first(1, /^8/)];
+  return lower && upper ? lower : first(0, /^0/);
 }
 
 function usable(device: string, flags: number): boolean {
@@ -61,7 +71,9 @@ function usable(device: string, flags: number): boolean {
   );
 }
 
-const gatewayOf = (hex: string): { gateway?: Address } =>
-  /^0*$/.test(hex) ? {} : { gateway: addressOf(hex) };
+function gatewayOf(hex: string, flags: number): Pick<Route, 'gateway' | 'untoldGateway'> {
+  if (!/^0*$/.test(hex)) return { gateway: addressOf(hex) };
+  return (flags & flag.gateway) === 0 ? {} : { untoldGateway: true };
+}
 
 const bitsOf = (mask: string): number => Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;

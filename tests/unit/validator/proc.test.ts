@@ -78,6 +78,33 @@ test('the default route is the one of the lowest metric', () => {
   assert.equal(defaultRoute([]), undefined);
 });
 
+test('two halves of all addresses are a default route, and go before one', () => {
+  const half = (from: string, gateway: string): string =>
+    `eth0 ${from} ${gateway} 0003 0 0 0 00000080 0 0 0\n`;
+  const lower = half('00000000', '0200090A');
+  const upper = half('00000080', '0300090A');
+  const first = (text: string): string => {
+    const found = defaultRoute(parseRoutes(text, 'LE'));
+    return found ? line(found) : 'none';
+  };
+  assert.equal(first(lower + upper), '0.0.0.0/1 10.9.0.2 eth0');
+  assert.equal(first(route + upper + lower), '0.0.0.0/1 10.9.0.2 eth0');
+  assert.equal(first(lower), 'none', 'a half alone');
+  assert.equal(first(route + upper), '0.0.0.0/0 10.16.0.1 net1');
+});
+
+test('routes of lo lead nowhere', () => {
+  assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo'), 'LE').map(line), ['0.0.0.0/0 10.16.0.1 net1']);
+});
+
+test('an IPv6 gateway of an IPv4 route is known to be there, and no more', () => {
+  const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n', 'LE');
+  assert.equal(found?.untoldGateway, true);
+  assert.equal(found?.gateway, undefined);
+  const [direct] = parseRoutes('eth0 00000000 00000000 0001 0 0 0 00000000 0 0 0\n', 'LE');
+  assert.equal(direct?.untoldGateway, undefined);
+});
+
 const arp = `IP address       HW type     Flags       HW address            Mask     Device
 10.9.0.1         0x1         0x2         02:fc:00:00:00:05     *        eth0
 10.9.0.3         0x1         0x0         00:00:00:00:00:00     *        eth0
