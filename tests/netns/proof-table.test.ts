@@ -6,7 +6,7 @@ import { type NetworkName, specimens } from './harness/pods.ts';
 import { networkNames, networks } from './table/networks.ts';
 import { type Outcome, outcomeOf, verdictOf } from './table/outcome.ts';
 import { carryOut, type Plan, situations } from './table/plan.ts';
-import { keyOf, readPage, renderPage } from './table/render.ts';
+import { keyOf, lastingPartOf, readPage, renderPage } from './table/render.ts';
 import { versionsHere } from './table/versions.ts';
 import { writerCells } from './table/writers.ts';
 
@@ -15,7 +15,8 @@ before(requireMachine);
 
 const page = new URL('../../docs/reference/proof-table.md', import.meta.url);
 const updating = process.env.UPDATE_TABLE === '1';
-const recorded = readPage(existsSync(page) ? readFileSync(page, 'utf8') : '');
+const text = existsSync(page) ? readFileSync(page, 'utf8') : '';
+const recorded = readPage(text);
 const outcomes = new Map<string, Outcome>();
 
 interface Cell {
@@ -55,12 +56,9 @@ describe('what takes its time', { concurrency: 10 }, () => {
   for (const cell of cells.filter((cell) => !isQuick(cell))) testCell(cell);
 });
 
-test('the page has these cells and no others', async () => {
+test('the page is that of this run, but for times and versions', async () => {
   assert.equal(outcomes.size, cells.length + writerCells.length, 'a cell failed');
-  if (updating) {
-    writeFileSync(page, renderPage(outcomes, await versionsHere()));
-    return;
-  }
-  const verdicts = new Map([...outcomes].map(([key, outcome]) => [key, verdictOf(outcome)]));
-  assert.deepEqual(Object.fromEntries(recorded), Object.fromEntries(verdicts));
+  const rendered = renderPage(outcomes, await versionsHere());
+  if (updating) writeFileSync(page, rendered);
+  else assert.equal(lastingPartOf(text), lastingPartOf(rendered));
 });

@@ -1,4 +1,3 @@
-import { ambient } from '../rules/ambient.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
 import type { Cells } from './plan.ts';
@@ -9,7 +8,6 @@ import {
   flush,
   leadBack,
   listenInPod,
-  openZtunnel,
   refuseByRouter,
   write,
 } from './steps.ts';
@@ -18,15 +16,15 @@ const anybody = 65_532;
 const noAddress = 'the proof of a mesh looks at its rules, not at the addresses of the pod';
 const noMultus = 'the mesh has no interface of its own, and Multus no part in it';
 const ownListener = 'the proof is its own listener: the proxy starts later';
-const onlyLo = 'the same as no route at all: the pod has no interface but lo';
+export const onlyLo = 'the same as no route at all: the pod has no interface but lo';
 const byLo = 'the inbound rule is proved through lo, which needs no route';
-const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
 const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
 const noLateness = 'the same as rules that come late: plugins write them behind the interface';
 
-const notOfMeshes = {
+/** What says nothing about any mesh. */
+export const notOfMeshes = {
   'interface comes 2 s late': noLateness,
   'interface comes 2 s late, gateway does not answer': noGateway,
   'address of another pod': noAddress,
@@ -128,57 +126,4 @@ export const istioCells: Cells = {
   'rules come 3 s late': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(istio()), dropEverything], ends: 0 },
-};
-
-export const ambientCells: Cells = {
-  ...notOfMeshes,
-  'right rules': { before: [write(ambient()), openZtunnel], ends: 0 },
-  'no rules': { before: [openZtunnel], ends: 95 },
-  'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
-  'rules flushed': { before: [write(ambient()), openZtunnel, flush], ends: 95 },
-  'only IPv4 rules on a dual-stack pod': {
-    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
-    ends: 95,
-  },
-  'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
-  'wrong port: one of the proxy for the other direction': {
-    before: [write(ambient({ outbound: 15_006 })), openZtunnel],
-    ends: 95,
-  },
-  "wrong port: the proxy's for what comes encrypted": {
-    before: [write(ambient({ outbound: 15_008 })), openZtunnel],
-    ends: 95,
-  },
-  'listeners missing': { before: [write(ambient())], ends: 95 },
-  "proxy's uid skipped: run as the wrong user": byMark,
-  "proxy's uid skipped: the rules skip the proof's": byMark,
-  'port taken': 'the proof binds no port: ztunnel has them',
-  'no default route, the subnet only': {
-    shape: { defaultRoute: false },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
-  },
-  'no default route, the services only': {
-    shape: { defaultRoute: 'services', gateway: 'by-link-route' },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
-  },
-  'no default route, no rules': {
-    shape: { defaultRoute: 'services' },
-    before: [openZtunnel],
-    ends: 95,
-  },
-  'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
-  'right rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
-  'target answers by itself': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
-  'target sends back what it gets': 'nothing is sent: who accepts the connection decides',
-  'target answers by itself, right rules': {
-    before: [write(ambient()), openZtunnel, answerOutside('banner')],
-    ends: 0,
-  },
-  'target hands the connection back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
-  'node leads the connection back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
-  'rules come 3 s late': { before: [openZtunnel], while: [{ after: 3000, step: write(ambient()) }], ends: 0 },
-  'sandbox without the interface': onlyLo,
-  'every packet dropped by policy': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
 };

@@ -1,7 +1,9 @@
 import type { NetworkName } from '../harness/pods.ts';
-import { ambientCells, istioCells, linkerdCells } from './meshes.ts';
+import { ambientCells } from './ambient.ts';
+import { istioCells, linkerdCells } from './meshes.ts';
+import { multusCells } from './multus.ts';
 import type { Cells } from './plan.ts';
-import { awsCells, ciliumCells, multusCells } from './plugins.ts';
+import { awsCells, ciliumCells } from './plugins.ts';
 
 /** The columns of the table: every built-in profile. */
 export const networks: Record<NetworkName, Cells> = {
