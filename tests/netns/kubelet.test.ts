@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { otherSecondAddress, podAddress, secondAddress } from './harness/addresses.ts';
 import { injected } from './harness/admission.ts';
 import { requireMachine } from './harness/machine.ts';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
@@ -9,7 +10,8 @@ import { bootId, Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import { addSecondInterface } from './table/steps.ts';
+import { networkStatusOf } from './table/network-status.ts';
+import { addSecondInterface, downLo } from './table/steps.ts';
 
 /** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and what it says at its end. */
 before(requireMachine);
@@ -95,6 +97,27 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
       );
     });
   }
+
+  test('a redirect that ends at lo, which is down, is told so', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    await writeRules(sandbox, istio());
+    await downLo(sandbox);
+    const { code, log } = await startProof(sandbox, specimens.istio).ended;
+    assert.equal(code, 95, log);
+    assert.match(log, /, and the interface lo is down\./);
+  });
+
+  test('network-status is waited for: what comes a second late decides', async () => {
+    await using sandbox = await Sandbox.make();
+    await addSecondInterface(otherSecondAddress)(sandbox);
+    const proof = startProof(sandbox, specimens.multus);
+    await proof.started;
+    await sleep(1000);
+    proof.setNetworkStatus(networkStatusOf('dual', podAddress, secondAddress));
+    const { code, message, log } = await proof.ended;
+    assert.equal(code, 95, log);
+    assert.equal(message.checks[0]?.reason, 'address-differs');
+  });
 
   test('in warn mode all is told and the pod starts', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });

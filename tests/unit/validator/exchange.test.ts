@@ -55,6 +55,17 @@ test('a silent peer is found out by that our listener accepted nothing', async (
   assert.ok(early < process.uptime() - started, 'earlier than what our listener did accept');
 });
 
+test('a connection that our listener accepted gets longer than one that it did not', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const peer = new PassThrough();
+  const options = { token, accepted: () => true, patience: 20, limit: 60 };
+  const waiting = exchange(peer as unknown as Socket, options);
+  t.mock.timers.tick(30);
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  peer.end(token);
+  assert.equal(await waiting, 'own');
+});
+
 test('tokens differ', () => {
   assert.equal(token.length, 32);
   assert.ok(!token.equals(makeToken()));

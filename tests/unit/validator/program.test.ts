@@ -20,6 +20,7 @@ interface Ended {
     verdict: string;
     code: number;
     mode?: string;
+    seconds: number;
     problem?: string;
     sandbox: object;
     checks: object[];
@@ -31,11 +32,15 @@ type Environment = Record<string, string>;
 /** Runs the program. None of the checks here sends anything: proofs belong into network namespaces of their own. */
 async function runs(
   environment: Environment,
-  { args = ['validate'], signal }: { args?: string[]; signal?: NodeJS.Signals } = {},
+  {
+    args = ['validate'],
+    flags = [],
+    signal,
+  }: { args?: string[]; flags?: string[]; signal?: NodeJS.Signals } = {},
 ): Promise<Ended> {
   const terminationLog = join(folder, `${Math.random()}`);
   const more = args[0] === 'validate' && args.length === 1 ? ['--termination-log', terminationLog] : [];
-  const child = spawn(process.execPath, [main, ...args, ...more], {
+  const child = spawn(process.execPath, [...flags, main, ...args, ...more], {
     env: { PATH: process.env.PATH, [env.podIPs]: '10.9.0.2', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -74,6 +79,9 @@ test('proved: exit 0, a sentence, a verdict and a message with the sandbox', asy
   assert.match(log, /^multus: interfaces held: .*\nverdict: proved \(0\) after \d+\.\d{3} s\.\n$/);
   assert.equal(complaints, '');
   assert.equal(message.verdict, 'proved');
+  const [, seconds] = /after ([\d.]+) s\./.exec(log) ?? [];
+  assert.equal(message.seconds, Number(seconds));
+  assert.ok(message.seconds > 0, 'a process takes some milliseconds to start');
   assert.deepEqual(Object.keys(message.sandbox), ['netns', 'bootId']);
 });
 
@@ -128,6 +136,15 @@ test('a termination log that cannot be written is told, and no more', async () =
   const { code, complaints } = await runs(checks(interfaces('1s')), { args });
   assert.equal(code, 0);
   assert.match(complaints, /cannot write the termination message/);
+});
+
+test('an error that nobody expected is a defect, with a verdict and a message', async () => {
+  const source = 'setTimeout(() => { throw new Error("a hole"); }, 1)';
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(source)}`];
+  const { code, log, message } = await runs({ ...checks(interfaces('1m')), ...missing }, { flags });
+  assert.equal(code, 69, log);
+  assert.equal(message.verdict, 'unproved');
+  assert.match(message.problem ?? '', /a defect of the validator: Error: a hole/);
 });
 
 for (const [signal, expected] of [

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Finding, failed, held } from '../../../validator/finding.ts';
+import { now, untilHeld } from '../../../validator/waiting.ts';
+
+test('looks again ten times a second until it holds or the time is over', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let clock = 0;
+  t.mock.method(process, 'uptime', () => clock / 1000);
+  const looks = async (end: number, findings: Finding[]): Promise<{ at: number[]; finding: Finding }> => {
+    const at: number[] = [];
+    let over = false;
+    clock = 0;
+    const waiting = untilHeld(end, async () => {
+      at.push(now());
+      return findings[at.length - 1] ?? failed('address-missing', 'nothing');
+    }).finally(() => {
+      over = true;
+    });
+    while (!over) {
+      // all that is not a timer runs in between
+      await new Promise(setImmediate);
+      clock += 10;
+      t.mock.timers.tick(10);
+    }
+    return { at, finding: await waiting };
+  };
+  const whole = await looks(1000, []);
+  assert.ok(whole.at.length >= 7, `${whole.at}`);
+  assert.ok(whole.at.every((time) => time < 1000));
+  const late = await looks(10_000, [failed('address-missing', 'nothing'), held('it')]);
+  assert.deepEqual([late.at.length, late.finding.held], [2, true]);
+  const final = await looks(10_000, [{ ...failed('wrong-user', 'another'), final: true }]);
+  assert.equal(final.at.length, 1);
+});
