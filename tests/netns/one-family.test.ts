@@ -22,6 +22,12 @@ const meshes = [
 ] as const;
 
 describe('pods of one family', { concurrency: 6 }, () => {
+  test("istio, IPv6, no rules and no route to the mesh's own address: the mesh is not there", async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv6', gateway: 'none' });
+    const { code, message, log } = await startProof(sandbox, specimens.istio).ended;
+    assert.deepEqual([code, message.checks[0]?.reason], [95, 'not-redirected'], log);
+  });
+
   for (const { network, rules, port } of meshes) {
     const cases: [name: string, families: 'ipv4' | 'ipv6', steps: Step[], code: number][] = [
       ['IPv4, right rules', 'ipv4', [write(rules)], 0],
