@@ -55,7 +55,9 @@ function stepFor(wish: Wish, state: ReadState): Step {
         throw refused('a rotation is under way already: the next authority waits to be trusted everywhere');
       return { do: 'begin', state };
     case 'finish':
-      if (next || !previous) throw refused('there is no previous authority to be forgotten');
+      if (next)
+        throw refused('a rotation is under way: an authority before it can be forgotten once it has ended');
+      if (!previous) throw refused('there is no previous authority to be forgotten');
       return { do: 'drop', state };
   }
 }

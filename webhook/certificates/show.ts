@@ -65,7 +65,8 @@ export async function show(shared: Shared): Promise<Shown> {
 
 /** Whether all is as it should be. */
 export function isWell({ configurations, faults }: Shown): boolean {
-  return faults.length === 0 && configurations.every(({ caBundle }) => caBundle === 'complete');
+  const called = configurations.length > 0 && configurations.every(({ caBundle }) => caBundle === 'complete');
+  return faults.length === 0 && called;
 }
 
 function certificate({

@@ -4,7 +4,7 @@ import type { Cluster } from '../harness/cluster.ts';
 export async function bringCertificate(
   cluster: Cluster,
   names = ['cni-gate.cni-gate.svc'],
-  secret = 'cni-gate-tls',
+  secret = 'cni-gate-serving',
 ): Promise<void> {
   const { certificate, key } = await cluster.authority.serving(names);
   await cluster.api.post('/api/v1/namespaces/cni-gate/secrets', {
@@ -15,8 +15,13 @@ export async function bringCertificate(
     stringData: { 'tls.crt': certificate, 'tls.key': key },
   });
   const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-  await cluster.kubectl([
-    ...['patch', 'mutatingwebhookconfigurations', 'cni-gate', '--type=json', '-p'],
-    JSON.stringify([{ op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: caBundle }]),
-  ]);
+  const webhooks = { mutatingwebhookconfigurations: 1, validatingwebhookconfigurations: 2 };
+  for (const [kind, count] of Object.entries(webhooks)) {
+    const operations = Array.from({ length: count }, (_, index) => ({
+      op: 'add',
+      path: `/webhooks/${index}/clientConfig/caBundle`,
+      value: caBundle,
+    }));
+    await cluster.kubectl(['patch', kind, 'cni-gate', '--type=json', '-p', JSON.stringify(operations)]);
+  }
 }
