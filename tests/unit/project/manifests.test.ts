@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
+import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
@@ -61,7 +63,10 @@ test('every alert has its section in the guide, and links to it', () => {
 });
 
 test('alerts ask for metrics that there are', async () => {
-  const known = await new Metrics().registry.metrics();
+  const { registry } = new Metrics();
+  new CertificateMetrics(registry);
+  new ClusterMetrics(registry);
+  const known = await registry.metrics();
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);
   for (const name of asked) {
