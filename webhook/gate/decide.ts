@@ -6,18 +6,18 @@ import type { Placement } from './placement.ts';
 import { type Obstacle, refusalText } from './refusal.ts';
 
 /** Why the gate let a pod pass without knowing that its node is ready. */
-export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown' | 'held-long-enough';
+export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
 
 /** Why the gate had nothing to judge. */
 export type Skipped = 'operation' | 'nothing-promised';
 
 /**
  * What came of a placement. `audited` would have been refused with `gate.mode: enforce`; `unknown` was let through
- * because nobody could tell.
+ * because nobody could tell, and `released` because it had been held for as long as `gate.maxHold` says.
  */
 export interface GateDecision {
-  outcome: 'allowed' | 'refused' | 'audited' | 'unknown' | 'skipped';
-  reason: State | Doubt | Skipped;
+  outcome: 'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped';
+  reason: State | Doubt | Skipped | 'held-long-enough';
   /** Of the profile that decided, one that the configuration has. */
   profile?: string;
   profiles: string[];
@@ -67,9 +67,9 @@ export function decidePlacement(
       return { ...stop(obstacle, pod.heldSince, policy, now), ...told };
     } else if (standing.state === 'ready') exempt = false;
   }
-  return (
-    doubts[0] ?? { outcome: 'allowed', reason: exempt ? 'exempt' : 'ready', profiles: names, warnings: [] }
-  );
+  const [profile = ''] = names;
+  const allowed = { profile, profiles: names, warnings: [] };
+  return doubts[0] ?? { outcome: 'allowed', reason: exempt ? 'exempt' : 'ready', ...allowed };
 }
 
 const skip = (reason: Skipped): GateDecision => ({ outcome: 'skipped', reason, profiles: [], warnings: [] });
@@ -98,7 +98,8 @@ function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy,
   const message = refusalText(obstacle);
   const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - Math.max(heldSince, since ?? 0) > maxHold) {
-    return doubt('held-long-enough', `it has been held for longer than gate.maxHold; ${message}`);
+    const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
+    return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
   }
   const base = { reason: state, profiles: [] };
   return mode === 'audit'

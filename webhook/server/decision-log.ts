@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** Outcomes that somebody should hear of. */
-const told = new Set(['refused', 'warned', 'audited', 'unknown']);
+const told = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
  * One line for each decision: who, what came of it and why. Pods may hold secrets in their environment, so

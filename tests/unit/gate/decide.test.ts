@@ -31,7 +31,13 @@ const refusal =
 
 suite('what the gate says to a placement', () => {
   test('a node that is ready is allowed', () => {
-    assert.deepEqual(decide('n2'), { outcome: 'allowed', reason: 'ready', profiles: ['mesh'], warnings: [] });
+    assert.deepEqual(decide('n2'), {
+      outcome: 'allowed',
+      reason: 'ready',
+      profile: 'mesh',
+      profiles: ['mesh'],
+      warnings: [],
+    });
   });
 
   test('a node that is not is refused, with a text for whoever reads the event', () => {
@@ -98,14 +104,14 @@ suite('a hold ends after gate.maxHold', () => {
     assert.equal(held(now - 9 * minute).outcome, 'refused');
     assert.equal(held(now - 10 * minute).outcome, 'refused');
     const { outcome, reason, warnings } = held(now - 10 * minute - 1);
-    assert.deepEqual([outcome, reason], ['unknown', 'held-long-enough']);
-    assert.equal(warnings[0], `not held back: it has been held for longer than gate.maxHold; ${refusal}`);
+    assert.deepEqual([outcome, reason], ['released', 'held-long-enough']);
+    assert.equal(warnings[0], `not held back any longer, gate.maxHold is over: ${refusal}`);
   });
 
   test('or from when the DaemonSet came to its state, where that is later', () => {
     // broken for half an hour
     assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
-    assert.equal(held(now - 60 * minute, '29m').outcome, 'unknown');
+    assert.equal(held(now - 60 * minute, '29m').outcome, 'released');
   });
 
   test('a pod that was never refused is held, however old the trouble is', () => {

@@ -7,6 +7,9 @@ import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
+import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
+import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
+import { policyOf } from '../../support/configurations.ts';
 
 const root = new URL('../../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -66,6 +69,7 @@ test('alerts ask for metrics that there are', async () => {
   const { registry } = new Metrics();
   new CertificateMetrics(registry);
   new ClusterMetrics(registry);
+  measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
   const known = await registry.metrics();
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);
