@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { CniGateError } from '../../webhook/errors.ts';
 import type { Authority } from '../authority.ts';
 import { checkPair } from '../pair.ts';
+import { pemBlocks } from '../pem.ts';
 import type { Period } from '../period.ts';
 import { readCertificates } from '../read.ts';
 import type { Fault, FaultReason } from './fault.ts';
@@ -34,7 +35,14 @@ export function readAuthorityPart(certificate: string, key: string): ReadAuthori
       `expected the certificate of an authority with an RSA key; ${inWords(x509.subject)} is none`,
     );
   }
-  return { certificate, key, facts: factsOf(x509) };
+  const [block, ...more] = pemBlocks(certificate, 'The authority');
+  if (more.length > 0 || block?.label !== 'CERTIFICATE') {
+    throw new CniGateError(
+      'CNI_GATE_TLS_PAIR',
+      `expected one certificate and nothing else, found ${more.length + 1} blocks: whatever stands there would be told to everybody as a caBundle`,
+    );
+  }
+  return { certificate: x509.toString(), key, facts: factsOf(x509) };
 }
 
 /** @throws CniGateError as {@link checkPair} does */

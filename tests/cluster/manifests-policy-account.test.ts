@@ -214,6 +214,7 @@ test('of the Secret nothing else may change, and it may not go', async () => {
   for (const [field, value] of Object.entries({ ...metadata, labels: { a: 'b' } })) {
     await refused(api.patch(path, { metadata: { [field]: value } }));
   }
+  await refused(api.patch(path, { immutable: true }));
   await refused(api.delete(path));
 });
 

@@ -92,11 +92,22 @@ const refused: [what: string, Change, RegExp][] = [
     /lacks checks/,
   ],
   ['checks given twice', addVariable(env.checks), /lacks checks/],
-  ...['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH'].map((name): [string, Change, RegExp] => [
-    `variable ${name}`,
-    addVariable(name),
-    /has a variable that changes/,
-  ]),
+  ...['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT', 'OPENSSL_CONF'].map(
+    (name): [string, Change, RegExp] => [
+      `variable ${name}`,
+      addVariable(name),
+      /has a variable that changes/,
+    ],
+  ),
+  [
+    'a volume over its program',
+    ({ spec }, it) => {
+      spec.volumes = [...(spec.volumes ?? []), { name: 'x', emptyDir: {} }];
+      it.volumeMounts = [...(it.volumeMounts ?? []), { name: 'x', mountPath: '/app/dist' }];
+    },
+    /has a volume where its program is/,
+  ],
+  ['no seccomp profile', rights({ seccompProfile: { type: 'Unconfined' } }), /has more rights/],
   ['root', rights({ runAsNonRoot: false, runAsUser: 0 }), /has more rights/],
   ['a root that can be written', rights({ readOnlyRootFilesystem: false }), /has more rights/],
   ['privileges', rights({ privileged: true, allowPrivilegeEscalation: true }), /has more rights/],
@@ -131,6 +142,7 @@ const taken: [what: string, Change][] = [
   ['a variable', addVariable('HTTP_PROXY')],
   ['another release', image('ghcr.io/cni-gate/cni-gate:0.0.1')],
   ['a digest', image(`ghcr.io/cni-gate/cni-gate:1@sha256:${'0'.repeat(64)}`)],
+  ['a capability dropped by name as well', rights({ capabilities: { drop: ['NET_RAW', 'ALL'] } })],
   ['a user id', rights({ runAsUser: 1000 })],
   [
     'an init container behind it',
