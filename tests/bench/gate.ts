@@ -28,12 +28,12 @@ function percentiles(call: (index: number) => void): { p50: number; p99: number 
 
 function cluster(): Readiness {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) });
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
   for (let index = 0; index < nodes; index++) {
     const name = `n${index}`;
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) });
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) }, now);
     const options = { ready: index % 50 !== 0, containers: [`containerd://${index}`] };
-    readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) });
+    readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
   }
   return readiness;
 }

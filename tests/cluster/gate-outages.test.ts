@@ -76,6 +76,20 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
+  test('a reboot that is over when the outage is: nobody is held for it', async () => {
+    proxy.swallow();
+    await reboot();
+    await setReady(agent, false, container());
+    await comeBack();
+    // the kubelet goes on writing its Node, which then is younger than the container
+    await cluster.api.patch('/api/v1/nodes/n1', { metadata: { annotations: { written: 'later' } } });
+    await components['kube-apiserver'].stop();
+    await compact(cluster);
+    await components['kube-apiserver'].start();
+    proxy.recover();
+    await says('allowed', 'n1', promised);
+  });
+
   test('nobody was refused for want of knowledge', () => {
     const refused = scene.server.lines.filter(
       ({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused',

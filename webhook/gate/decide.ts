@@ -94,10 +94,10 @@ function unknown({
  * scheduler first told our refusal on the pod, or from when the DaemonSet came to its state, whichever is later.
  */
 function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
-  const { state, since } = obstacle.standing;
+  const { state, since, noticed } = obstacle.standing;
   const message = refusalText(obstacle);
   const { mode, maxHold } = policy.gate;
-  if (heldSince !== undefined && now - Math.max(heldSince, since ?? 0) > maxHold) {
+  if (heldSince !== undefined && now - Math.max(heldSince, since ?? noticed ?? 0) > maxHold) {
     const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
     return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
   }

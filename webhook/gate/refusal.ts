@@ -1,3 +1,4 @@
+import { clean } from '../clean.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { ErrorCode } from '../errors.ts';
 import { bindingsWebhook } from '../names.ts';
@@ -23,7 +24,7 @@ export function refusalText({ node, profile, daemonSet, standing }: Obstacle): s
   const who = `DaemonSet ${daemonSet.namespace}/${daemonSet.name} is ${state} there`;
   const when = since === undefined ? '' : ` since ${timeText(since)}`;
   const where = pod === undefined ? '' : ` (pod ${pod})`;
-  return `node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${lacks} (${code})`;
+  return clean(`node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${lacks} (${code})`);
 }
 
 const ours = new RegExp(

@@ -8,8 +8,10 @@ export interface Evidence {
   node: NodeFacts;
   /** Pods of the DaemonSet on the node. */
   agents: AgentFacts[];
-  /** Whether a pod has a container started in the node's present boot. */
-  startedSince: (agent: AgentFacts) => boolean;
+  /** When the boot was noticed in which no container of a pod was started; undefined where one was. */
+  staleSince: (agent: AgentFacts) => number | undefined;
+  /** When the last pod of the DaemonSet was seen to go from the node, if one was. */
+  lastGone: number | undefined;
 }
 
 /**
@@ -19,19 +21,21 @@ export interface Evidence {
  * @param grace how long a new pod or node may take, in milliseconds
  */
 export function judge(evidence: Evidence, now: number, grace: number): Standing {
-  const { daemonSet, node, agents, startedSince } = evidence;
+  const { daemonSet, node, agents, staleSince, lastGone } = evidence;
   const staying = agents.filter((agent) => !agent.leaving);
-  const agent = staying.find((one) => one.ready && startedSince(one)) ?? newest(staying);
+  const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
   if (agent === undefined) {
     if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', lacks: '' };
     const leaving = newest(agents);
+    const noticed = Math.max(node.createdAt, lastGone ?? 0);
     return leaving === undefined
-      ? { state: 'absent', lacks: 'no pod of it is on the node' }
-      : { state: 'absent', pod: leaving.name, lacks: 'its pod has ended or is being deleted' };
+      ? { state: 'absent', lacks: 'no pod of it is on the node', noticed }
+      : { state: 'absent', pod: leaving.name, lacks: 'its pod has ended or is being deleted', noticed };
   }
-  if (!startedSince(agent)) {
+  const noticed = staleSince(agent);
+  if (noticed !== undefined) {
     const lacks = `no container of its pod was started in the node's boot ${node.bootID}`;
-    return { state: 'rebooted', pod: agent.name, lacks };
+    return { state: 'rebooted', pod: agent.name, lacks, noticed };
   }
   if (agent.ready) return { state: 'ready', pod: agent.name, lacks: '', since: agent.readySince };
   const young = now - Math.max(agent.createdAt, node.createdAt) < grace;

@@ -63,7 +63,7 @@ export function pickNode({ metadata, spec, status }: ApiNode): NodeFacts {
 }
 
 export function pickDaemonSet({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
-  const { nodeSelector, affinity, tolerations, hostNetwork } = spec.template.spec;
+  const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
   return {
     uid: metadata.uid,
     namespace: metadata.namespace ?? '',
@@ -73,6 +73,7 @@ export function pickDaemonSet({ metadata, spec }: ApiDaemonSet): DaemonSetFacts 
       affinity: { nodeAffinity: affinity?.nodeAffinity ?? null },
       tolerations: tolerations ?? [],
       hostNetwork: hostNetwork === true,
+      ...(nodeName && { nodeName }),
     },
   };
 }

@@ -23,16 +23,20 @@ export class Readiness {
   readonly #agents = new Map<string, AgentFacts>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
+  /** When a pod of a DaemonSet was last seen to go from a node. */
+  readonly #lastGone = new Map<string, number>();
   readonly #boots = new Boots();
 
-  apply(change: Change): void {
+  /** @param now milliseconds since the epoch */
+  apply(change: Change, now: number): void {
     switch (change.kind) {
       case 'node':
-        this.#setNode(change.facts);
+        this.#setNode(change.facts, now);
         return;
       case 'node-gone':
-        this.#boots.forgetNode(change.name);
+        this.#boots.nodeGone(change.name);
         this.#nodes.delete(change.name);
+        for (const { uid } of this.#daemonSets.values()) this.#lastGone.delete(goneKey(change.name, uid));
         return;
       case 'daemonset':
         this.#daemonSets.set(keyOf(change.facts), change.facts);
@@ -45,6 +49,7 @@ export class Readiness {
         this.#setAgent(change.facts);
         return;
       case 'agent-gone':
+        this.#noteGone(change.uid, now);
         this.#dropAgent(change.uid);
         this.#boots.forgetAgent(change.uid);
     }
@@ -67,8 +72,9 @@ export class Readiness {
     if (found === undefined || node === undefined) return undefined;
     const all = this.#onNode.get(nodeName)?.values() ?? [];
     const agents = [...all].filter((agent) => agent.owner === found.uid);
-    const startedSince = (agent: AgentFacts): boolean => this.#boots.startedSince(agent);
-    return judge({ daemonSet: found, node, agents, startedSince }, now, grace);
+    const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
+    const lastGone = this.#lastGone.get(goneKey(nodeName, found.uid));
+    return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
   }
 
   /** The nodes that are known, in no order that matters. */
@@ -76,12 +82,14 @@ export class Readiness {
     return this.#nodes.values();
   }
 
-  #setNode(facts: NodeFacts): void {
-    const before = this.#nodes.get(facts.name);
-    // another machine by the same name, not another boot of the same one
-    if (before !== undefined && before.uid !== facts.uid) this.#boots.forgetNode(facts.name);
-    this.#boots.node(facts);
+  #setNode(facts: NodeFacts, now: number): void {
+    this.#boots.node(facts, now);
     this.#nodes.set(facts.name, facts);
+  }
+
+  #noteGone(uid: string, now: number): void {
+    const agent = this.#agents.get(uid);
+    if (agent !== undefined && agent.node !== '') this.#lastGone.set(goneKey(agent.node, agent.owner), now);
   }
 
   #setAgent(facts: AgentFacts): void {
@@ -104,3 +112,5 @@ export class Readiness {
 }
 
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
+
+const goneKey = (node: string, owner: string): string => `${node} ${owner}`;

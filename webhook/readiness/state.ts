@@ -24,4 +24,9 @@ export interface Standing {
   lacks: string;
   /** Since when, milliseconds since the epoch, from the cluster's objects; undefined where they do not tell. */
   since?: number | undefined;
+  /**
+   * From when on a pod may have been held for it, where `since` does not tell: what was noticed here, so replicas may
+   * differ by a moment, and no text tells it.
+   */
+  noticed?: number | undefined;
 }

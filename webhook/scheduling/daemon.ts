@@ -5,6 +5,8 @@ import { type Taint, type Toleration, toleratesAll } from './taints.ts';
 export interface DaemonTemplate extends NodeWish {
   tolerations?: Toleration[] | null;
   hostNetwork?: boolean | null;
+  /** A template may name its one node itself. */
+  nodeName?: string | null;
 }
 
 /**
@@ -38,5 +40,6 @@ export function wantsDaemonPod(
     ...automatic,
     ...(template.hostNetwork === true ? [onHostNetwork] : []),
   ];
+  if (template.nodeName && template.nodeName !== node.name) return false;
   return wantsNode(template, node) && toleratesAll(tolerations, node.taints);
 }

@@ -61,15 +61,15 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
 /** Brings readiness from one state of the file to the next, as watches would have told of it. */
 function update(readiness: Readiness, before: ClusterState | undefined, now: ClusterState): void {
   for (const name of before?.nodes.keys() ?? []) {
-    if (!now.nodes.has(name)) readiness.apply({ kind: 'node-gone', name });
+    if (!now.nodes.has(name)) readiness.apply({ kind: 'node-gone', name }, Date.now());
   }
   for (const [key, { namespace, name }] of before?.daemonSets ?? []) {
-    if (!now.daemonSets.has(key)) readiness.apply({ kind: 'daemonset-gone', namespace, name });
+    if (!now.daemonSets.has(key)) readiness.apply({ kind: 'daemonset-gone', namespace, name }, Date.now());
   }
   for (const uid of before?.agents.keys() ?? []) {
-    if (!now.agents.has(uid)) readiness.apply({ kind: 'agent-gone', uid });
+    if (!now.agents.has(uid)) readiness.apply({ kind: 'agent-gone', uid }, Date.now());
   }
-  for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts });
-  for (const facts of now.daemonSets.values()) readiness.apply({ kind: 'daemonset', facts });
-  for (const facts of now.agents.values()) readiness.apply({ kind: 'agent', facts });
+  for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts }, Date.now());
+  for (const facts of now.daemonSets.values()) readiness.apply({ kind: 'daemonset', facts }, Date.now());
+  for (const facts of now.agents.values()) readiness.apply({ kind: 'agent', facts }, Date.now());
 }

@@ -1,15 +1,15 @@
 import type { PendingPod } from '../../../webhook/gate/pending.ts';
 import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
-import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../readiness/objects.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 
 /** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) });
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
   for (const [name, options] of Object.entries(agents)) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) });
-    if (options) readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) });
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) }, now);
+    if (options) readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
   }
   return readiness;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { longestStale } from '../../../webhook/readiness/boots.ts';
 import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { type Change, Readiness } from '../../../webhook/readiness/readiness.ts';
 import type { Standing } from '../../../webhook/readiness/state.ts';
@@ -24,7 +25,7 @@ const agent = (options: AgentOptions = {}): Change => ({
 
 function after(...changes: Change[]): Readiness {
   const readiness = new Readiness();
-  for (const change of changes) readiness.apply(change);
+  for (const change of changes) readiness.apply(change, now);
   return readiness;
 }
 const standing = (readiness: Readiness): Standing | undefined => readiness.standing(ref, 'n1', now, grace);
@@ -76,22 +77,32 @@ suite('the standing of a DaemonSet on a node', () => {
     [
       'no pod of it is there',
       [node(), daemonSet()],
-      { state: 'absent', lacks: 'no pod of it is on the node' },
+      { state: 'absent', lacks: 'no pod of it is on the node', noticed: at('2026-11-21T11:00:00Z') },
     ],
     [
       'a pod of another DaemonSet is no pod of it',
       [node(), daemonSet(), agent({ owner: 'other' })],
-      { state: 'absent', lacks: 'no pod of it is on the node' },
+      { state: 'absent', lacks: 'no pod of it is on the node', noticed: at('2026-11-21T11:00:00Z') },
     ],
     [
       'its pod is being deleted',
       [node(), daemonSet(), agent({ deleted: true })],
-      { state: 'absent', pod: 'agent-n1', lacks: 'its pod has ended or is being deleted' },
+      {
+        state: 'absent',
+        pod: 'agent-n1',
+        lacks: 'its pod has ended or is being deleted',
+        noticed: at('2026-11-21T11:00:00Z'),
+      },
     ],
     [
       'its pod was evicted',
       [node(), daemonSet(), agent({ phase: 'Failed', ready: false })],
-      { state: 'absent', pod: 'agent-n1', lacks: 'its pod has ended or is being deleted' },
+      {
+        state: 'absent',
+        pod: 'agent-n1',
+        lacks: 'its pod has ended or is being deleted',
+        noticed: at('2026-11-21T11:00:00Z'),
+      },
     ],
     [
       'its pod is replaced, the old one still Ready beside the new one',
@@ -120,22 +131,22 @@ suite('the standing of a DaemonSet on a node', () => {
 
   test('what went is forgotten', () => {
     const readiness = after(node(), daemonSet(), agent());
-    readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' });
+    readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now);
     assert.equal(standing(readiness)?.state, 'absent');
-    readiness.apply({ kind: 'daemonset-gone', ...ref });
+    readiness.apply({ kind: 'daemonset-gone', ...ref }, now);
     assert.equal(standing(readiness), undefined);
     assert.equal(readiness.knows(ref), false);
-    readiness.apply(daemonSet());
-    readiness.apply({ kind: 'node-gone', name: 'n1' });
+    readiness.apply(daemonSet(), now);
+    readiness.apply({ kind: 'node-gone', name: 'n1' }, now);
     assert.equal(standing(readiness), undefined);
     assert.deepEqual([...readiness.nodes()], []);
   });
 
   test('a pod that is bound later, or to another node under the same UID, is where it is now', () => {
     const readiness = after(node(), daemonSet());
-    readiness.apply({ kind: 'agent', facts: pickAgent({ ...apiAgent('n1'), spec: {} }) });
+    readiness.apply({ kind: 'agent', facts: pickAgent({ ...apiAgent('n1'), spec: {} }) }, now);
     assert.equal(standing(readiness)?.state, 'absent');
-    readiness.apply(agent());
+    readiness.apply(agent(), now);
     assert.equal(standing(readiness)?.state, 'ready');
   });
 });
@@ -183,12 +194,32 @@ suite('a reboot', () => {
     assert.equal(state(boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })), 'ready');
   });
 
-  test('the same boot id again, or a node by the same name, is none', () => {
+  test('the same boot id again is none', () => {
     assert.equal(state(node('b1', 40)), 'ready');
     assert.equal(state(node('', 40)), 'ready');
+    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b1', 41)), 'ready');
+  });
+
+  test('a machine that comes by the name of another runs nothing of what ran there', () => {
     const other = { metadata: { ...apiNode('n1', '', 41).metadata, uid: 'other' } };
-    assert.equal(state(node('b9', 41, other)), 'ready');
-    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41)), 'ready');
+    assert.equal(state(node('b9', 41, other)), 'rebooted');
+    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41, other)), 'rebooted');
+  });
+
+  test('what still reads Ready some time later is believed: a list came late, and the container is not old', () => {
+    // all that happened meanwhile is told at once, the node with its latest version
+    const readiness = after(...before, back, node('b2', 60));
+    assert.equal(standing(readiness)?.state, 'rebooted');
+    assert.equal(readiness.standing(ref, 'n1', now + longestStale, grace)?.state, 'rebooted');
+    assert.equal(readiness.standing(ref, 'n1', now + longestStale + 1, grace)?.state, 'ready');
+  });
+
+  test('a hold for it counts from when it was noticed, and one for a pod that went from then', () => {
+    const booted = after(...before, boot);
+    assert.equal(standing(booted)?.noticed, now);
+    booted.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now + 5000);
+    const absent = booted.standing(ref, 'n1', now + 9000, grace);
+    assert.deepEqual([absent?.state, absent?.noticed], ['absent', now + 5000]);
   });
 
   test('heartbeats that lapse and come again, without a boot, are none', () => {

@@ -43,6 +43,11 @@ suite('whether a DaemonSet wants a node', () => {
     assert.equal(wantsDaemonPod({}, node(taint('slow', 'PreferNoSchedule'))), true);
   });
 
+  test('a template that names its node wants that one and no other', () => {
+    assert.equal(wantsDaemonPod({ nodeName: 'n1' }, node()), true);
+    assert.equal(wantsDaemonPod({ nodeName: 'n2' }, node()), false);
+  });
+
   test('its node selector decides as well', () => {
     assert.equal(wantsDaemonPod({ nodeSelector: { pool: 'a' } }, node()), false);
   });

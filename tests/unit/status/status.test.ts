@@ -92,7 +92,7 @@ test('what asks for somebody comes first, and what nobody asks for last', () => 
   assert.deepEqual(order({}), expected);
   const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
   const readiness = clusterWith(agents);
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('other')) });
+  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('other')) }, now);
   assert.deepEqual(
     order({ readiness, policy: policyOf({ profiles: [other, ...profiles] }) }).slice(0, 3),
     expected,
@@ -135,7 +135,7 @@ suite('what is well', () => {
 suite('5,000 nodes', () => {
   const readiness = clusterWith({ n0: {} });
   for (let at = 1; at < 5000; at++) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)) });
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)) }, now);
   }
   const status = tell({ ...well(), readiness });
 

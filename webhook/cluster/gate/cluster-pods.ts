@@ -10,6 +10,9 @@ export interface PodReflection {
   subscribe(subscriber: (changes: Change<PendingPod>[]) => void): () => void;
 }
 
+/** Shorter than the webhook's time-out, so that somebody hears that nothing came of it; one question, not two. */
+export const podLimits = { bound: 2000, firstTry: 2000, remember: 1000, keys: 1000 };
+
 /** A pod by `namespace/name`, where the reflector has not heard of it. */
 export const podByName: Asked<ApiPendingPod, PendingPod> = {
   path: (key) => {

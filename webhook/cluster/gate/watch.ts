@@ -10,7 +10,7 @@ import { type Inside, Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { ReflectorOptions } from '../reflector/reflector.ts';
 import type { Change } from '../reflector/store.ts';
-import { ClusterPods, podByName } from './cluster-pods.ts';
+import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
 import { agentSources, daemonSetSource, nodeSource, pendingSource } from './sources.ts';
 
 /** What the gate goes by, kept by watches. */
@@ -54,7 +54,7 @@ export function watchGate(
     readiness,
     pods: new ClusterPods(
       pending,
-      new Lookup(client, podByName, (result) => inside.metrics.lookedUp('pods', result)),
+      new Lookup(client, podByName, (result) => inside.metrics.lookedUp('pods', result), podLimits),
     ),
     waiting: () => pending.store.list(),
     subscribe: (changed) => pending.subscribe(changed),
@@ -73,7 +73,7 @@ function apply<T>(
   changes: Change<T>[],
   translate: (change: Change<T>) => ReadinessChange,
 ): void {
-  for (const change of changes) readiness.apply(translate(change));
+  for (const change of changes) readiness.apply(translate(change), Date.now());
 }
 
 type Of<Name extends 'nodeSource' | 'daemonSetSource'> = Change<

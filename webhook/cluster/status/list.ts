@@ -33,10 +33,10 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
       list(daemonSetSource),
     ]);
     checkFound(wanted, namespaces);
-    for (const facts of nodes) readiness.apply({ kind: 'node', facts });
-    for (const { facts } of daemonSets) readiness.apply({ kind: 'daemonset', facts });
+    for (const facts of nodes) readiness.apply({ kind: 'node', facts }, Date.now());
+    for (const { facts } of daemonSets) readiness.apply({ kind: 'daemonset', facts }, Date.now());
     await eachOf(agentSources(daemonSets, policy).values(), async (source) => {
-      for (const facts of await list(source)) readiness.apply({ kind: 'agent', facts });
+      for (const facts of await list(source)) readiness.apply({ kind: 'agent', facts }, Date.now());
     });
     const pods: PodFacts[][] = [];
     await eachOf(podSources(namespaces, wanted).values(), async (source) => {
