@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { daemonSet, networkNamespace, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { podsOf, stepsIn } from './gate/steps.ts';
+import { Cluster } from './harness/cluster.ts';
+import { addNode } from './harness/nodes.ts';
+
+/*
+ * Heartbeats that lapse, with a controller that acts on it: the node is NotReady and its pods too, without a reboot.
+ * The kubelet then gives a pod its Ready back with the time of before; kwok does not, so the test does.
+ */
+
+const cluster = await Cluster.start({ nodeLifecycle: 5 });
+after(() => cluster.stop());
+const { api, components } = cluster;
+const scene = await setTheScene(cluster, { host: '10.254.3.9' });
+after(() => scene.server.end());
+const { agentOn, apply, says, until } = stepsIn(cluster);
+
+interface Node {
+  status: { conditions: { type: string; status: string }[] };
+}
+interface Conditions {
+  status: { conditions: { type: string; status: string; lastTransitionTime: string }[] };
+}
+
+const nodeIs = (status: string): Promise<Node> =>
+  api.until<Node>('/api/v1/nodes?fieldSelector=metadata.name%3Dn1', (node) =>
+    node.status.conditions.some((condition) => condition.type === 'Ready' && condition.status === status),
+  );
+
+test('a node that was away and comes back without a boot is refused while away, and never after', async () => {
+  await addNode(cluster, 'n1');
+  await apply(daemonSet('agent'));
+  const agent = await agentOn('n1');
+  const path = `${podsOf(networkNamespace)}/${agent.metadata.name}`;
+  const before = await api.get<Conditions>(path);
+  await until('allowed', 'n1', 'before');
+
+  await components.kwok.stop();
+  await nodeIs('Unknown');
+  await says('refused', 'n1', 30);
+
+  await components.kwok.start();
+  await nodeIs('True');
+  await api.patch(`${path}/status`, { status: { conditions: before.status.conditions } });
+  await says('allowed', 'n1', 30);
+  const from = scene.server.lines.length;
+  for (let index = 0; index < 20; index += 1) await apply(podOn(`after-${index}`));
+  await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      api.until<Pod>(
+        `${podsOf(optedIn)}?fieldSelector=metadata.name%3Dafter-${index}`,
+        ({ spec }) => spec.nodeName === 'n1',
+      ),
+    ),
+  );
+  const refused = scene.server.lines
+    .slice(from)
+    .filter(({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused');
+  assert.deepEqual(refused, []);
+});
