@@ -1,0 +1,100 @@
+import { EventEmitter, once } from 'node:events';
+import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { isReady, type Pod } from './workload.ts';
+
+/** A write of a Node. */
+export interface NodeWrite {
+  /** `metadata.resourceVersion`: writes of all kinds are counted by one counter, etcd's. */
+  version: bigint;
+  bootID: string;
+}
+
+/** A write of a pod. */
+export interface PodWrite {
+  version: bigint;
+  uid: string;
+  namespace: string;
+  name: string;
+  /** The node that it is bound to. */
+  node: string | undefined;
+  ready: boolean;
+  /** Ids of the containers that run or last ran. */
+  containers: string[];
+}
+
+interface ApiNode {
+  metadata: { resourceVersion: string };
+  status: { nodeInfo: { bootID: string } };
+}
+
+type ApiPod = Pod & {
+  metadata: { namespace: string; resourceVersion: string };
+  spec: { nodeName?: string };
+};
+
+/** Every write of a node and of all pods, as two watches bring them: each in the order of its versions. */
+export class History {
+  readonly nodes: NodeWrite[] = [];
+  readonly pods: PodWrite[] = [];
+  readonly #watching = new AbortController();
+  readonly #news = new EventEmitter();
+  #failure: unknown;
+
+  /** @param node whose writes are recorded */
+  constructor({ api }: Cluster, node: string) {
+    const { signal } = this.#watching;
+    const nodePath = `/api/v1/nodes?fieldSelector=metadata.name%3D${node}`;
+    this.#record(api.watch<ApiNode>(nodePath, signal), ({ metadata, status }) =>
+      this.nodes.push({ version: BigInt(metadata.resourceVersion), bootID: status.nodeInfo.bootID }),
+    );
+    this.#record(api.watch<ApiPod>('/api/v1/pods', signal), (pod) => this.pods.push(writeOf(pod)));
+  }
+
+  /**
+   * Waits until the history has something.
+   *
+   * @param found looks for it; undefined where it is not there yet
+   * @param seconds how long it may take
+   */
+  async until<T>(found: (history: History) => T | undefined, seconds = 90): Promise<T> {
+    const signal = AbortSignal.timeout(seconds * 1000);
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      const result = found(this);
+      if (result !== undefined) return result;
+      await once(this.#news, 'write', { signal });
+    }
+  }
+
+  stop(): void {
+    this.#watching.abort();
+  }
+
+  async #record<T>(events: AsyncIterable<{ type: string; object: T }>, add: (object: T) => void) {
+    try {
+      for await (const { type, object } of events) {
+        if (type === 'ERROR') break;
+        // what is deleted is not written to
+        if (type !== 'DELETED') add(object);
+        this.#news.emit('write');
+      }
+      this.#failure = new Error('a watch ended: writes may be missing');
+    } catch (error) {
+      this.#failure = error;
+    }
+    this.#news.emit('write');
+  }
+}
+
+function writeOf(pod: ApiPod): PodWrite {
+  const { metadata, spec, status } = pod;
+  return {
+    version: BigInt(metadata.resourceVersion),
+    uid: metadata.uid,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    node: spec.nodeName,
+    ready: isReady(pod),
+    containers: (status.containerStatuses ?? []).flatMap(({ containerID }) => containerID ?? []),
+  };
+}
