@@ -4,80 +4,114 @@ import { setInterval } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/names.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { install } from '../cluster/installed/installation.ts';
+import { pod } from '../cluster/installed/overlay.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { History, type PodWrite } from './harness/history.ts';
 import { forNodes } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
-import { bindings, isIn, windowOf } from './harness/window.ts';
+import { boundIn, boundWhile, openedAt, refusalsIn, windowOf } from './harness/window.ts';
 import { gateImage, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** How often the node is rebooted. */
-const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 5);
-/** A pod is made in each namespace so often, in milliseconds. */
-const pace = Number(process.env.PACE??200);
+const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
+/** How often a pod is made in each namespace, in milliseconds. */
+const pace = 200;
+/** How many are made in each: at most, until the node tells of its boot; and from then on. All fit on the node. */
+const pods = { before: 30, since: 10 };
+
+/** They differ in their name and in one label: who opted in. */
+const namespaces = ['shop', 'bare'];
 
 const cluster = await Cluster.start(forNodes);
 after(() => cluster.stop());
-// two nodes that are none take cni-gate's pods: on the one that is rebooted it would be away when it is asked
+// on two nodes that are none: on the one that reboots cni-gate would be away when it is asked
 const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end())));
-const proxy = standIn('localhost/waits:test', 'pause.ts');
-const node = await RealNode.start(cluster, 'node-1', [gateImage(), sandboxImage(), installerImage(), proxy]);
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const image = standIn('localhost/waits:test', 'pause.ts');
+const node = await RealNode.start(cluster, 'node-1', [gateImage(), sandboxImage(), installerImage(), image]);
 after(() => node.powerCut());
 const history = new History(cluster, node.name);
 after(() => history.stop());
-const isAgent = (pod: PodWrite): boolean => pod.namespace === 'linkerd-cni' && pod.node === node.name;
+const isAgent = (one: PodWrite): boolean => one.namespace === 'linkerd-cni' && one.node === node.name;
 await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, 0) });
-await history.until(({ pods }) => pods.find((pod) => isAgent(pod) && pod.ready));
-// they differ in their namespace only: one opted in
+await history.until((seen) => seen.pods.find((one) => isAgent(one) && one.ready));
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'linkerd' });
 await makeNamespace(cluster, 'bare');
 
-for (let count = 1; count <= reboots; count++) {
-  test(`reboot ${count} of ${reboots}`, async (t) => {
-    try { await node.powerCut();
-    const path = (ns: string) => `/api/v1/namespaces/${ns}/pods`;
-    for (const ns of ['shop', 'bare'])
-      await cluster.api.delete(path(ns));
-    const stop = new AbortController();
-    const from = replicas.map(({ lines }) => lines.length);
-    const making = (async () => {
-      let made = 0;
-      for await (const _ of setInterval(pace)) {
-        if (stop.signal.aborted) return made;
-        const pod = {
-          apiVersion: 'v1',
-          kind: 'Pod',
-          metadata: { name: `p-${count}-${made++}` },
-          spec: {
-            nodeSelector: { 'kubernetes.io/hostname': node.name },
-            automountServiceAccountToken: false,
-            terminationGracePeriodSeconds: 0,
-            containers: [{ name: 'linkerd-proxy', image: proxy.name, securityContext: { runAsUser: 2102 } }],
-          },
-        };
-        await Promise.all(['shop', 'bare'].map((ns) => cluster.api.post(path(ns), pod)));
-      }
-    })();
-    await node.boot();
-    const window = await history.until((h) => windowOf(h, node.bootId, isAgent));
-    stop.abort();
-    const made = await making;
-    const mine = (ns: string) => bindings(history, ns).filter(({ name }) => name.startsWith(`p-${count}-`));
-    await history.until(() => (mine('shop').length === made ? true : undefined));
-    for (const ns of ['shop', 'bare']) {
-      const all = mine(ns!);
-      t.diagnostic(
-        `${ns}: made ${made} before ${all.filter((b) => b.version < window.opened).length} in ${all.filter((b) => isIn(window, b)).length} after ${all.filter((b) => b.version > window.closed).length}; in: ${all.filter((b) => isIn(window, b)).map((b) => `${b.name}@+${b.version - window.opened}`)}; length ${window.closed - window.opened}`,
-      );
+test('a node reboots while pods are made for it', async (t) => {
+  for (let count = 1; count <= reboots; count++) {
+    await t.test(
+      `reboot ${count} of ${reboots}: nobody who opted in is bound before its network is back`,
+      reboot,
+    );
+  }
+});
+
+async function reboot({ diagnostic }: { diagnostic: (line: string) => void }): Promise<void> {
+  await node.powerCut();
+  // nobody is on the node to end them, and with a grace of 0 nobody has to
+  for (const where of namespaces) await cluster.api.delete(podsOf(where));
+  const from = history.pods.length;
+  const making = makePods(node.boot());
+  const [made, window] = await Promise.all([
+    making,
+    history.until((seen) => windowOf(seen, node.bootId, isAgent)),
+  ]);
+  const round = () => ({ nodes: history.nodes, pods: history.pods.slice(from) });
+  // held, and not for ever
+  await history.until(() => (boundIn(round(), 'shop').length === made ? true : undefined));
+
+  const refusals = refusalsIn(round(), window);
+  const [first] = refusals;
+  assert.ok(first, 'nobody was refused: nothing was tried in time');
+  assert.ok(
+    refusals.some(({ refusal }) => refusal?.includes('is rebooted there')),
+    `none of the refusals is for the boot: ${first.refusal}`,
+  );
+  assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
+  const [shop, bare] = namespaces.map((where) => boundWhile(window, first.version, boundIn(round(), where)));
+  assert.deepEqual(shop?.known, []);
+  // the same pods, at the same time, without the gate
+  assert.notDeepEqual(bare?.known, [], 'nobody was bound without the gate either: this shows nothing');
+  diagnostic(
+    `made ${made} in each; bound in the window: ${bare?.known.length} in bare, none in shop, ` +
+      `but for ${shop?.underWay.length} under way when it opened (${bare?.underWay.length} in bare); ` +
+      `${new Set(refusals.map(({ uid }) => uid)).size} pods refused`,
+  );
+}
+
+const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
+
+/**
+ * Makes pods for the node, in both namespaces at once, while it boots and some more once it has told of its boot.
+ *
+ * @param booting the boot that goes on meanwhile
+ * @returns how many in each
+ */
+async function makePods(booting: Promise<void>): Promise<number> {
+  let made = 0;
+  const some = async (enough: () => boolean): Promise<void> => {
+    for await (const _ of setInterval(pace)) {
+      if (enough()) return;
+      const one = waiting(`web-${made++}`);
+      await Promise.all(namespaces.map((where) => cluster.api.post(podsOf(where), one)));
     }
-    const reasons: Record<string, number> = {};
-    replicas.forEach(({ lines }, i) => {
-      for (const { webhook, outcome, reason } of lines.slice(from[i]))
-        if (webhook === 'gate') reasons[`${outcome} ${reason}`] = (reasons[`${outcome} ${reason}`] ?? 0) + 1;
-    });
-    t.diagnostic(JSON.stringify(reasons));
-    } catch (e) { console.log(e); throw e; }
+  };
+  const opened = (): bigint | undefined => openedAt(history, node.bootId);
+  await some(() => made >= pods.before || opened() !== undefined);
+  await history.until(opened);
+  const enough = made + pods.since;
+  await some(() => made >= enough);
+  await booting;
+  return made;
+}
+
+/** A pod of the mesh for the node that reboots. */
+function waiting(name: string): object {
+  return pod(name, {
+    nodeSelector: { 'kubernetes.io/hostname': node.name },
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: 'linkerd-proxy', image: image.name, securityContext: { runAsUser: 2102 } }],
   });
 }

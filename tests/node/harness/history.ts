@@ -20,6 +20,8 @@ export interface PodWrite {
   ready: boolean;
   /** Ids of the containers that run or last ran. */
   containers: string[];
+  /** What the scheduler tells of a binding that was refused. */
+  refusal: string | undefined;
 }
 
 interface ApiNode {
@@ -54,15 +56,17 @@ export class History {
    * Waits until the history has something.
    *
    * @param found looks for it; undefined where it is not there yet
-   * @param seconds how long it may take
+   * @param seconds how long it may take: far more than it does on a busy machine
    */
-  async until<T>(found: (history: History) => T | undefined, seconds = 90): Promise<T> {
+  async until<T>(found: (history: History) => T | undefined, seconds = 240): Promise<T> {
     const signal = AbortSignal.timeout(seconds * 1000);
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       const result = found(this);
       if (result !== undefined) return result;
-      await once(this.#news, 'write', { signal });
+      await once(this.#news, 'write', { signal }).catch(() => {
+        throw new Error(`not written within ${seconds} s: ${found}`);
+      });
     }
   }
 
@@ -88,6 +92,7 @@ export class History {
 
 function writeOf(pod: ApiPod): PodWrite {
   const { metadata, spec, status } = pod;
+  const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled');
   return {
     version: BigInt(metadata.resourceVersion),
     uid: metadata.uid,
@@ -96,5 +101,6 @@ function writeOf(pod: ApiPod): PodWrite {
     node: spec.nodeName,
     ready: isReady(pod),
     containers: (status.containerStatuses ?? []).flatMap(({ containerID }) => containerID ?? []),
+    refusal: scheduled?.message?.includes('denied the request') ? scheduled.message : undefined,
   };
 }

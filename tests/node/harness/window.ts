@@ -2,7 +2,7 @@ import type { History, PodWrite } from './history.ts';
 
 type Writes = Pick<History, 'nodes' | 'pods'>;
 
-/** The versions between which the network of a node that was booted is not known to be there. */
+/** The versions between which a node that was booted has no network that is known to be of this boot. */
 export interface Window {
   /** The Node's first write with the boot's id. */
   opened: bigint;
@@ -10,20 +10,33 @@ export interface Window {
   closed: bigint;
 }
 
+/** A pod that was put on a node. */
+export interface Bound {
+  name: string;
+  /** The pod's first write. */
+  made: bigint;
+  /** Its first write with a node. */
+  bound: bigint;
+}
+
+/** The version at which the window of a boot opened, where it did. */
+export const openedAt = ({ nodes }: Writes, bootID: string): bigint | undefined =>
+  nodes.find((node) => node.bootID === bootID)?.version;
+
 /**
- * The window of one boot, once it has closed.
+ * The window of a boot, once it has closed.
  *
  * @param isAgent which pods bring the node its network
  */
 export function windowOf(
-  { nodes, pods }: Writes,
+  writes: Writes,
   bootID: string,
   isAgent: (pod: PodWrite) => boolean,
 ): Window | undefined {
-  const opened = nodes.find((node) => node.bootID === bootID)?.version;
+  const opened = openedAt(writes, bootID);
   if (opened === undefined) return undefined;
-  const agents = pods.filter(isAgent);
-  const old = new Set(agents.filter(({ version }) => version < opened).flatMap(({ containers }) => containers));
+  const agents = writes.pods.filter(isAgent);
+  const old = new Set(agents.filter(({ version }) => version < opened).flatMap((pod) => pod.containers));
   const back = agents.find(
     ({ version, ready, containers }) =>
       version > opened && ready && containers.length > 0 && !containers.some((id) => old.has(id)),
@@ -31,15 +44,39 @@ export function windowOf(
   return back && { opened, closed: back.version };
 }
 
-/** The first write of each pod that has a node: its binding. */
-export function bindings({ pods }: Writes, namespace: string): PodWrite[] {
-  const first = new Map<string, PodWrite>();
-  for (const pod of pods) {
-    if (pod.namespace === namespace && pod.node !== undefined && !first.has(pod.uid)) first.set(pod.uid, pod);
-  }
-  return [...first.values()];
+/** The pods of a namespace that were bound. */
+export function boundIn({ pods }: Writes, namespace: string): Bound[] {
+  const own = Map.groupBy(
+    pods.filter((pod) => pod.namespace === namespace),
+    ({ uid }) => uid,
+  );
+  return [...own.values()].flatMap((writes) => {
+    const [first] = writes;
+    const binding = writes.find(({ node }) => node !== undefined);
+    return first && binding ? [{ name: first.name, made: first.version, bound: binding.version }] : [];
+  });
 }
 
-/** Whether something was written while the window was open. */
-export const isIn = ({ opened, closed }: Window, { version }: { version: bigint }): boolean =>
-  version > opened && version < closed;
+/** Writes that tell of a refusal while the window was open. */
+export const refusalsIn = ({ pods }: Writes, { opened, closed }: Window): PodWrite[] =>
+  pods.filter(({ version, refusal }) => refusal !== undefined && version > opened && version < closed);
+
+/**
+ * Who was bound while the window was open. A binding that was under way when it opened is told apart: the API server
+ * asks the gate first and writes after that, and what is written in between the gate cannot know. Under way were at
+ * most pods that were made before, and were bound before the first refusal was told.
+ *
+ * @param refused the version at which the first refusal was told
+ */
+export function boundWhile(
+  { opened, closed }: Window,
+  refused: bigint,
+  bound: Bound[],
+): { known: string[]; underWay: string[] } {
+  const inside = bound.filter((pod) => pod.bound > opened && pod.bound < closed);
+  const early = (pod: Bound): boolean => pod.made < opened && pod.bound < refused;
+  return {
+    known: inside.filter((pod) => !early(pod)).map(({ name }) => name),
+    underWay: inside.filter(early).map(({ name }) => name),
+  };
+}

@@ -21,7 +21,7 @@ export interface Pod {
   metadata: { name: string; uid: string };
   status: {
     podIP?: string;
-    conditions?: { type: string; status: string }[];
+    conditions?: { type: string; status: string; message?: string }[];
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
   };
