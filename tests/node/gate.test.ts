@@ -41,43 +41,41 @@ await makeNamespace(cluster, 'bare');
 
 test('a node reboots while pods are made for it', async (t) => {
   for (let count = 1; count <= reboots; count++) {
-    await t.test(
-      `reboot ${count} of ${reboots}: nobody who opted in is bound before its network is back`,
-      reboot,
-    );
+    const name = `reboot ${count} of ${reboots}: nobody who opted in is bound before the network is back`;
+    await t.test(name, async (one) => one.diagnostic(await reboot(`web-${count}-`)));
   }
 });
 
-async function reboot({ diagnostic }: { diagnostic: (line: string) => void }): Promise<void> {
+/** @returns what was seen, for people */
+async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
   // nobody is on the node to end them, and with a grace of 0 nobody has to
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
-  const from = history.pods.length;
-  const making = makePods(node.boot());
   const [made, window] = await Promise.all([
-    making,
+    makePods(prefix, node.boot()),
     history.until((seen) => windowOf(seen, node.bootId, isAgent)),
   ]);
-  const round = () => ({ nodes: history.nodes, pods: history.pods.slice(from) });
+  const bound = (where: string) => boundIn(history, where).filter(({ name }) => name.startsWith(prefix));
   // held, and not for ever
-  await history.until(() => (boundIn(round(), 'shop').length === made ? true : undefined));
+  await history.until(() => (bound('shop').length === made ? true : undefined));
 
-  const refusals = refusalsIn(round(), window);
+  const refusals = refusalsIn(history, window);
   const [first] = refusals;
   assert.ok(first, 'nobody was refused: nothing was tried in time');
+  assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
   assert.ok(
     refusals.some(({ refusal }) => refusal?.includes('is rebooted there')),
     `none of the refusals is for the boot: ${first.refusal}`,
   );
-  assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
-  const [shop, bare] = namespaces.map((where) => boundWhile(window, first.version, boundIn(round(), where)));
-  assert.deepEqual(shop?.known, []);
+  const shop = boundWhile(window, first.version, bound('shop'));
+  const bare = boundWhile(window, first.version, bound('bare'));
+  assert.deepEqual(shop.known, []);
   // the same pods, at the same time, without the gate
-  assert.notDeepEqual(bare?.known, [], 'nobody was bound without the gate either: this shows nothing');
-  diagnostic(
-    `made ${made} in each; bound in the window: ${bare?.known.length} in bare, none in shop, ` +
-      `but for ${shop?.underWay.length} under way when it opened (${bare?.underWay.length} in bare); ` +
-      `${new Set(refusals.map(({ uid }) => uid)).size} pods refused`,
+  assert.notDeepEqual(bare.known, [], 'nobody was bound without the gate either: this shows nothing');
+  const held = new Set(refusals.map(({ uid }) => uid)).size;
+  return (
+    `${made} pods each; bound in the window: shop none, and ${shop.underWay.length} under way when it opened; ` +
+    `bare ${bare.known.length}, and ${bare.underWay.length}; refused: ${held}`
   );
 }
 
@@ -86,15 +84,16 @@ const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 /**
  * Makes pods for the node, in both namespaces at once, while it boots and some more once it has told of its boot.
  *
+ * @param prefix of their names
  * @param booting the boot that goes on meanwhile
  * @returns how many in each
  */
-async function makePods(booting: Promise<void>): Promise<number> {
+async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {
     for await (const _ of setInterval(pace)) {
       if (enough()) return;
-      const one = waiting(`web-${made++}`);
+      const one = waiting(`${prefix}${made++}`);
       await Promise.all(namespaces.map((where) => cluster.api.post(podsOf(where), one)));
     }
   };
