@@ -44,7 +44,8 @@ export async function makeNetwork(cluster: Cluster): Promise<void> {
   await run('ip', ['route', 'replace', 'blackhole', 'default']);
   const toService = ['-d', kubernetesService, '-p', 'tcp', '--dport', '443'];
   const toServer = ['--to-ports', String(cluster.ports['kube-apiserver'])];
-  await run('iptables-nft', ['-t', 'nat', '-A', 'PREROUTING', ...toService, '-j', 'REDIRECT', ...toServer]);
+  // in front of the one for another control plane that this run had before
+  await run('iptables-nft', ['-t', 'nat', '-I', 'PREROUTING', ...toService, '-j', 'REDIRECT', ...toServer]);
 }
 
 /** What a node that is off has no more. The pods' ends went with their namespaces. */
