@@ -18,6 +18,15 @@ export function memoryOf({ pid }: GateServer): { now: number; peak: number } {
 export const nodesKnown = (metrics: string): number =>
   [...metrics.matchAll(/^cni_gate_nodes\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
 
+/** How often it has listed everything of a resource. */
+export const listsOf = (metrics: string, resource: string): number =>
+  Number(
+    new RegExp(
+      `^cni_gate_cluster_lists_total\\{resource="${resource}",result="success"\\} (\\d+)$`,
+      'm',
+    ).exec(metrics)?.[1] ?? 0,
+  );
+
 /** How long decisions of the gate took, as its histogram has it. */
 export class Durations {
   /** Upper bounds in seconds, and how many decisions took no longer. */
