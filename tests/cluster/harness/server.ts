@@ -21,6 +21,8 @@ export interface GateServer {
   host: string;
   port: number;
   opsPort: number;
+  /** Of its process. */
+  pid: number | undefined;
   /** Every line that it logged, parsed. */
   lines: Record<string, unknown>[];
   /** Sends a signal and waits for the end; the exit code. */
@@ -44,6 +46,7 @@ export async function startServer({ args, host, environment = {} }: ServerOption
     host,
     port,
     opsPort,
+    pid: child.pid,
     lines,
     end: async (signal = 'SIGTERM') => {
       if (child.exitCode === null && child.signalCode === null) {

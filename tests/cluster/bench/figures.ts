@@ -1,0 +1,37 @@
+/** Half, the slowest percent, and how many there were. */
+export interface Spread {
+  p50: number;
+  p99: number;
+  count: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99), count: values.length };
+}
+
+/** Runs something again and again, one after another; the milliseconds that each took. */
+export async function timed(times: number, run: (index: number) => Promise<unknown>): Promise<number[]> {
+  const took: number[] = [];
+  for (let index = 0; index < times; index += 1) {
+    const start = performance.now();
+    await run(index);
+    took.push(performance.now() - start);
+  }
+  return took;
+}
+
+/** Prints a table whose first column is words. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const all = [head, ...rows].map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : cell)),
+  );
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  for (const row of all) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(cells.join('   '));
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { profileLabel } from '../../webhook/names.ts';
+import { configuration, daemonSet, networkNamespace, optedIn, podOn } from './gate/scene.ts';
+import { podsOf, stepsIn } from './gate/steps.ts';
+import { Cluster } from './harness/cluster.ts';
+import { install } from './installed/installation.ts';
+import { type RunningPod, startPod } from './installed/pod.ts';
+import { makeNamespace } from './installed/working.ts';
+
+/** What is promised: readiness is right so many seconds after recovery. */
+const promised = 30;
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { agentOn, apply, says, setReady } = stepsIn(cluster);
+let { replicas } = await install(cluster, 'strict', async () => {
+  const data = { 'config.yaml': configuration(['agent'], 'nominate') };
+  const metadata = { namespace: 'cni-gate', name: 'cni-gate' };
+  await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+});
+/** Every replica that ever ran. */
+const all = [...replicas];
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+
+await makeNamespace(cluster, networkNamespace);
+await makeNamespace(cluster, optedIn, { [profileLabel]: 'mesh' });
+await apply(daemonSet('agent'));
+const agent = await agentOn('n1');
+let boot = 1;
+const container = (): string => `containerd://boot-${boot}`;
+await setReady(await agentOn('n2'), true, container());
+await setReady(agent, true, container());
+await says('allowed', 'n1', promised);
+
+/** n1 comes up with a new boot id, and its agent still reads Ready with the containers of before. */
+const reboot = (): Promise<unknown> =>
+  cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
+
+/** The kubelet of n1 has looked, and some time later the agent has a new container. */
+async function recover(): Promise<void> {
+  boot += 1;
+  await setReady(agent, false, container());
+  await says('refused', 'n1', promised);
+  await setReady(agent, true, container());
+  await says('allowed', 'n1', promised);
+}
+
+/** Both end at once, as when their own nodes go. */
+const kill = (): Promise<unknown> => Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+
+/** The kubelet starts their containers anew. */
+async function startAgain(): Promise<void> {
+  replicas = await Promise.all(replicas.map(({ pod }: RunningPod) => startPod(cluster, pod)));
+  all.push(...replicas);
+}
+
+/**
+ * Asks for a binding to n2, which is ready all the time, again and again until it is told to stop. It is not made
+ * (dry run).
+ *
+ * @returns how often it was asked, and every answer but a yes
+ */
+async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refused: string[] }> {
+  const target = { apiVersion: 'v1', kind: 'Node', name: 'n2' };
+  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: witness, namespace: optedIn }, target };
+  const found = { asked: 0, refused: [] as string[] };
+  while (!signal.aborted) {
+    await cluster.api
+      .post(`${podsOf(optedIn)}/${witness}/binding?dryRun=All`, body)
+      .catch((error) => found.refused.push(String(error)));
+    found.asked += 1;
+    // about fifty a second
+    await sleep(20);
+  }
+  return found;
+}
+
+const witness = 'witness';
+// made while somebody answers
+await apply(podOn(witness, { spec: { schedulerName: 'nobody' } }));
+const stop = new AbortController();
+const asking = askAboutReady(stop.signal);
+
+suite('both replicas restarted while a node is rebooted', () => {
+  test('away while it comes up: readiness is right once they and the kubelet have looked', async () => {
+    await kill();
+    await reboot();
+    await startAgain();
+    await recover();
+  });
+
+  test('back before it comes up: the reboot is seen by replicas that are new', async () => {
+    await kill();
+    await startAgain();
+    await says('allowed', 'n1', promised);
+    await reboot();
+    await says('refused', 'n1', promised);
+    await recover();
+  });
+
+  test('ended while they hold it: what they forget is right again once the kubelet has looked', async () => {
+    await reboot();
+    await says('refused', 'n1', promised);
+    await kill();
+    await startAgain();
+    await recover();
+  });
+
+  test('nobody was refused for want of knowledge, and the node that is ready took pods throughout', async (t) => {
+    stop.abort();
+    const { asked, refused } = await asking;
+    assert.deepEqual(refused, []);
+    const answers = all.flatMap(({ lines }) => lines).filter(({ webhook }) => webhook === 'gate');
+    const unknown = answers.filter(({ outcome }) => outcome === 'unknown').map(({ reason }) => reason);
+    t.diagnostic(
+      `${asked} asked, ${answers.length} answered, not known then: ${unknown.join(', ') || 'none'}`,
+    );
+    // the API server lets bindings pass that nobody answers
+    assert.ok(
+      answers.filter(({ node }) => node === 'n2').length < asked,
+      'nobody asked while they were away',
+    );
+    const reasons = new Set(
+      answers.filter(({ outcome }) => outcome === 'refused').map(({ reason }) => reason),
+    );
+    assert.deepEqual([...reasons].sort(), ['rebooted', 'starting']);
+  });
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { daemonSet, podOn, setTheScene } from './gate/scene.ts';
+import { stepsIn } from './gate/steps.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+import { bound, counted, crowd, placed, refusals, replicas } from './steer/crowd.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const scene = await setTheScene(cluster, { host: '10.254.4.5', leader: '10.254.4.6' });
+after(() => scene.server.end());
+after(() => scene.leader?.end());
+const { agentOn, apply, setReady } = stepsIn(cluster);
+
+/** How long they may take then, in seconds: the scheduler lets a pod pause for ten after some refusals. */
+const patience = 30;
+
+for (const name of ['n1', 'n2']) await addNode(cluster, name, { capacity: { cpu: '20' } });
+await apply(daemonSet('agent'));
+for (const name of ['n1', 'n2']) await setReady(await agentOn(name), false);
+// 85 % of n2: the scheduler keeps to n1
+const most = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
+await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: most } }));
+
+/** Nominations that a replica has told of. */
+const nominations = (lines: Record<string, unknown>[] = []) =>
+  lines.filter(({ pod, why }) => why && String(pod).includes('/held-'));
+
+test('the leader is killed while pods are held: the other one leads, and finds them a node', async (t) => {
+  await apply(crowd('held', 'ScheduleAnyway'));
+  await eventually(async () => assert.equal(counted(refusals(scene, 'held')).pods, replicas), 60);
+  await scene.leader?.end('SIGKILL');
+  const killed = performance.now();
+  await setReady(await agentOn('n2'), true);
+  const leads = ({ msg }: Record<string, unknown>): boolean => msg === 'this replica leads';
+  // the Lease of one that is killed lapses by itself
+  await eventually(async () => assert.ok(scene.server.lines.some(leads), 'nobody leads'), 60);
+  const led = performance.now();
+  await bound(cluster, 'held', patience);
+  const seconds = (from: number, to = performance.now()): string => `${((to - from) / 1000).toFixed(1)} s`;
+  t.diagnostic(`it leads ${seconds(killed, led)} after the kill; all are bound ${seconds(led)} later`);
+  assert.deepEqual([...new Set(await placed(cluster, 'held'))], ['n2']);
+  assert.deepEqual(nominations(scene.leader?.lines), [], 'there was nothing to nominate before');
+  assert.ok(nominations(scene.server.lines).length > 0, 'all were bound without the new leader');
+});
