@@ -279,7 +279,9 @@ suite('cni-gate status on a real control plane', () => {
     await once(unread.stdout, 'data');
     unread.stdout.destroy();
 
-    const terminal = spawn('script', ['-qec', [process.execPath, main, ...args].join(' '), '/dev/null'], {
+    // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130
+    const commandLine = ['exec', process.execPath, main, ...args].join(' ');
+    const terminal = spawn('script', ['-qec', commandLine, '/dev/null'], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     t.after(() => terminal.kill('SIGKILL'));
@@ -292,13 +294,13 @@ suite('cni-gate status on a real control plane', () => {
       }
     };
     await until(/\[H\S*\[JStatus at .*All is well\./s);
+    t.after(() => setReady(true));
     await setReady(false);
     await until(/\[H\S*\[JStatus at .*Not all is well\./s);
     // Ctrl-C
     terminal.stdin.write('\u0003');
     const [[code]] = await Promise.all([once(terminal, 'exit'), over]);
     assert.equal(code, 1);
-    await setReady(true);
   });
 
   test('--watch goes on through an outage, and tells it', async (t) => {
