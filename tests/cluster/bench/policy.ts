@@ -8,7 +8,8 @@ const group = '/apis/admissionregistration.k8s.io/v1';
 const name = 'refuse-n1';
 
 /**
- * Lets the API server refuse bindings to n1 by itself, without asking anybody: what a refusal costs whoever makes it.
+ * Lets the API server refuse bindings to n1 by itself, in the namespace that opted in, without asking anybody: what
+ * a refusal costs whoever makes it.
  * In force when this is done.
  *
  * @returns takes it away again
@@ -23,7 +24,10 @@ export async function refuseByPolicy({ api }: Cluster): Promise<() => Promise<vo
   await api.post(`${group}/validatingadmissionpolicies`, {
     metadata: { name },
     spec: {
-      matchConstraints: { resourceRules: [rule] },
+      matchConstraints: {
+        resourceRules: [rule],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': optedIn } },
+      },
       validations: [{ expression: "object.target.name != 'n1'", message: 'not n1' }],
     },
   });
