@@ -2,27 +2,18 @@
  * Part of `npm run bench:cluster`: what `cni-gate serve` needs in a cluster of 5,000 nodes with a DaemonSet pod on
  * each, beside one of 5 nodes.
  */
-import { join } from 'node:path';
 import { daemonSet, networkNamespace, optedIn, type Pod, podOn, setTheScene } from '../gate/scene.ts';
 import { podsOf } from '../gate/steps.ts';
 import { Cluster } from '../harness/cluster.ts';
-import { compact } from '../harness/etcd.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type GateServer, startServer } from '../harness/server.ts';
-import { spreadOf, table, timed } from './figures.ts';
+import { table } from './figures.ts';
 import { fill } from './fill.ts';
-import { Reviews } from './reviews.ts';
-import { durationsOf, listsOf, memoryOf, metricsOf, nodesKnown } from './vitals.ts';
+import { measure } from './measure.ts';
 
 const few = 5;
 const many = 5000;
 const pending = 100;
-const calls = 20_000;
 /** Every fiftieth node is not ready. */
 const ready = (index: number): boolean => index % 50 !== 1;
-
-/** The heap that Node takes of itself with 512 MiB of memory, the limit in the manifests: half of it. */
-const asInstalled = { NODE_OPTIONS: '--max-old-space-size=256' };
 
 /** Prints the figures. */
 export async function benchManyNodes(): Promise<void> {
@@ -68,74 +59,6 @@ async function prepare(cluster: Cluster): Promise<Pod[]> {
   );
   await scene.server.end();
   return pods;
-}
-
-/** Starts a server in the cluster as it is, and measures it. */
-async function measure(
-  cluster: Cluster,
-  pods: readonly Pod[],
-  nodes: number,
-): Promise<Record<string, number>> {
-  const files = ['--kubeconfig', cluster.admin.kubeconfig, '--config', join(cluster.folder, 'cni-gate.yaml')];
-  const start = performance.now();
-  const server = await startServer({
-    host: '10.254.5.3',
-    args: [...files, '--own-namespace', 'cni-gate'],
-    environment: asInstalled,
-  });
-  try {
-    const synced = await knowsAll(server, nodes, start);
-    const listed = memoryOf(server);
-    const scrapes = spreadOf(await timed(20, () => metricsOf(server)));
-    const before = await durationsOf(server);
-    const reviews = new Reviews(server, pods);
-    // the first ones warm it up
-    await timed(2000, (index) => reviews.ask(index, nodes));
-    const trips = spreadOf(await timed(calls, (index) => reviews.ask(index, nodes)));
-    reviews.close();
-    const decisions = (await durationsOf(server)).since(before);
-    const later = memoryOf(server);
-    await listAnew(cluster, server);
-    return {
-      'start to all known, s': synced / 1000,
-      'memory when all is known, MiB': listed.now,
-      'memory after the calls, MiB': later.now,
-      'memory at its most, MiB': later.peak,
-      'and once all was listed anew, MiB': memoryOf(server).peak,
-      'decision p50, us': decisions.at(0.5) * 1e6,
-      'decision p99, us': decisions.at(0.99) * 1e6,
-      'call p50, ms': trips.p50,
-      'call p99, ms': trips.p99,
-      'scrape p50, ms': scrapes.p50,
-    };
-  } finally {
-    await server.end();
-  }
-}
-
-/** Waits until the server tells of so many nodes; the milliseconds since its start. */
-async function knowsAll(server: GateServer, nodes: number, start: number): Promise<number> {
-  // it tells by itself when it does; metrics of 5,000 nodes, asked for again and again, would slow it down
-  await eventually(async () => {
-    if (!(await fetch(`http://${server.host}:${server.opsPort}/readyz`)).ok) throw new Error('not ready');
-  }, 60);
-  const took = performance.now() - start;
-  const known = nodesKnown(await metricsOf(server));
-  if (known !== nodes) throw new Error(`it is ready, and knows ${known} of ${nodes} nodes`);
-  return took;
-}
-
-/** Makes the server list all nodes again while it has them, as after any outage that was long enough. */
-async function listAnew(cluster: Cluster, server: GateServer): Promise<void> {
-  const lists = async (): Promise<number> => listsOf(await metricsOf(server), 'nodes');
-  const before = await lists();
-  const apiServer = cluster.components['kube-apiserver'];
-  await apiServer.stop();
-  await compact(cluster);
-  await apiServer.start();
-  await eventually(async () => {
-    if ((await lists()) <= before) throw new Error('nodes were not listed again');
-  }, 120);
 }
 
 /** The lists that the server begins with, read by nobody but this process. */
