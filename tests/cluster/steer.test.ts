@@ -82,15 +82,14 @@ suite('pods that fit nowhere else', () => {
     t.diagnostic(
       `refusals without: ${JSON.stringify(without)}, with ${made.length} nominations: ${JSON.stringify(steered)}`,
     );
-    // how many of them wait differs from run to run; how often one is tried, and each for itself, does not
+    // so nothing that the scheduler sees is other than without; what is left is chance, as to how many of them wait
+    assert.deepEqual(made, [], 'a nomination that comes to nothing');
     assert.ok(steered.most <= without.most, `${steered.most} refusals of one, ${without.most} without`);
     const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
     assert.ok(
       each(steered) <= each(without) * 1.1,
       `${each(steered)} refusals of each, ${each(without)} without`,
     );
-    assert.ok(made.length > 0, 'no node was nominated, so nothing was shown');
-    assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
     await setReady(agent, true);
     await bound(cluster, 'nominated', promised);
   });

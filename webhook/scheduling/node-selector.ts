@@ -1,16 +1,11 @@
 import { own } from '../own.ts';
-
-/** An expression over a node's labels, or over its fields (`metadata.name` alone). */
-export interface NodeRequirement {
-  key: string;
-  operator: string;
-  values?: string[] | null;
-}
+import { matches, type Requirement } from './requirement.ts';
 
 /** All that it names must hold; one that names nothing holds for no node. */
 export interface NodeSelectorTerm {
-  matchExpressions?: NodeRequirement[] | null;
-  matchFields?: NodeRequirement[] | null;
+  matchExpressions?: Requirement[] | null;
+  /** `metadata.name` alone. */
+  matchFields?: Requirement[] | null;
 }
 
 /** What of a pod, or of a pod template, says which nodes it wants. */
@@ -53,31 +48,4 @@ export function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledN
       fields.every((field) => field.key === 'metadata.name' && matches(field, node.name))
     );
   });
-}
-
-/** Whether a value, undefined where there is none, is as the requirement asks. An operator not known is not met. */
-function matches({ operator, values }: NodeRequirement, value: string | undefined): boolean {
-  const given = values ?? [];
-  switch (operator) {
-    case 'In':
-      return value !== undefined && given.includes(value);
-    case 'NotIn':
-      return value === undefined || !given.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-    case 'Lt':
-      return compares(operator, value, given[0]);
-    default:
-      return false;
-  }
-}
-
-/** Both sides are whole numbers, or the requirement is not met. */
-function compares(operator: 'Gt' | 'Lt', left: string | undefined, right: string | undefined): boolean {
-  const whole = /^[+-]?\d+$/;
-  if (left === undefined || right === undefined || !whole.test(left) || !whole.test(right)) return false;
-  return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
 }

@@ -1,6 +1,7 @@
 import type { NodeFacts } from '../readiness/facts.ts';
 import { Candidates, type Takes } from './candidates.ts';
 import type { History } from './history.ts';
+import { isHopeless } from './neighbours.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
 import { reachesVolumes, type VolumeWish } from './volumes.ts';
@@ -67,10 +68,20 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
       result.unknown.volumes.push(pod);
       continue;
     }
+    const left = known.room(pod.refused);
+    if (left === undefined && pod.neighbours.spread.length > 0) {
+      result.unknown.rooms.push(pod.refused);
+      continue;
+    }
     // the refused node is not among them: it takes the pod no more than it did
     const open = candidates
       .for(pod)
-      .filter((node) => !history.avoids(pod, node.name, now) && reachesVolumes(wish, node));
+      .filter(
+        (node) =>
+          !history.avoids(pod, node.name, now) &&
+          reachesVolumes(wish, node) &&
+          !isHopeless(pod, known.room(node.name)?.pods, left?.pods),
+      );
     const found = sites.best(pod, open);
     if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
     if (found.site === undefined) continue;
@@ -89,7 +100,10 @@ const byTime = (one: WaitingPod, other: WaitingPod): number =>
   (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
 
 /** Whether a pod waits for our refusal alone, and nothing is under way for it. */
-function needsHelp(pod: WaitingPod, { history, nodes, takes }: Known): boolean {
+function needsHelp(
+  pod: WaitingPod,
+  { history, nodes, takes }: Known,
+): pod is WaitingPod & { refused: string } {
   const { refused, leaving, profiles, nominated } = pod;
   if (refused === undefined || leaving || history.isBusy(pod)) return false;
   if (takes(profiles, refused)) return false;

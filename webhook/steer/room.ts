@@ -1,5 +1,6 @@
 import { type Amounts, less, sum } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
+import type { PlacedPod } from './neighbours.ts';
 import { groupOf } from './waiting.ts';
 
 /** The parts of a pod on a node that {@link roomOf} reads, as the API gives them. */
@@ -7,7 +8,10 @@ export interface ApiPlacedPod {
   metadata: {
     uid: string;
     resourceVersion: string;
+    namespace?: string;
     name: string;
+    labels?: Record<string, string>;
+    deletionTimestamp?: string | null;
     ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
   };
   spec: RequestingSpec;
@@ -22,8 +26,8 @@ export interface Taken {
 
 /** What the pods on a node took of it at some time. */
 export interface Room extends Taken {
-  /** UIDs of the pods that are counted. */
-  pods: ReadonlySet<string>;
+  /** The pods that are counted, by UID. */
+  pods: ReadonlyMap<string, PlacedPod>;
   /** When it was asked for, milliseconds since the epoch. */
   at: number;
 }
@@ -41,7 +45,12 @@ export function roomOf(pods: readonly ApiPlacedPod[], at: number): Room {
   return {
     amounts: pods.map(({ spec }) => podRequests(spec)).reduce(sum, {}),
     groups,
-    pods: new Set(pods.map(({ metadata }) => metadata.uid)),
+    pods: new Map(
+      pods.map(({ metadata: { uid, namespace = '', labels, deletionTimestamp } }) => [
+        uid,
+        { namespace, labels: labels ?? {}, leaving: typeof deletionTimestamp === 'string' },
+      ]),
+    ),
     at,
   };
 }

@@ -3,22 +3,23 @@ import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeWish } from '../scheduling/node-selector.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { Toleration } from '../scheduling/taints.ts';
+import { type ApiNeighbourly, type Neighbours, pickNeighbours } from './neighbours.ts';
 
 /** The parts of a pod that {@link pickWaiting} reads, as the API gives them. */
 export interface ApiWaitingPod extends ApiPendingPod {
   metadata: ApiPendingPod['metadata'] & {
     deletionTimestamp?: string | null;
+    labels?: Record<string, string>;
     ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
   };
   spec: ApiWaitingSpec;
   status?: ApiPendingPod['status'] & { nominatedNodeName?: string };
 }
 
-interface ApiWaitingSpec extends RequestingSpec {
+interface ApiWaitingSpec extends RequestingSpec, Pick<ApiNeighbourly, 'topologySpreadConstraints'> {
   nodeSelector?: Record<string, string> | null;
-  affinity?: (NodeWish['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
+  affinity?: (NodeWish['affinity'] & ApiNeighbourly['affinity'] & { podAffinity?: Terms }) | null;
   tolerations?: Toleration[] | null;
-  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
   resourceClaims?: unknown[] | null;
   containers?: (Exclude<RequestingSpec['containers'], null | undefined>[number] & {
     ports?: { hostPort?: number }[] | null;
@@ -47,6 +48,8 @@ export interface WaitingPod extends PendingPod {
   kind: string;
   /** Names of its PersistentVolumeClaims. */
   claims: string[];
+  /** What it wants of the pods beside it. */
+  neighbours: Neighbours;
   /** Whether it has hard wishes that only the scheduler can judge: see {@link isGuesswork}. */
   guesswork: boolean;
 }
@@ -73,6 +76,7 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
       // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
       return ephemeral ? [`${metadata.name}-${name}`] : [];
     }),
+    neighbours: pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {}),
     guesswork: isGuesswork(spec),
   };
 }
@@ -83,8 +87,9 @@ export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): st
 }
 
 /**
- * Whether a pod's place depends on which other pods are where, or on devices: wishes that are not reckoned with here.
- * A nomination may be ignored for their sake, so it is tried on one pod of the group first.
+ * Whether a pod's place depends on which other pods are where, or on devices: wishes that are reckoned with only in
+ * part, as {@link isHopeless}, or not at all. A nomination may be ignored for their sake, so it is tried on one pod of
+ * the group first.
  */
 function isGuesswork(spec: ApiWaitingSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;

@@ -62,6 +62,24 @@ suite('where a pod is sent', () => {
     assert.deepEqual(sent([{ ...one, tolerations: cordoned }], {}, nodes), ['web>n2']);
   });
 
+  test('not to a node that has pods enough of a kind that must be spread', () => {
+    const wants = { maxSkew: 1, selects: [{ key: 'app', operator: 'In', values: ['web'] }], itself: true };
+    const spread = { ...one, neighbours: { spread: [wants], apart: [] } };
+    const mate = { namespace: 'shop', labels: { app: 'web' }, leaving: false };
+    const crowded = { ...room({}), pods: new Map([['u1', mate]]) };
+    assert.deepEqual(sent([spread], { room: (name) => (name === 'n2' ? crowded : room({})) }), ['web>n3']);
+    assert.deepEqual(sent([spread], { room: (name) => (name === 'n1' ? room({}) : crowded) }), []);
+    assert.deepEqual(sent([spread], { room: () => crowded }), ['web>n2']);
+    assert.deepEqual(sent([one], { room: (name) => (name === 'n1' ? room({}) : crowded) }), ['web>n2']);
+    // as long as it is not known how many there are where it was refused
+    const { nominations, unknown } = plan(
+      [spread],
+      known(three, { room: (name) => (name === 'n1' ? undefined : room({})) }),
+      1,
+    );
+    assert.deepEqual([nominations, unknown.rooms], [[], ['n1']]);
+  });
+
   test('the choice is explained', () => {
     const [nomination] = plan([one], known(three), 1).nominations;
     assert.equal(

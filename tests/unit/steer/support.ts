@@ -32,6 +32,7 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
     claims: [],
+    neighbours: { spread: [], apart: [] },
     guesswork: false,
     ...more,
   };
@@ -40,7 +41,7 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
 
 /** A room in which so much is taken, by pods of these groups. */
 export function room(amounts: Amounts, groups: Record<string, number> = {}): Room {
-  return { amounts, groups: new Map(Object.entries(groups)), pods: new Set(), at: now };
+  return { amounts, groups: new Map(Object.entries(groups)), pods: new Map(), at: now };
 }
 
 /** Everything known: n1 takes nobody, all other nodes everybody, and they are empty. */

@@ -42,6 +42,29 @@ suite('what is read of a pod that waits', () => {
     assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
     assert.deepEqual(pod.claims, ['disk', 'web-0-scratch']);
     assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
+    assert.deepEqual(pod.neighbours, { spread: [], apart: [] });
+  });
+
+  test('what it wants of the pods beside it, in its namespace and by its labels', () => {
+    const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: {}, matchLabelKeys: ['app'] };
+    const asked = [{ key: 'app', operator: 'In', values: ['web'] }];
+    const { neighbours } = pickWaiting(
+      api(
+        {
+          topologySpreadConstraints: [{ ...term, whenUnsatisfiable: 'DoNotSchedule', maxSkew: 2 }],
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, namespaces: ['shop'] }],
+            },
+          },
+        },
+        { labels: { app: 'web' } },
+      ),
+    );
+    assert.deepEqual(neighbours, {
+      spread: [{ maxSkew: 2, selects: asked, itself: true }],
+      apart: [asked],
+    });
   });
 
   test('pods that ask for the same are of one kind, whoever they are', () => {
@@ -92,8 +115,12 @@ suite('what is read of a pod that waits', () => {
 });
 
 suite('the room on a node', () => {
+  const labels = { app: 'web' };
   const placed = (uid: string, cpu: string) => ({
-    metadata: { uid, resourceVersion: '1', name: uid, ownerReferences: [owner] },
+    metadata: {
+      ...{ uid, resourceVersion: '1', name: uid, namespace: 'shop', labels, ownerReferences: [owner] },
+      ...(uid === 'b' && { deletionTimestamp: '2026-11-21T12:00:00Z' }),
+    },
     spec: { containers: [{ resources: { requests: { cpu } } }] },
   });
   const room = roomOf([placed('a', '100m'), placed('b', '200m')], now);
@@ -102,6 +129,10 @@ suite('the room on a node', () => {
   test('is what its pods left', () => {
     assert.deepEqual(freeOf({ cpu: 1000, pods: 3 }, room), { cpu: 700, pods: 1 });
     assert.equal(room.groups.get('rs-uid'), 2);
+    assert.deepEqual(Object.fromEntries(room.pods), {
+      a: { namespace: 'shop', labels, leaving: false },
+      b: { namespace: 'shop', labels, leaving: true },
+    });
   });
 
   test('those that are expected count, once', () => {

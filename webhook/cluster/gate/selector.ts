@@ -1,8 +1,4 @@
-/** A label selector as objects have it. */
-export interface LabelSelector {
-  matchLabels?: Record<string, string> | null;
-  matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
-}
+import type { LabelSelector } from '../../scheduling/label-selector.ts';
 
 const words: Record<string, (key: string, values: string) => string> = {
   In: (key, values) => `${key} in (${values})`,

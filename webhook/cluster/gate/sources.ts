@@ -9,9 +9,10 @@ import {
   pickDaemonSet,
   pickNode,
 } from '../../readiness/pick.ts';
+import type { LabelSelector } from '../../scheduling/label-selector.ts';
 import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../steer/waiting.ts';
 import type { Source } from '../reflector/list-all.ts';
-import { type LabelSelector, selectorText } from './selector.ts';
+import { selectorText } from './selector.ts';
 
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
