@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bystander, type Pod, setTheScene } from '../gate/scene.ts';
 import { podsOf } from '../gate/steps.ts';
 import { Cluster } from '../harness/cluster.ts';
+import { metric } from '../harness/metrics.ts';
 import { spreadOf, table } from './figures.ts';
 import { clear, situationsIn, waiting } from './situations.ts';
 
@@ -27,10 +28,9 @@ export async function benchBystanders(): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, enter] of Object.entries(situations)) {
         await enter();
-        const before = scene.server.lines.length;
+        const before = await refused(cluster);
         took.get(name)?.push(...(await bindings(cluster)));
-        const refused = scene.server.lines.slice(before).filter(({ outcome }) => outcome === 'refused');
-        refusals.set(name, (refusals.get(name) ?? 0) + refused.length);
+        refusals.set(name, (refusals.get(name) ?? 0) + (await refused(cluster)) - before);
         await clear(cluster);
       }
     }
@@ -39,6 +39,14 @@ export async function benchBystanders(): Promise<void> {
     await scene.server.end();
     await cluster.stop();
   }
+}
+
+/** Bindings that were refused so far: 403 by a webhook, 422 by a policy. */
+async function refused({ api }: Cluster): Promise<number> {
+  const counts = ['403', '422'].map((code) =>
+    metric(api, 'apiserver_request_total', { subresource: 'binding', code }),
+  );
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 /** Makes pods one after another, as many a second as they come; the milliseconds from each request to its binding. */

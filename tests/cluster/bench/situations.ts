@@ -55,6 +55,11 @@ export async function situationsIn(cluster: Cluster): Promise<Record<string, () 
       await register(true);
       await crowd();
     },
+    'no gate, a policy refuses 110 pods that come': async () => {
+      await register(false);
+      leave = await refuseByPolicy(cluster);
+      await crowd();
+    },
     'gate, 110 pods are held': async () => {
       await register(true);
       await settled();
