@@ -13,6 +13,14 @@ export interface Configuration {
   uid: string;
   version: number;
   bundle: string | undefined;
+  /** Every caBundle that it ever had, the present one last. */
+  history: Written[];
+}
+
+/** A caBundle, and when it was written, in steady time. */
+export interface Written {
+  at: number;
+  bundle: string | undefined;
 }
 
 /**
@@ -40,8 +48,9 @@ export class World {
   }
 
   setBundle(name: string, bundle: string | undefined): void {
-    const { uid } = this.configurations.get(name) ?? { uid: randomUUID() };
-    this.configurations.set(name, { uid, version: Number(this.#next()), bundle });
+    const { uid = randomUUID(), history = [] } = this.configurations.get(name) ?? {};
+    const written = [...history, { at: this.steady, bundle }];
+    this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
   }
 
   /** The cluster as a replica sees it; `turn` is waited for before each request. */

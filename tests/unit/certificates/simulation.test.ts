@@ -24,7 +24,7 @@ const index = fc.nat({ max: 2 });
 const happening = (label: string, event: Event): { label: string; event: Event } => ({ label, event });
 const events = fc.oneof(
   { weight: 40, arbitrary: index.map((at) => happening(`step ${at}`, (it) => it.step(at))) },
-  { weight: 8, arbitrary: index.map((at) => happening(`learn ${at}`, (it) => it.learn(at))) },
+  { weight: 8, arbitrary: fc.nat({ max: 3 }).map((at) => happening(`learn ${at}`, (it) => it.learn(at))) },
   {
     weight: 10,
     arbitrary: fc.constantFrom(500, 3_000, 20_000).map((ms) => happening(`pass ${ms}`, (it) => it.pass(ms))),
