@@ -232,7 +232,7 @@ export class Simulation {
     const { serving } = replica;
     if (!serving || !this.#isValid(replica)) return undefined;
     const { fingerprint } = serving.authority.facts;
-    const watch = this.#watches.find((each) => !fingerprintsIn(this.#bundleFor(each)).has(fingerprint));
+    const watch = this.#watches.find((each) => !this.#historyOf(each)[each.known]?.trusted.has(fingerprint));
     return watch && `API server ${watch.server} does not trust it by ${watch.name}`;
   }
 
@@ -259,10 +259,6 @@ export class Simulation {
       const last = this.#historyOf(watch).findLastIndex(({ at }) => at <= time);
       watch.known = Math.max(watch.known, last);
     }
-  }
-
-  #bundleFor(watch: Watch): string | undefined {
-    return this.#historyOf(watch)[watch.known]?.bundle;
   }
 
   #historyOf({ name }: Watch): Written[] {

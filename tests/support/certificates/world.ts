@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SecretData } from '../../../certs/managed/secret.ts';
+import { fingerprintsIn } from '../../../certs/managed/trust.ts';
 import {
   ChangedSince,
   type SeenConfiguration,
@@ -13,14 +14,16 @@ export interface Configuration {
   uid: string;
   version: number;
   bundle: string | undefined;
-  /** Every caBundle that it ever had, the present one last. */
+  /** Everything that it ever said, what it says now last. */
   history: Written[];
 }
 
-/** A caBundle, and when it was written, in steady time. */
+/** What a caBundle that was written says. */
 export interface Written {
+  /** In steady time. */
   at: number;
-  bundle: string | undefined;
+  /** The fingerprints of the authorities in it. */
+  trusted: Set<string>;
 }
 
 /**
@@ -49,7 +52,7 @@ export class World {
 
   setBundle(name: string, bundle: string | undefined): void {
     const { uid = randomUUID(), history = [] } = this.configurations.get(name) ?? {};
-    const written = [...history, { at: this.steady, bundle }];
+    const written = [...history, { at: this.steady, trusted: fingerprintsIn(bundle) }];
     this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
   }
 
