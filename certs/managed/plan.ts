@@ -64,9 +64,7 @@ export function planStep(sight: Sight): Plan {
   if (state) {
     const younger = remembered(sight, state);
     if (younger) return { step: { do: 'restore', state: younger }, faults: [rolledBack(state, younger)] };
-    if (!sight.kept && isStrange(state, sight) && sight.waitedFor < patience) {
-      return { step: { do: 'wait' }, faults: [] };
-    }
+    if (mayBeKnown(state.authority, sight)) return { step: { do: 'wait' }, faults: [] };
     return { step: whatIsDue(state, sight), faults: [] };
   }
   return { step: mend(sight, reading ?? { faults }, faults), faults };
@@ -82,9 +80,13 @@ export function faultsIn(reading: Reading | undefined, now: Date, names: readonl
   return reading ? [...reading.faults, ...faultsInTime(reading, now, names)] : [missing];
 }
 
-/** Whether somebody is trusted, and it is not this state's authority: another replica may know whose it is. */
-function isStrange({ authority }: ReadState, { trust, now }: Sight): boolean {
-  return trustsAnybody(trust, now) && !trustedAnywhere(trust, authority.facts.fingerprint);
+/**
+ * Whether another replica should have its time to say whose authority this is: we remember none, and the caBundles
+ * trust somebody else.
+ */
+function mayBeKnown({ facts }: ReadAuthority, { kept, trust, now, waitedFor }: Sight): boolean {
+  const strange = trustsAnybody(trust, now) && !trustedAnywhere(trust, facts.fingerprint);
+  return !kept && strange && waitedFor < patience;
 }
 
 /** What to do about a state that nothing is wrong with. */
@@ -110,6 +112,7 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
     const same = sound?.authority.facts.fingerprint === authority.facts.fingerprint;
     const stray = sound && !follows(sound, { authority, previous }) && matchesTrust(sound, trust);
     if (sound && (same || stray)) return { do: 'restore', state: sound };
+    if (mayBeKnown(authority, sight)) return { do: 'wait' };
     const state = { authority, next: nextSigns, previous };
     const wrong = faults.filter(({ part }) => part === 'leaf').map(({ reason }) => reason);
     if (leaf && wrong.length === 0) return { do: 'rewrite', state: { ...state, leaf } };

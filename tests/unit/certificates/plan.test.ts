@@ -155,6 +155,14 @@ suite('what is known beats what is found', () => {
     assert.equal(step(other, { trust: trusting(first), waitedFor: patience }), 'none');
     assert.equal(step(other, { trust: trusting() }), 'none');
   });
+
+  test('it waits as well where something is wrong beside that authority, such as the leaf of an old copy', () => {
+    const expired = { now: later(8 * day) };
+    assert.equal(step(other, { ...expired, trust: trusting(first) }), 'wait');
+    assert.equal(step(other, { ...expired, trust: trusting(first), waitedFor: patience }), 'issue');
+    for (const trust of [trusting(), trusting(other), trusting(first, other)])
+      assert.equal(step(other, { ...expired, trust }), 'issue');
+  });
 });
 
 suite('what is damaged', () => {
