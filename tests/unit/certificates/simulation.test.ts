@@ -27,7 +27,9 @@ const events = fc.oneof(
   { weight: 8, arbitrary: fc.nat({ max: 3 }).map((at) => happening(`learn ${at}`, (it) => it.learn(at))) },
   {
     weight: 10,
-    arbitrary: fc.constantFrom(500, 3_000, 20_000, 75_000).map((ms) => happening(`pass ${ms}`, (it) => it.pass(ms))),
+    arbitrary: fc
+      .constantFrom(500, 3_000, 20_000, 75_000)
+      .map((ms) => happening(`pass ${ms}`, (it) => it.pass(ms))),
   },
   {
     weight: 4,
