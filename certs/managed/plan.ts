@@ -62,9 +62,8 @@ export function planStep(sight: Sight): Plan {
   const whole = reading && wholeState(reading);
   const state = whole && faults.length === 0 ? whole : undefined;
   if (state) {
-    const { kept } = sight;
-    const back = kept && isYounger(kept, state, sight.trust) && wayBack(sight);
-    if (kept && back) return { step: back, faults: [rolledBack(state, kept)] };
+    const younger = remembered(sight, state);
+    if (younger) return { step: { do: 'restore', state: younger }, faults: [rolledBack(state, younger)] };
     if (mayBeKnown(state.authority, sight)) return { step: { do: 'wait' }, faults: [] };
     return { step: whatIsDue(state, sight), faults: [] };
   }
@@ -105,14 +104,14 @@ function whatIsDue(state: ReadState, { now, trustedFor, overlap }: Sight): Step 
 
 /** The way back from a Secret that cannot be used as it is. */
 function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
-  const { kept, trust, now, waitedFor } = sight;
-  const back = wayBack(sight);
+  const { kept, trust, now, names, waitedFor } = sight;
+  const sound = kept && faultsInTime(kept, now, names).length === 0 ? kept : undefined;
   const { authority, next, previous, leaf } = reading;
   const nextSigns = next && inForce(next.facts, now) ? next : undefined;
   if (authority && inForce(authority.facts, now)) {
-    const same = kept?.authority.facts.fingerprint === authority.facts.fingerprint;
-    const stray = kept && isYounger(kept, { authority, previous }, trust);
-    if (back && (stray || (same && back.do === 'restore'))) return back;
+    const same = sound?.authority.facts.fingerprint === authority.facts.fingerprint;
+    const stray = sound && !follows(sound, { authority, previous }) && matchesTrust(sound, trust);
+    if (sound && (same || stray)) return { do: 'restore', state: sound };
     if (mayBeKnown(authority, sight)) return { do: 'wait' };
     const state = { authority, next: nextSigns, previous };
     const wrong = faults.filter(({ part }) => part === 'leaf').map(({ reason }) => reason);
@@ -121,39 +120,25 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
     return { do: 'issue', state: leaf && wrong.includes('names') ? { ...state, leaf } : state };
   }
   const trusted = trustsAnybody(trust, now);
-  if (kept && back && (matchesTrust(kept, trust) || !trusted)) return back;
+  if (sound && (matchesTrust(sound, trust) || !trusted)) return { do: 'restore', state: sound };
   const known = nextSigns && trustedAnywhere(trust, nextSigns.facts.fingerprint);
   if (trusted && !known && waitedFor < patience) return { do: 'wait' };
   if (authority && nextSigns) return { do: 'promote', state: { authority, next: nextSigns, previous } };
-  return back ?? { do: 'create' };
+  return sound ? { do: 'restore', state: sound } : { do: 'create' };
 }
 
-/**
- * Back to what this replica remembers, where its authority can still sign. A leaf that has expired meanwhile is no
- * reason to forget who is trusted: the authority signs another.
- */
-function wayBack({ kept, now, names }: Sight): Step | undefined {
-  if (!kept || !inForce(kept.authority.facts, now)) return undefined;
-  if (faultsInTime(kept, now, names).length === 0) return { do: 'restore', state: kept };
-  const { authority, next, previous } = kept;
-  return {
-    do: 'issue',
-    state: { authority, next: next && inForce(next.facts, now) ? next : undefined, previous },
-  };
+/** What this replica remembers, where the Secret holds something else that does not come from it. */
+function remembered({ kept, trust, now, names }: Sight, state: ReadState): ReadState | undefined {
+  if (!kept || follows(kept, state) || !matchesTrust(kept, trust)) return undefined;
+  return faultsInTime(kept, now, names).length === 0 ? kept : undefined;
 }
 
-/**
- * Whether what is remembered is what the caBundles were made from, while the Secret holds something that cannot have
- * come from it by the steps of a rotation.
- */
-function isYounger(
-  kept: ReadState,
-  found: Pick<ReadState, 'authority' | 'previous'>,
-  trust: TrustSight,
-): boolean {
-  const own = kept.authority.facts.fingerprint;
-  const known = [found.authority.facts, ...(found.previous?.facts ?? [])];
-  return known.every(({ fingerprint }) => fingerprint !== own) && matchesTrust(kept, trust);
+/** Whether a state can have come from an earlier one by the steps of a rotation. */
+function follows(earlier: ReadState, later: Pick<ReadState, 'authority' | 'previous'>): boolean {
+  const before = earlier.authority.facts.fingerprint;
+  return [later.authority.facts, ...(later.previous?.facts ?? [])].some(
+    ({ fingerprint }) => fingerprint === before,
+  );
 }
 
 /** What a clock, and the names that are asked for, find wrong in parts that could be read. */

@@ -150,37 +150,6 @@ suite('what is known beats what is found', () => {
     assert.equal(step(promoted, { kept: begun, trust: trusting(begun) }), 'none');
   });
 
-  test('an authority that is known and trusted signs again where its leaf has expired meanwhile', () => {
-    const expired = { kept: first, trust: trusting(first), now: later(8 * day) };
-    const stranger = readSecret({ ...secretData(first), ...authorityOf(other) });
-    for (const reading of [undefined, stranger, readSecret({ 'tls.crt': 'x' })]) {
-      const { step } = plan(undefined, { ...expired, reading });
-      const { authority, next, previous } = first;
-      assert.deepEqual(step, { do: 'issue', state: { authority, next, previous } });
-    }
-    assert.equal(step(undefined, { ...expired, now: later(366 * day) }), 'create', 'the authority has too');
-  });
-
-  test('that is so where the Secret is whole, and not where it says that it followed', async () => {
-    const expired = { kept: first, trust: trusting(first), now: later(8 * day) };
-    const stranger = await done({ do: 'issue', state: other }, { now: later(8 * day) });
-    const { step: back, faults } = plan(stranger, expired);
-    assert.ok(back.do === 'issue' && back.state.authority === first.authority);
-    assert.deepEqual(
-      faults.map(({ reason }) => reason),
-      ['rolled-back'],
-    );
-    const begun = await done({ do: 'begin', state: first });
-    const promoted = await done({ do: 'promote', state: begun }, { now: later(8 * day) });
-    assert.equal(step(promoted, { ...expired, trust: trusting(begun) }), 'none');
-  });
-
-  test('a next authority that has expired meanwhile is left behind', async () => {
-    const begun = await done({ do: 'begin', state: first }, { authorityDays: 2 });
-    const { step: back } = plan(undefined, { kept: begun, trust: trusting(begun), now: later(3 * day) });
-    assert.ok(back.do === 'issue' && back.state.next === undefined);
-  });
-
   test('a replica that knows nothing waits before it believes an authority that nobody trusts', () => {
     assert.equal(step(other, { trust: trusting(first) }), 'wait');
     assert.equal(step(other, { trust: trusting(first), waitedFor: patience }), 'none');
@@ -238,10 +207,6 @@ suite('what is damaged', () => {
     for (const asked of [names, ['another.svc']]) assert.equal(step(both, { names: asked }), 'none');
   });
 });
-
-function authorityOf({ authority }: ReadState): Record<string, string> {
-  return { 'authority.crt': authority.certificate, 'authority.key': authority.key };
-}
 
 function leafOf({ leaf }: ReadState): Record<string, string> {
   return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key };
