@@ -127,7 +127,10 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
   return sound ? { do: 'restore', state: sound } : { do: 'create' };
 }
 
-/** What this replica remembers, where the Secret holds something else that does not come from it. */
+/**
+ * What this replica remembers, where the Secret holds something else that does not come from it. Its leaf has to be
+ * in force: until then nobody can have dropped its authority, however long ago the caBundles were read.
+ */
 function remembered({ kept, trust, now, names }: Sight, state: ReadState): ReadState | undefined {
   if (!kept || follows(kept, state) || !matchesTrust(kept, trust)) return undefined;
   return faultsInTime(kept, now, names).length === 0 ? kept : undefined;

@@ -99,9 +99,14 @@ export class Simulation {
     this.check();
   }
 
-  /** Lets time pass in pieces, in which everybody does what they have to do within that time. */
+  /**
+   * Lets time pass in pieces, in which everybody does what they have to do within that time. No piece is so long that
+   * a leaf could end between two looks: it is renewed when a third of its life is left, and a look is due each few
+   * seconds.
+   */
   async pass(ms: number): Promise<void> {
-    const piece = Math.max(Math.min(ms, 2_000), Math.ceil(ms / 8));
+    const longest = (this.settings.leafDays * day) / 6;
+    const piece = Math.min(longest, Math.max(Math.min(ms, 2_000), Math.ceil(ms / 8)));
     for (let passed = 0; passed < ms; passed += piece) {
       this.world.steady += piece;
       // however long the piece is, by its end they have heard of whatever was written an overlap ago

@@ -150,6 +150,20 @@ suite('what is known beats what is found', () => {
     assert.equal(step(promoted, { kept: begun, trust: trusting(begun) }), 'none');
   });
 
+  test('it is not put back by who remembers an authority that the others may have dropped', async () => {
+    const begun = await done({ do: 'begin', state: first });
+    const promoted = await done({ do: 'promote', state: begun });
+    const dropped = await done({ do: 'drop', state: promoted });
+    const before = { kept: first, trust: trusting(first) };
+    assert.equal(step(dropped, before), 'restore', 'its leaf is in force');
+    const served = await done({ do: 'issue', state: dropped }, { now: later(8 * day) });
+    assert.equal(
+      step(served, { ...before, now: later(8 * day) }),
+      'none',
+      'frozen since it read the caBundles',
+    );
+  });
+
   test('a replica that knows nothing waits before it believes an authority that nobody trusts', () => {
     assert.equal(step(other, { trust: trusting(first) }), 'wait');
     assert.equal(step(other, { trust: trusting(first), waitedFor: patience }), 'none');
