@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { carryOut, type Making } from '../../../certs/managed/carry-out.ts';
+import { patience } from '../../../certs/managed/plan.ts';
 import type { ReadState } from '../../../certs/managed/reading.ts';
 import { secretData } from '../../../certs/managed/secret.ts';
 import { bundleOf } from '../../../certs/managed/state.ts';
@@ -130,12 +131,45 @@ test("while the Secret is somebody else's, what is served stays trusted", async 
   assert.deepEqual(world.secret?.data, { password: 'x' });
 });
 
-test('while it waits for another replica it puts nothing into a caBundle', async () => {
+test('while it waits for another replica it puts nothing into a caBundle; after its time it does', async () => {
   const stranger = await carryOut({ do: 'create' }, { ...making, now: world.now() });
   assert.ok(stranger);
   world.setSecret(undefined);
   for (const name of [one, other]) world.setBundle(name, bundleOf(stranger));
-  assert.equal(await keeper.look(), 'wait');
-  assert.deepEqual(told, ['waiting']);
+  for (const passed of [0, patience - 1]) {
+    world.steady += passed;
+    assert.equal(await keeper.look(), 'wait');
+  }
+  assert.deepEqual(told.splice(0), ['waiting', 'waiting']);
   assert.deepEqual(whole(), [false, false]);
+  world.steady += 1;
+  assert.equal(await keeper.look(), 'again');
+  assert.deepEqual(told, ['restore', `${one} foreign`, `${other} foreign`, 'state']);
+  assert.deepEqual(whole(), [true, true]);
+});
+
+test('what another replica does between the two reads is not undone', async () => {
+  const begun = await carryOut({ do: 'begin', state }, { ...making, now: world.now() });
+  assert.ok(begun);
+  const plain = world.shared(async () => {});
+  const reads: (() => void)[] = [
+    () => {},
+    () => {
+      world.setSecret(secretData(begun));
+      for (const name of [one, other]) world.setBundle(name, bundleOf(begun));
+    },
+  ];
+  instead = {
+    configurations: () => {
+      reads.shift()?.();
+      return plain.configurations();
+    },
+    secret: () => {
+      reads.shift()?.();
+      return plain.secret();
+    },
+  };
+  assert.equal(await keeper.look(), 'again');
+  assert.deepEqual(told, ['state']);
+  for (const { bundle } of world.configurations.values()) assert.equal(bundle, bundleOf(begun));
 });
