@@ -52,8 +52,11 @@ export interface Plan {
   faults: Fault[];
 }
 
-/** How long a replica that knows no authority leaves it to another one to bring back the one that is trusted. */
-export const patience = 10_000;
+/**
+ * How long a replica that knows no authority leaves it to another one to bring back the one that is trusted. Longer
+ * than the pause between two looks of one that no watch wakes.
+ */
+export const patience = 20_000;
 
 /** Decides what to do about the Secret. Pure: everything that it knows is in `sight`. */
 export function planStep(sight: Sight): Plan {

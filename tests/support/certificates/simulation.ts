@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { carryOut } from '../../../certs/managed/carry-out.ts';
 import type { Fault } from '../../../certs/managed/fault.ts';
 import { inForce } from '../../../certs/managed/parts.ts';
-import { faultsIn } from '../../../certs/managed/plan.ts';
+import { faultsIn, patience } from '../../../certs/managed/plan.ts';
 import { readSecret, wholeState } from '../../../certs/managed/reading.ts';
 import { type SecretData, secretData } from '../../../certs/managed/secret.ts';
 import { bundleOf } from '../../../certs/managed/state.ts';
@@ -100,14 +100,15 @@ export class Simulation {
   }
 
   /**
-   * Lets time pass in pieces, in which everybody does what they have to do within that time. No piece is so long that
-   * a leaf could end between two looks: it is renewed when a third of its life is left, and a look is due each few
-   * seconds.
+   * Lets time pass in pieces, in which everybody does what they have to do within that time. Who remembers looks
+   * before the patience of who does not is over, so the first pieces are short; and none is so long that a leaf could
+   * end between two looks, since it is renewed when a third of its life is left.
    */
   async pass(ms: number): Promise<void> {
-    const longest = (this.settings.leafDays * day) / 6;
-    const piece = Math.min(longest, Math.max(Math.min(ms, 2_000), Math.ceil(ms / 8)));
-    for (let passed = 0; passed < ms; passed += piece) {
+    const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
+    for (let passed = 0; passed < ms; ) {
+      const piece = passed < patience ? short : Math.min(longest, Math.ceil(ms / 8));
+      passed += piece;
       this.world.steady += piece;
       // however long the piece is, by its end they have heard of whatever was written an overlap ago
       this.#learnUpTo(this.world.steady - this.settings.overlap);
