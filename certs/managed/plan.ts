@@ -52,8 +52,11 @@ export interface Plan {
   faults: Fault[];
 }
 
-/** How long a replica that knows no authority leaves it to another one to bring back the one that is trusted. */
-export const patience = 10_000;
+/**
+ * How long a replica that knows no authority leaves it to another one to bring back the one that is trusted. Longer
+ * than the pause between two looks of one that no watch wakes.
+ */
+export const patience = 20_000;
 
 /** Decides what to do about the Secret. Pure: everything that it knows is in `sight`. */
 export function planStep(sight: Sight): Plan {
@@ -64,9 +67,7 @@ export function planStep(sight: Sight): Plan {
   if (state) {
     const younger = remembered(sight, state);
     if (younger) return { step: { do: 'restore', state: younger }, faults: [rolledBack(state, younger)] };
-    if (!sight.kept && isStrange(state, sight) && sight.waitedFor < patience) {
-      return { step: { do: 'wait' }, faults: [] };
-    }
+    if (mayBeKnown(state.authority, sight)) return { step: { do: 'wait' }, faults: [] };
     return { step: whatIsDue(state, sight), faults: [] };
   }
   return { step: mend(sight, reading ?? { faults }, faults), faults };
@@ -82,9 +83,13 @@ export function faultsIn(reading: Reading | undefined, now: Date, names: readonl
   return reading ? [...reading.faults, ...faultsInTime(reading, now, names)] : [missing];
 }
 
-/** Whether somebody is trusted, and it is not this state's authority: another replica may know whose it is. */
-function isStrange({ authority }: ReadState, { trust, now }: Sight): boolean {
-  return trustsAnybody(trust, now) && !trustedAnywhere(trust, authority.facts.fingerprint);
+/**
+ * Whether another replica should have its time to say whose authority this is: we remember none, and the caBundles
+ * trust somebody else.
+ */
+function mayBeKnown({ facts }: ReadAuthority, { kept, trust, now, waitedFor }: Sight): boolean {
+  const strange = trustsAnybody(trust, now) && !trustedAnywhere(trust, facts.fingerprint);
+  return !kept && strange && waitedFor < patience;
 }
 
 /** What to do about a state that nothing is wrong with. */
@@ -110,6 +115,7 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
     const same = sound?.authority.facts.fingerprint === authority.facts.fingerprint;
     const stray = sound && !follows(sound, { authority, previous }) && matchesTrust(sound, trust);
     if (sound && (same || stray)) return { do: 'restore', state: sound };
+    if (mayBeKnown(authority, sight)) return { do: 'wait' };
     const state = { authority, next: nextSigns, previous };
     const wrong = faults.filter(({ part }) => part === 'leaf').map(({ reason }) => reason);
     if (leaf && wrong.length === 0) return { do: 'rewrite', state: { ...state, leaf } };
@@ -124,7 +130,10 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
   return sound ? { do: 'restore', state: sound } : { do: 'create' };
 }
 
-/** What this replica remembers, where the Secret holds something else that does not come from it. */
+/**
+ * What this replica remembers, where the Secret holds something else that does not come from it. Its leaf has to be
+ * in force: until then nobody can have dropped its authority, however long ago the caBundles were read.
+ */
 function remembered({ kept, trust, now, names }: Sight, state: ReadState): ReadState | undefined {
   if (!kept || follows(kept, state) || !matchesTrust(kept, trust)) return undefined;
   return faultsInTime(kept, now, names).length === 0 ? kept : undefined;

@@ -317,7 +317,7 @@ test('rights that are missing are named', async () => {
   assert.equal(status, 2);
   assert.match(
     stderr,
-    /RBAC lacks verb "list" on resource "mutatingwebhookconfigurations".*CNI_GATE_CLUSTER_FORBIDDEN/,
+    /RBAC lacks verb "list" on resource "(mutating|validating)webhookconfigurations".*CNI_GATE_CLUSTER_FORBIDDEN/,
   );
   const late = installation.replica('10.254.1.3', [], nobody);
   await late.logged(/RBAC lacks verb "get" on resource "secrets"/);

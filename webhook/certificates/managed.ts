@@ -21,7 +21,10 @@ export interface ManagedOptions extends ManagedObjects, Omit<Making, 'now'> {
   interval?: number;
 }
 
-/** Below the minute within which every replica has to serve a new certificate. */
+/**
+ * Below the minute within which every replica has to serve a new certificate, and, a fifth longer as it may be by
+ * chance, below the patience of a replica that leaves it to this one to say what it knows.
+ */
 const defaultInterval = 15_000;
 
 /** The first wait after a failure; it doubles up to the interval. */

@@ -2,23 +2,29 @@ import assert from 'node:assert/strict';
 import { carryOut } from '../../../certs/managed/carry-out.ts';
 import type { Fault } from '../../../certs/managed/fault.ts';
 import { inForce } from '../../../certs/managed/parts.ts';
-import { faultsIn } from '../../../certs/managed/plan.ts';
+import { faultsIn, patience } from '../../../certs/managed/plan.ts';
 import { readSecret, wholeState } from '../../../certs/managed/reading.ts';
 import { type SecretData, secretData } from '../../../certs/managed/secret.ts';
 import { bundleOf } from '../../../certs/managed/state.ts';
 import { fingerprintsIn } from '../../../certs/managed/trust.ts';
 import { Replica, type Settings } from './replica.ts';
-import { World } from './world.ts';
+import { World, type Written } from './world.ts';
 
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
 
-/** How far an API server may be behind with what webhook configurations say; below the overlap. */
-const longestLag = 30_000;
 /** How long a replica that is not frozen may take for a look. */
 const longestLook = 5_000;
 
 const names = ['mutating/cni-gate', 'validating/cni-gate'];
+
+/** How one API server follows one webhook configuration. */
+interface Watch {
+  server: number;
+  name: string;
+  /** The place in the configuration's history of the last caBundle that it heard of. */
+  known: number;
+}
 
 /** What can be done to the Secret from outside. Each gets what is there. */
 export const secretFaults: Record<
@@ -58,16 +64,15 @@ export const bundleFaults: Record<
 };
 
 /**
- * Replicas, a cluster, and API servers that learn late of what webhook configurations say. After each thing that
- * happens it asserts what the whole sequence of a rotation is for: that every API server trusts what every replica
- * serves.
+ * Replicas, a cluster, and API servers that learn late of what webhook configurations say: of each by itself, never
+ * before it has to, and no later than the overlap, which is what is asked of them. After each thing that happens it
+ * asserts what the whole sequence of a rotation is for: that every API server trusts what every replica serves.
  */
 export class Simulation {
   readonly world = new World();
   readonly replicas: Replica[];
   readonly settings: Settings;
-  /** What each API server knows of each configuration, and since when it is so. */
-  readonly #servers: { bundles: Map<string, string | undefined>; at: number }[] = [];
+  readonly #watches: Watch[];
   /** While somebody broke what nobody can serve without, until it is mended and known to all. */
   #excused = true;
   readonly #stranger: SecretData;
@@ -78,7 +83,7 @@ export class Simulation {
     this.#stranger = stranger;
     this.replicas = Array.from({ length: replicas }, () => new Replica(this.world, settings));
     for (const name of names) this.world.setBundle(name, undefined);
-    for (let count = 0; count < 2; count++) this.#servers.push({ bundles: new Map(), at: 0 });
+    this.#watches = names.flatMap((name) => [0, 1].map((server) => ({ server, name, known: 0 })));
   }
 
   static async begin(settings: Settings, replicas: number): Promise<Simulation> {
@@ -94,28 +99,31 @@ export class Simulation {
     this.check();
   }
 
-  /** Lets time pass in pieces, in which everybody does what they have to do within that time. */
+  /**
+   * Lets time pass in pieces, in which everybody does what they have to do within that time. Who remembers looks
+   * before the patience of who does not is over, so the first pieces are short; and none is so long that a leaf could
+   * end between two looks, since it is renewed when a third of its life is left.
+   */
   async pass(ms: number): Promise<void> {
-    const piece = Math.max(Math.min(ms, 2_000), Math.ceil(ms / 8));
-    for (let passed = 0; passed < ms; passed += piece) {
+    const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
+    for (let passed = 0; passed < ms; ) {
+      const piece = passed < patience ? short : Math.min(longest, Math.ceil(ms / 8));
+      passed += piece;
       this.world.steady += piece;
+      // however long the piece is, by its end they have heard of whatever was written an overlap ago
+      this.#learnUpTo(this.world.steady - this.settings.overlap);
       for (const replica of this.replicas) {
         if (replica.frozen || this.world.steady - replica.lookedAt < longestLook) continue;
         await replica.finish();
-        // before anybody learns of it
         this.check();
       }
-      for (const server of this.#servers) {
-        if (this.world.steady - server.at >= longestLag / 2) this.#learn(server);
-      }
-      this.check();
     }
   }
 
-  /** An API server learns what the configurations say now. */
+  /** An API server learns what one of the configurations says now. */
   learn(index: number): void {
-    const server = this.#servers[index % this.#servers.length];
-    if (server) this.#learn(server);
+    const watch = this.#watches[index % this.#watches.length];
+    if (watch) watch.known = this.#historyOf(watch).length - 1;
     this.check();
   }
 
@@ -181,7 +189,7 @@ export class Simulation {
   async rest(): Promise<void> {
     this.thaw();
     for (let count = 0; count < 12; count++) await this.pass(longestLook);
-    for (const server of this.#servers) this.#learn(server);
+    this.#learnUpTo(this.world.steady);
     this.check();
   }
 
@@ -213,11 +221,9 @@ export class Simulation {
     if (data && data !== this.#past.at(-1) && wholeState(readSecret(data))) this.#past.push(data);
   }
 
-  /** Whether every API server knows what the configurations say. */
+  /** Whether every API server has heard of everything that the configurations ever said. */
   #known(): boolean {
-    return this.#servers.every(({ bundles }) =>
-      [...this.world.configurations].every(([name, { bundle }]) => bundles.get(name) === bundle),
-    );
+    return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
   }
 
   /** Whether a replica serves something that is in force. */
@@ -231,21 +237,16 @@ export class Simulation {
   #untrusted(replica: Replica): string | undefined {
     const { serving } = replica;
     if (!serving || !this.#isValid(replica)) return undefined;
-    for (const [index, { bundles }] of this.#servers.entries()) {
-      for (const [name, bundle] of bundles) {
-        if (!fingerprintsIn(bundle).has(serving.authority.facts.fingerprint)) {
-          return `API server ${index} does not trust it by ${name}`;
-        }
-      }
-    }
-    return undefined;
+    const { fingerprint } = serving.authority.facts;
+    const watch = this.#watches.find((each) => !this.#historyOf(each)[each.known]?.trusted.has(fingerprint));
+    return watch && `API server ${watch.server} does not trust it by ${watch.name}`;
   }
 
   /** Those who were cut off come back, and API servers are up to date: what comes next is one fault, not three. */
   async #settle(): Promise<void> {
     this.thaw();
     for (let count = 0; count < 4; count++) for (const replica of this.replicas) await replica.finish();
-    for (const server of this.#servers) this.#learn(server);
+    this.#learnUpTo(this.world.steady);
     this.check();
   }
 
@@ -258,9 +259,16 @@ export class Simulation {
     return faultsIn(secret && readSecret(secret.data), this.world.now(), this.settings.names);
   }
 
-  #learn(server: { bundles: Map<string, string | undefined>; at: number }): void {
-    server.bundles = new Map([...this.world.configurations].map(([name, { bundle }]) => [name, bundle]));
-    server.at = this.world.steady;
+  /** API servers have heard of whatever was written until then, and may have heard of more. */
+  #learnUpTo(time: number): void {
+    for (const watch of this.#watches) {
+      const last = this.#historyOf(watch).findLastIndex(({ at }) => at <= time);
+      watch.known = Math.max(watch.known, last);
+    }
+  }
+
+  #historyOf({ name }: Watch): Written[] {
+    return this.world.configurations.get(name)?.history ?? [];
   }
 
   #replica(index: number): Replica {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SecretData } from '../../../certs/managed/secret.ts';
+import { fingerprintsIn } from '../../../certs/managed/trust.ts';
 import {
   ChangedSince,
   type SeenConfiguration,
@@ -13,6 +14,16 @@ export interface Configuration {
   uid: string;
   version: number;
   bundle: string | undefined;
+  /** Everything that it ever said, what it says now last. */
+  history: Written[];
+}
+
+/** What a caBundle that was written says. */
+export interface Written {
+  /** In steady time. */
+  at: number;
+  /** The fingerprints of the authorities in it. */
+  trusted: Set<string>;
 }
 
 /**
@@ -40,8 +51,9 @@ export class World {
   }
 
   setBundle(name: string, bundle: string | undefined): void {
-    const { uid } = this.configurations.get(name) ?? { uid: randomUUID() };
-    this.configurations.set(name, { uid, version: Number(this.#next()), bundle });
+    const { uid = randomUUID(), history = [] } = this.configurations.get(name) ?? {};
+    const written = [...history, { at: this.steady, trusted: fingerprintsIn(bundle) }];
+    this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
   }
 
   /** The cluster as a replica sees it; `turn` is waited for before each request. */

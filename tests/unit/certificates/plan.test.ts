@@ -150,10 +150,32 @@ suite('what is known beats what is found', () => {
     assert.equal(step(promoted, { kept: begun, trust: trusting(begun) }), 'none');
   });
 
+  test('it is not put back by who remembers an authority that the others may have dropped', async () => {
+    const begun = await done({ do: 'begin', state: first });
+    const promoted = await done({ do: 'promote', state: begun });
+    const dropped = await done({ do: 'drop', state: promoted });
+    const before = { kept: first, trust: trusting(first) };
+    assert.equal(step(dropped, before), 'restore', 'its leaf is in force');
+    const served = await done({ do: 'issue', state: dropped }, { now: later(8 * day) });
+    assert.equal(
+      step(served, { ...before, now: later(8 * day) }),
+      'none',
+      'frozen since it read the caBundles',
+    );
+  });
+
   test('a replica that knows nothing waits before it believes an authority that nobody trusts', () => {
     assert.equal(step(other, { trust: trusting(first) }), 'wait');
     assert.equal(step(other, { trust: trusting(first), waitedFor: patience }), 'none');
     assert.equal(step(other, { trust: trusting() }), 'none');
+  });
+
+  test('it waits as well where something is wrong beside that authority, such as the leaf of an old copy', () => {
+    const expired = { now: later(8 * day) };
+    assert.equal(step(other, { ...expired, trust: trusting(first) }), 'wait');
+    assert.equal(step(other, { ...expired, trust: trusting(first), waitedFor: patience }), 'issue');
+    for (const trust of [trusting(), trusting(other), trusting(first, other)])
+      assert.equal(step(other, { ...expired, trust }), 'issue');
   });
 });
 

@@ -24,10 +24,12 @@ const index = fc.nat({ max: 2 });
 const happening = (label: string, event: Event): { label: string; event: Event } => ({ label, event });
 const events = fc.oneof(
   { weight: 40, arbitrary: index.map((at) => happening(`step ${at}`, (it) => it.step(at))) },
-  { weight: 8, arbitrary: index.map((at) => happening(`learn ${at}`, (it) => it.learn(at))) },
+  { weight: 8, arbitrary: fc.nat({ max: 3 }).map((at) => happening(`learn ${at}`, (it) => it.learn(at))) },
   {
     weight: 10,
-    arbitrary: fc.constantFrom(500, 3_000, 20_000).map((ms) => happening(`pass ${ms}`, (it) => it.pass(ms))),
+    arbitrary: fc
+      .constantFrom(500, 3_000, 20_000, 75_000)
+      .map((ms) => happening(`pass ${ms}`, (it) => it.pass(ms))),
   },
   {
     weight: 4,
@@ -65,14 +67,11 @@ const events = fc.oneof(
   },
 );
 
-/** Some seconds' worth; set the variable to hundreds after a change of the plan: each run then has other seeds. */
+/** Some seconds' worth, other sequences each time; after a change of the plan set the variable to thousands. */
 const runs = Number(process.env.SIMULATION_RUNS ?? 20);
-/**
- * The same sequences each time where nobody asks for more, so that a change is judged and not the luck of the draw:
- * about one sequence in a hundred fails, by an API server that learns hours late (seed 907265242, path 93: rotated
- * twice, with restarts between), and is not mended yet.
- */
-const seed = process.env.SIMULATION_RUNS === undefined ? { seed: 2026 } : {};
+/** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure: it says both. */
+const { SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
+const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 
 test('whatever happens in whatever order, every API server trusts what every replica serves', async () => {
   await fc.assert(
@@ -85,13 +84,13 @@ test('whatever happens in whatever order, every API server trusts what every rep
     }),
     {
       numRuns: runs,
-      ...seed,
+      ...again,
       reporter: (details) => {
         if (!details.failed) return;
         const [sequence = []] = details.counterexample ?? [];
-        const { seed, counterexamplePath: path, errorInstance: error } = details;
         const steps = sequence.map(({ label }) => `  ${label}`).join('\n');
-        throw new Error(`seed ${seed}, path ${path}:\n${steps}`, { cause: error });
+        const repeat = `SIMULATION_SEED=${details.seed} SIMULATION_PATH=${details.counterexamplePath}`;
+        throw new Error(`repeat it with ${repeat}\n${steps}`, { cause: details.errorInstance });
       },
     },
   );
