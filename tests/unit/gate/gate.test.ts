@@ -47,6 +47,12 @@ suite('a call of /gate', () => {
       'skipped',
       'operation',
     ]);
+    const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };
+    const standsFor = { ...object, metadata: { annotations: mirror } };
+    assert.deepEqual(await outcome(binding('', { kind, object: standsFor }), { pods }), [
+      'skipped',
+      'nothing-promised',
+    ]);
     const unmarked = { ...object, metadata: {} };
     assert.deepEqual(await outcome(binding('', { kind, object: unmarked }), { pods }), [
       'skipped',
@@ -111,6 +117,9 @@ suite('what a call is about', () => {
       code({ object: { metadata: { name: 'a' }, target: {} } }),
       /has no target.name: the node's$/,
     );
+    const target = (kind: string) => ({ object: { metadata: { name: 'a' }, target: { kind, name: 'n1' } } });
+    assert.match(code(target('Pod')), /request.object.target.kind should be Node or left out, is "Pod"$/);
+    assert.equal(code(target('')), '');
     const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
     assert.match(
       code({ kind }),
