@@ -89,6 +89,7 @@ suite('what is read of a pod that waits', () => {
       { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
       false,
     ],
+    ['a spread that does not say', { topologySpreadConstraints: [{}] }, true],
     ['a spread that must be', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
     [
       'pods that must not be near',
