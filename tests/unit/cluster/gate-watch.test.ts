@@ -73,23 +73,27 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
       policy = bringing(...names);
       gate.policyChanged();
     },
-    state: (name: string) => gate.readiness.standing({ namespace: 'net', name }, 'n1', now, 0)?.state,
+    state: (name: string) => gate.readiness.standing(named(name), 'n1', now, 0)?.state,
   };
 }
 
+const named = (name: string) => ({ namespace: 'net', name });
 const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
 
 suite('what the gate watches', () => {
   test('the pods of the DaemonSets that profiles name, of another policy as well', async (t) => {
     const { gate, watched, configure, state, api } = await watching(t, 'agent');
     assert.match(gate.unsynced() ?? '', /^nodes, daemonsets/);
+    assert.equal(gate.unlisted(named('agent')), true);
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'absent']);
     assert.ok(!api.asked.some((asked) => keyOf(asked) === podsOf('other')));
 
     configure('agent', 'other');
     assert.equal(gate.unsynced(), 'pods of DaemonSet net/other');
+    assert.deepEqual(['agent', 'other', 'none'].map(named).map(gate.unlisted), [false, true, false]);
     await watched(podsOf('other'));
+    assert.equal(gate.unlisted(named('other')), false);
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'ready']);
 
     configure('other');
@@ -106,10 +110,7 @@ suite('what the gate watches', () => {
     await tell(podsOf('agent'), 'DELETED', gone(apiAgent('n1')));
     assert.equal(state('agent'), 'absent');
     await tell('/apis/apps/v1/daemonsets', 'DELETED', gone(selected('other')));
-    assert.deepEqual(
-      [state('other'), gate.readiness.knows({ namespace: 'net', name: 'other' })],
-      [undefined, false],
-    );
+    assert.deepEqual([state('other'), gate.readiness.knows(named('other'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
   });

@@ -16,6 +16,7 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
   unsynced: () => undefined,
+  unlisted: () => false,
   ...more,
 });
 const outcome = async (body: object, more: Partial<GateSources> = {}) => {
@@ -61,7 +62,11 @@ suite('a call of /gate', () => {
   });
 
   test('is let through while not all is listed, and where the pod cannot be asked for', async () => {
-    assert.deepEqual(await outcome(binding(), { unsynced: () => 'nodes' }), ['unknown', 'not-synced']);
+    const asked = { pod: () => assert.fail('asked') };
+    const nothing = { unsynced: () => 'nodes', unlisted: () => true, pods: asked };
+    assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
+    const other = { unsynced: () => 'pods of DaemonSet net/other' };
+    assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
     };
