@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
+import { agentSources } from '../../../webhook/cluster/gate/sources.ts';
 import { watchGate } from '../../../webhook/cluster/gate/watch.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { pickDaemonSet } from '../../../webhook/readiness/pick.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 import { event } from '../../support/reflecting.ts';
@@ -113,5 +115,11 @@ suite('what the gate watches', () => {
     assert.deepEqual([state('other'), gate.readiness.knows(named('other'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
+  });
+
+  test('no pods by an empty selector: those would be all of the namespace', () => {
+    const facts = pickDaemonSet(apiDaemonSet('agent'));
+    const sources = (selector: string | undefined) => agentSources([{ facts, selector }], bringing('agent'));
+    assert.deepEqual([sources(undefined).size, sources('app=agent').size], [0, 1]);
   });
 });
