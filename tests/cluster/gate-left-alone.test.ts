@@ -17,7 +17,7 @@ after(() => cluster.stop());
 const { api } = cluster;
 const scene = await setTheScene(cluster);
 after(() => scene.server.end());
-const { agentOn, apply, named, setReady, until } = stepsIn(cluster);
+const { agentOn, apply, setReady, until } = stepsIn(cluster);
 
 const isProved = ({ spec }: Pod): boolean => spec.initContainers?.[0]?.name === validatorContainer;
 
@@ -93,7 +93,8 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
       ownerReferences: [{ ...owner, controller: true }],
     });
     assert.equal(isProved(await api.post<Pod>(podsOf(networkNamespace), forged)), false);
-    await api.until<Pod>(named(networkNamespace, 'forged-uid'), (_, type) => type === 'DELETED');
+    const path = `${podsOf(networkNamespace)}/forged-uid`;
+    await eventually(() => assert.rejects(api.get(path), /"forged-uid" not found/));
   });
 });
 
