@@ -139,14 +139,21 @@ suite('the gate on a real control plane', () => {
       /admission webhook "placed-pods\.cni-gate\.io" denied the request: node n1 is not ready/,
     );
     await api.post(podsOf(optedIn), podOn('by-hand', { spec: { schedulerName: 'nobody' } }));
-    const binding = {
+    const binding = (kind?: string): object => ({
       apiVersion: 'v1',
       kind: 'Binding',
       metadata: { name: 'by-hand', namespace: optedIn },
-      target: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
-    };
+      target: { apiVersion: 'v1', name: 'n1', ...(kind && { kind }) },
+    });
     for (const path of [`${podsOf(optedIn)}/by-hand/binding`, `/api/v1/namespaces/${optedIn}/bindings`]) {
-      await assert.rejects(api.post(path, binding), /bindings\.cni-gate\.io" denied the request: node n1/);
+      for (const kind of ['Node', undefined]) {
+        await assert.rejects(
+          api.post(path, binding(kind)),
+          /bindings\.cni-gate\.io" denied the request: node n1/,
+        );
+      }
+      // the gate is not asked what else a name could be of
+      await assert.rejects(api.post(path, binding('Pod')), /target\.kind: Unsupported value: "Pod"/);
     }
     await setReady(pod, true);
     await until('allowed', 'n1', 'ready-again');

@@ -31,7 +31,7 @@ export function exemption(
 ): Exemption | undefined {
   const { pod, namespace } = request;
   if (request.operation !== 'CREATE' || request.subResource !== '') return 'operation';
-  if (own(pod.metadata.annotations, foreign.mirrorPod) !== undefined) return 'mirror-pod';
+  if (isMirrorPod(pod)) return 'mirror-pod';
   if (systemNamespaces.has(namespace) || namespace === ownNamespace) return 'exempt-namespace';
   if (pod.spec.hostNetwork === true) return 'host-network';
   if (isWindows(pod)) return 'windows';
@@ -39,6 +39,13 @@ export function exemption(
   if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
   return undefined;
 }
+
+/**
+ * Whether a pod stands for a static pod, which its kubelet runs whatever becomes of this one. Others who set the
+ * annotation get a pod that no kubelet runs: docs/decisions/who-may-get-past.md.
+ */
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  own(metadata.annotations, foreign.mirrorPod) !== undefined;
 
 /** Exemptions whose pods get no patch at all, not even one that takes an earlier injection out. */
 export function isUntouchable(reason: Exemption): boolean {

@@ -56,6 +56,11 @@ export class Reflections<O extends ApiObject, T> {
     return [...this.#running].filter(([, { reflection }]) => !reflection.synced).map(([name]) => name);
   }
 
+  /** Whether a source is there and has not been listed yet. */
+  isUnsynced(name: string): boolean {
+    return this.#running.get(name)?.reflection.synced === false;
+  }
+
   /** The objects of all sources. */
   *list(): Generator<T, void, undefined> {
     for (const { reflection } of this.#running.values()) {

@@ -1,4 +1,5 @@
 import type { Policy } from '../config/policy.ts';
+import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { PendingPod } from './pending.ts';
@@ -30,6 +31,8 @@ export interface GateDecision {
 export interface GateContext {
   policy: Policy;
   readiness: Readiness;
+  /** Whether the nodes, or the pods of a DaemonSet, have not all been listed yet: nothing follows from their absence. */
+  unlisted: (daemonSet: DaemonSetRef) => boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -43,7 +46,7 @@ export interface GateContext {
 export function decidePlacement(
   placement: Placement,
   pod: Pick<PendingPod, 'profiles' | 'heldSince'> | undefined,
-  { policy, readiness, now }: GateContext,
+  { policy, readiness, unlisted, now }: GateContext,
 ): GateDecision {
   const { node } = placement;
   if (placement.operation !== 'CREATE' || node === '') return skip('operation');
@@ -58,8 +61,12 @@ export function decidePlacement(
   const doubts: GateDecision[] = [];
   let exempt = true;
   for (const { profile, daemonSet } of asked) {
-    const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
     const told = { profile, profiles: names };
+    if (unlisted(daemonSet)) {
+      doubts.push({ ...notSynced(`pods of DaemonSet ${textOf(daemonSet)}`), ...told });
+      continue;
+    }
+    const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
     if (standing === undefined) {
       doubts.push({ ...unknown({ readiness, daemonSet, node }), ...told });
     } else if (!open.has(standing.state)) {
@@ -79,6 +86,12 @@ export function doubt(reason: Doubt, why: string): GateDecision {
   return { outcome: 'unknown', reason, profiles: [], warnings: [`not held back: ${why}`] };
 }
 
+/** @param missing what has not been listed yet */
+export const notSynced = (missing: string): GateDecision =>
+  doubt('not-synced', `not all is known here yet: ${missing}`);
+
+const textOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
+
 function unknown({
   readiness,
   daemonSet,
@@ -86,7 +99,7 @@ function unknown({
 }: Pick<Obstacle, 'daemonSet' | 'node'> & { readiness: Readiness }) {
   return readiness.knows(daemonSet)
     ? doubt('node-unknown', `node ${node} is not known`)
-    : doubt('daemonset-unknown', `DaemonSet ${daemonSet.namespace}/${daemonSet.name} does not exist`);
+    : doubt('daemonset-unknown', `DaemonSet ${textOf(daemonSet)} does not exist`);
 }
 
 /**

@@ -1,7 +1,5 @@
-import type { Policy } from '../config/policy.ts';
 import { messageOf } from '../errors.ts';
-import type { Readiness } from '../readiness/readiness.ts';
-import { decidePlacement, doubt, type GateDecision } from './decide.ts';
+import { decidePlacement, doubt, type GateContext, type GateDecision, notSynced } from './decide.ts';
 import type { PendingPod } from './pending.ts';
 import { decodePlacement, type Placement } from './placement.ts';
 
@@ -17,9 +15,7 @@ export interface PendingPods {
 }
 
 /** What `/gate` works with. */
-export interface GateSources {
-  policy: Policy;
-  readiness: Readiness;
+export interface GateSources extends Omit<GateContext, 'now'> {
   pods: PendingPods;
   /** What has not been listed yet, for people; undefined once nodes, DaemonSets and their pods are known. */
   unsynced: () => string | undefined;
@@ -45,17 +41,21 @@ export async function gate(
   signal?: AbortSignal,
 ): Promise<Gated> {
   const request = decodePlacement(body);
-  const { policy, readiness, pods, unsynced } = sources;
+  const { policy, pods, unsynced, unlisted } = sources;
   const missing = unsynced();
-  if (missing !== undefined) {
-    return { request, decision: doubt('not-synced', `not all is known here yet: ${missing}`) };
+  // where nothing could be said of any pod, nobody is asked for one
+  if (
+    missing !== undefined &&
+    [...policy.profiles.values()].every(({ daemonSets }) => daemonSets.every(unlisted))
+  ) {
+    return { request, decision: notSynced(missing) };
   }
   const { namespace, name, podUid, profiles } = request;
   try {
     const found =
       profiles === undefined ? pods.pod(namespace, name, podUid, signal) : { profiles, heldSince: undefined };
     const pod = found instanceof Promise ? await found : found;
-    return { request, decision: decidePlacement(request, pod, { policy, readiness, now }) };
+    return { request, decision: decidePlacement(request, pod, { ...sources, now }) };
   } catch (error) {
     // the gate may fail open, the proof never does
     return { request, decision: doubt('pod-unknown', messageOf(error)) };

@@ -1,14 +1,13 @@
-import { readStatus } from '../admission/status.ts';
+import { type PromisedPod, promisedTo } from './promised.ts';
 import { refusedNode } from './refusal.ts';
 
 /** The parts of a pod that {@link pickPending} reads, as the API gives them. */
-export interface ApiPendingPod {
-  metadata: {
+export interface ApiPendingPod extends PromisedPod {
+  metadata: PromisedPod['metadata'] & {
     uid: string;
     resourceVersion: string;
     namespace?: string;
     name: string;
-    annotations?: Record<string, string> | null;
   };
   status?: {
     conditions?:
@@ -22,7 +21,7 @@ export interface PendingPod {
   uid: string;
   namespace: string;
   name: string;
-  /** The profiles that promise it something, as the webhook wrote them. */
+  /** The profiles that promise it something: {@link promisedTo}. */
   profiles: string[];
   /** Since when it waits with our refusal as the reason, milliseconds since the epoch; undefined where it does not. */
   heldSince: number | undefined;
@@ -39,14 +38,8 @@ export function pickPending(pod: ApiPendingPod): PendingPod {
     uid,
     namespace,
     name,
-    profiles: profilesOf(pod.metadata.annotations),
+    profiles: promisedTo(pod),
     heldSince: since === undefined || since === null ? undefined : Date.parse(since),
     refused,
   };
-}
-
-/** The profiles that a pod's status annotation names. */
-export function profilesOf(annotations: Record<string, string> | null | undefined): string[] {
-  const profiles = readStatus({ metadata: { annotations: annotations ?? {} } })?.profiles;
-  return Array.isArray(profiles) ? profiles.filter((name) => typeof name === 'string') : [];
 }

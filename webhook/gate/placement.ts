@@ -7,8 +7,9 @@ import {
   isObject,
   openEnvelope,
 } from '../admission/envelope.ts';
+import { isMirrorPod } from '../admission/exempt.ts';
 import { CniGateError } from '../errors.ts';
-import { profilesOf } from './pending.ts';
+import { promisedTo } from './promised.ts';
 
 /** A pod that is to be put on a node: by a Binding, or because it was made with `spec.nodeName`. */
 export interface Placement {
@@ -42,10 +43,13 @@ export function decodePlacement(body: unknown): Placement {
       `expected request.kind Binding or Pod of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
     );
   }
-  const { metadata, spec } = podOf(object);
+  const pod = podOf(object);
+  const { metadata, spec } = pod;
   const node = typeof spec.nodeName === 'string' ? spec.nodeName : '';
   const name = request.name || metadata.name || `${metadata.generateName ?? ''}*`;
-  return { ...request, name, podUid: '', node, profiles: profilesOf(metadata.annotations) };
+  // what it stands for runs already, and its manifest may be a copy of a pod that was promised something
+  const profiles = isMirrorPod(pod) ? [] : promisedTo(pod);
+  return { ...request, name, podUid: '', node, profiles };
 }
 
 function bindingOf(object: unknown): { name: string; podUid: string; node: string } {
@@ -56,6 +60,10 @@ function bindingOf(object: unknown): { name: string; podUid: string; node: strin
     throw invalid("request.object has no metadata.name: the pod's");
   if (!isObject(target) || typeof target.name !== 'string' || target.name === '') {
     throw invalid("request.object has no target.name: the node's");
+  }
+  // the name of something else is no node's. Source: Kubernetes, `ValidatePodBinding`, which is before admission
+  if (target.kind && target.kind !== 'Node') {
+    throw invalid(`request.object.target.kind should be Node or left out, is ${describe(target.kind)}`);
   }
   return { name, podUid: typeof uid === 'string' ? uid : '', node: target.name };
 }

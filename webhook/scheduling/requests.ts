@@ -1,6 +1,7 @@
 import { type Amounts, amountsOf, most, sum } from './amounts.ts';
 
-interface Asking {
+/** What of a container says how much of a node it takes. */
+export interface Asking {
   resources?: { requests?: Record<string, string | number> | null } | null;
   restartPolicy?: string | null;
 }

@@ -1,4 +1,5 @@
 import type { Namespaces } from '../admission/namespaces.ts';
+import type { DaemonSetRef } from '../config/types.ts';
 import type { PendingPods } from '../gate/gate.ts';
 import type { PendingPod } from '../gate/pending.ts';
 import type { Readiness } from '../readiness/readiness.ts';
@@ -12,6 +13,8 @@ export interface ClusterView {
   waiting(): Iterable<PendingPod>;
   /** What of nodes, DaemonSets and their pods is not known yet, for people. */
   unsynced(): string | undefined;
+  /** Whether the nodes, or the pods of this DaemonSet, are not all known yet. */
+  unlisted(daemonSet: DaemonSetRef): boolean;
   /** Why no calls should come here yet, or undefined when they may. */
   unready?(): string | undefined;
   /** Another policy is in force: it may name other DaemonSets. */

@@ -1,7 +1,7 @@
 import { type ApiPendingPod, type PendingPod, pickPending } from '../gate/pending.ts';
 import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeWish } from '../scheduling/node-selector.ts';
-import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
+import { type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { Toleration } from '../scheduling/taints.ts';
 import { type ApiNeighbourly, type Neighbours, pickNeighbours } from './neighbours.ts';
 
@@ -21,13 +21,14 @@ interface ApiWaitingSpec extends RequestingSpec, Pick<ApiNeighbourly, 'topologyS
   affinity?: (NodeWish['affinity'] & ApiNeighbourly['affinity'] & { podAffinity?: Terms }) | null;
   tolerations?: Toleration[] | null;
   resourceClaims?: unknown[] | null;
-  containers?: (Exclude<RequestingSpec['containers'], null | undefined>[number] & {
-    ports?: { hostPort?: number }[] | null;
-  })[];
+  containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
+  initContainers?: (Asking & PromisingContainer)[] | null;
   volumes?:
     | { name: string; persistentVolumeClaim?: { claimName: string } | null; ephemeral?: unknown }[]
     | null;
 }
+
+type PromisingContainer = NonNullable<NonNullable<ApiPendingPod['spec']>['initContainers']>[number];
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 

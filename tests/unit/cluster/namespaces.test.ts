@@ -102,6 +102,19 @@ suite('asking for a namespace', () => {
     assert.deepEqual(results, ['absent', 'absent']);
   });
 
+  test('the end of one that was forgotten is not the end of the next', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('a', '1', labels)));
+    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, remember: 1000 });
+    await lookup.ask('a');
+    t.mock.timers.tick(600);
+    lookup.forget('a');
+    await lookup.ask('a');
+    t.mock.timers.tick(600);
+    await lookup.ask('a');
+    assert.equal(api.asked.length, 2);
+  });
+
   test('a failure is not remembered, and is told with its code', async (t) => {
     const api = await startFakeApi(t, ({ index }, response) => {
       if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));

@@ -11,8 +11,10 @@ import { binding, clusterWith, pending } from './support.ts';
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
   { name: 'bare' },
+  { name: 'new', daemonSets: [{ namespace: 'net', name: 'late' }] },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
 ];
+const unlisted = ({ name }: { name: string }): boolean => name === 'late';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
@@ -23,7 +25,12 @@ function decide(
   request: object = {},
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  return decidePlacement(decodePlacement(binding(node, request)), pod, { policy, readiness: broken, now });
+  return decidePlacement(decodePlacement(binding(node, request)), pod, {
+    policy,
+    readiness: broken,
+    unlisted,
+    now,
+  });
 }
 
 const refusal =
@@ -64,7 +71,7 @@ suite('what the gate says to a placement', () => {
   test('what cannot be known is allowed, and told', () => {
     const told = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const context = { policy, readiness: broken, now };
+    const context = { policy, readiness: broken, unlisted, now };
     assert.deepEqual(told(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
       'unknown',
       'pod-unknown',
@@ -86,6 +93,13 @@ suite('what the gate says to a placement', () => {
       [passed.outcome, passed.profile, passed.profiles],
       ['unknown', 'lost', ['mesh', 'lost']],
     );
+  });
+
+  test('nor does one whose pods have not been listed yet', () => {
+    assert.equal(decide('n1', pending({ profiles: ['new', 'mesh'] })).outcome, 'refused');
+    const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
+    assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
+    assert.deepEqual(warnings, ['not held back: not all is known here yet: pods of DaemonSet net/late']);
   });
 
   test('pods to which nothing is promised, by profiles that bring nothing, are passed by', () => {

@@ -16,6 +16,7 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
   unsynced: () => undefined,
+  unlisted: () => false,
   ...more,
 });
 const outcome = async (body: object, more: Partial<GateSources> = {}) => {
@@ -47,6 +48,12 @@ suite('a call of /gate', () => {
       'skipped',
       'operation',
     ]);
+    const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };
+    const standsFor = { ...object, metadata: { annotations: mirror } };
+    assert.deepEqual(await outcome(binding('', { kind, object: standsFor }), { pods }), [
+      'skipped',
+      'nothing-promised',
+    ]);
     const unmarked = { ...object, metadata: {} };
     assert.deepEqual(await outcome(binding('', { kind, object: unmarked }), { pods }), [
       'skipped',
@@ -55,7 +62,11 @@ suite('a call of /gate', () => {
   });
 
   test('is let through while not all is listed, and where the pod cannot be asked for', async () => {
-    assert.deepEqual(await outcome(binding(), { unsynced: () => 'nodes' }), ['unknown', 'not-synced']);
+    const asked = { pod: () => assert.fail('asked') };
+    const nothing = { unsynced: () => 'nodes', unlisted: () => true, pods: asked };
+    assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
+    const other = { unsynced: () => 'pods of DaemonSet net/other' };
+    assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
     };
@@ -111,6 +122,9 @@ suite('what a call is about', () => {
       code({ object: { metadata: { name: 'a' }, target: {} } }),
       /has no target.name: the node's$/,
     );
+    const target = (kind: string) => ({ object: { metadata: { name: 'a' }, target: { kind, name: 'n1' } } });
+    assert.match(code(target('Pod')), /request.object.target.kind should be Node or left out, is "Pod"$/);
+    assert.equal(code(target('')), '');
     const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
     assert.match(
       code({ kind }),

@@ -30,6 +30,13 @@ test('the webhook and the policy over pods are about the same namespaces and pod
   assert.deepEqual(policy.spec.matchConditions.slice(0, -1), webhook.matchConditions);
 });
 
+test('the gate is not asked about mirror pods', () => {
+  const [gate] = objects('manifests/base/validating-webhook.yaml');
+  const placed = gate.webhooks.find(({ name }: { name: string }) => name === 'placed-pods.cni-gate.io');
+  assert.deepEqual(placed.matchConditions[0], webhook.matchConditions[0]);
+  assert.equal(placed.matchConditions[0].name, 'not-a-mirror-pod');
+});
+
 test('the DaemonSets of the built-in profiles are not asked about', () => {
   const condition = webhook.matchConditions.find(({ name }: { name: string }) => name === 'not-of-a-network');
   const named = [...condition.expression.matchAll(/'([a-z-]+\/[a-z-]+)'/g)]

@@ -32,6 +32,7 @@ const standing = (readiness: Readiness): Standing | undefined => readiness.stand
 
 suite('the standing of a DaemonSet on a node', () => {
   const young = '2026-11-21T11:59:00Z';
+  const unready = pickAgent(apiAgent('n1', { ready: false }));
   const cases: [what: string, changes: Change[], expected: Standing | undefined][] = [
     [
       'its pod is Ready',
@@ -72,6 +73,16 @@ suite('the standing of a DaemonSet on a node', () => {
         pod: 'agent-n1',
         lacks: 'its pod is not Ready: install-cni',
         since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
+    [
+      'its pod has no Ready condition yet',
+      [node(), daemonSet(), { kind: 'agent', facts: { ...unready, readySince: undefined } }],
+      {
+        state: 'broken',
+        pod: 'agent-n1',
+        lacks: 'its pod is not Ready: install-cni',
+        since: at('2026-11-21T11:00:00Z'),
       },
     ],
     [
@@ -169,6 +180,16 @@ suite('a reboot', () => {
     assert.equal(state(boot, stale, unready, starting, back), 'ready');
   });
 
+  test('holds it while the pod has no container at all', () => {
+    assert.equal(state(boot, agent({ version: 21, ready: false, containers: [] })), 'rebooted');
+  });
+
+  test('is not forgotten while one container of several is started again and again', () => {
+    const stuck = (id: string, version: number) => agent({ version, containers: [id, 'd1'] });
+    const starts = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => stuck(id, 21 + index));
+    assert.equal(state(stuck('c1', 12), boot, ...starts), 'rebooted');
+  });
+
   test('is seen whichever of the two watches is ahead', () => {
     assert.equal(state(stale, unready, starting, back, boot), 'ready');
     assert.equal(state(stale, boot), 'rebooted');
@@ -192,6 +213,11 @@ suite('a reboot', () => {
   test('a new pod after it is a container started since', () => {
     const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
     assert.equal(state(boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })), 'ready');
+  });
+
+  test('of a pod that went nothing is kept: memory does not grow with every pod that there ever was', () => {
+    const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
+    assert.equal(state(boot, gone, agent({ version: 25, containers: ['c1'] })), 'ready');
   });
 
   test('the same boot id again is none', () => {

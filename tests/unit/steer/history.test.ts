@@ -86,6 +86,32 @@ suite('after a nomination that was ignored', () => {
     assert.ok(history.avoids(pod, 'n2', now + 900));
   });
 
+  test('one that came to another end pauses its pod alone', () => {
+    for (const [at, pod, outcome] of [
+      [now + 5 * seconds, after('21', 'n3'), 'replaced'],
+      [now + 61 * seconds, after('20', 'n2'), 'lapsed'],
+    ] as const) {
+      const history = nominated();
+      assert.deepEqual(outcomes(history, at, pod, other), [outcome]);
+      assert.equal(history.notBefore(pod), at + 10 * seconds);
+      assert.ok(history.notBefore(other) <= at);
+    }
+  });
+
+  test('its group pauses to the end, whoever of it waits meanwhile, and is then forgotten', () => {
+    const history = nominated();
+    const at = now + 5 * seconds;
+    outcomes(history, at, after('21'));
+    outcomes(history, at + seconds);
+    assert.equal(history.notBefore(other), at + 10 * seconds);
+    outcomes(history, at + 10 * seconds);
+    assert.ok(history.notBefore(other) <= now);
+    // the next pause is a first one again
+    history.made(other, 'n2', '30', at + 20 * seconds);
+    outcomes(history, at + 25 * seconds, { ...other, version: '31' });
+    assert.equal(history.notBefore(pod), at + 35 * seconds);
+  });
+
   test('one that worked ends the pauses of the group', () => {
     const history = nominated();
     outcomes(history, now + 5 * seconds, after('21'), other);
@@ -96,6 +122,13 @@ suite('after a nomination that was ignored', () => {
     outcomes(history, at + 7 * seconds, after('21'), { ...other, version: '41' });
     assert.equal(history.notBefore(waiting('third')), at + 17 * seconds);
   });
+});
+
+test('nominations that are open narrow their own group, and no other', () => {
+  const [guess, mate] = [waiting('guess', { guesswork: true }), waiting('mate', { guesswork: true })];
+  const history = new History();
+  history.made(guess, 'n2', '20', now);
+  assert.deepEqual([history.width(mate), history.width({ ...mate, group: 'other' })], [0, 1]);
 });
 
 suite('what is remembered', () => {

@@ -58,6 +58,8 @@ suite('a spread over hosts that must be', () => {
       true,
     ],
     ['one that is only wished for', pods(9), { whenUnsatisfiable: 'ScheduleAnyway' }, false],
+    // Kubernetes wants it said, and takes the hard one for the usual
+    ['one that does not say', pods(9), { whenUnsatisfiable: '' }, true],
     ['one over zones', pods(9), { topologyKey: 'topology.kubernetes.io/zone' }, false],
   ];
   for (const [what, there, more, expected] of cases) {

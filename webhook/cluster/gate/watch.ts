@@ -1,4 +1,5 @@
 import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef } from '../../config/types.ts';
 import type { PendingPods } from '../../gate/gate.ts';
 import type { AgentFacts } from '../../readiness/facts.ts';
 import type { ApiPod } from '../../readiness/pick.ts';
@@ -23,6 +24,8 @@ export interface WatchedGate {
   subscribe(changed: () => void): () => void;
   /** What has not been listed yet, for people. */
   unsynced(): string | undefined;
+  /** Whether the nodes, or the pods of this DaemonSet, have not been listed yet. */
+  unlisted(daemonSet: DaemonSetRef): boolean;
   /** To be called when another policy is in force: it may name other DaemonSets. */
   policyChanged(): void;
   close(): Promise<void>;
@@ -63,6 +66,8 @@ export function watchGate(
       const all = [...missing, ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`)];
       return all.length === 0 ? undefined : all.join(', ');
     },
+    unlisted: ({ namespace, name }) =>
+      !nodes.synced || !daemonSets.synced || agents.isUnsynced(`${namespace}/${name}`),
     policyChanged: followDaemonSets,
     close: () => reflecting.close(),
   };

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
+import { Api } from './harness/api.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+
+interface Stored extends Pod {
+  metadata: Pod['metadata'] & { annotations?: Record<string, string>; labels?: Record<string, string> };
+}
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api } = cluster;
+const scene = await setTheScene(cluster);
+after(() => scene.server.end());
+const { agentOn, apply, setReady, until } = stepsIn(cluster);
+
+const isProved = ({ spec }: Pod): boolean => spec.initContainers?.[0]?.name === validatorContainer;
+
+/** Waits until cni-gate has logged what it said of a pod, which it should say once: of either webhook. */
+const isTold = (webhook: string, pod: string, outcome: string, reason: string): Promise<void> =>
+  eventually(async () => {
+    const lines = scene.server.lines.filter((one) => one.webhook === webhook && `${one.pod}`.startsWith(pod));
+    assert.deepEqual(
+      lines.map((one) => [one.outcome, one.reason]),
+      [[outcome, reason]],
+    );
+  });
+
+/** Gives a manifest annotations and owners. */
+function withMetadata(pod: object, more: object): object {
+  return { ...pod, metadata: { ...('metadata' in pod && (pod.metadata as object)), ...more } };
+}
+
+await addNode(cluster, 'n1');
+// on the pods' network, or they would be left alone for that
+const onPodNetwork = { hostNetwork: false };
+// the second wants no node yet: it has to be known before its pod comes
+await apply(
+  daemonSet('agent'),
+  daemonSet('datapath', { ...onPodNetwork, nodeSelector: { datapath: 'here' } }),
+);
+await scene.configure(['agent', 'datapath']);
+await setReady(await agentOn('n1'), false);
+const node = await api.get<{ metadata: { uid: string } }>('/api/v1/nodes/n1');
+const placed = { ...onNode('n1'), nodeName: 'n1' };
+
+before(async () => {
+  await until('refused', 'n1', 'not-ready');
+  await cluster.kubectl(['label', 'namespace', networkNamespace, `${profileLabel}=mesh`]);
+  await eventually(async () => {
+    const pod = podOn('looked-for', { namespace: networkNamespace });
+    assert.ok(isProved(await api.post<Pod>(`${podsOf(networkNamespace)}?dryRun=All`, pod)));
+  });
+});
+
+suite("the network's own DaemonSet, in a namespace that opted in, on a node that is not ready", () => {
+  test('its pod is bound, and not touched', async () => {
+    await cluster.kubectl(['label', 'node', 'n1', 'datapath=here']);
+    const pod = (await agentOn('n1', 'datapath')) as Stored;
+    assert.deepEqual([pod.spec.initContainers, pod.metadata.annotations], [undefined, undefined]);
+    await isTold('mutate', 'datapath-', 'skipped', 'network-daemonset');
+    await isTold('gate', 'datapath-', 'skipped', 'nothing-promised');
+  });
+
+  test("somebody else's DaemonSet waits as any other pod", async () => {
+    await apply(daemonSet('logger', onPodNetwork));
+    const pod = await api.until<Pod>(`${podsOf(networkNamespace)}?labelSelector=app%3Dlogger`, (one) =>
+      scheduled(one)?.message?.includes('denied the request: node n1 is not ready'),
+    );
+    assert.ok(isProved(pod));
+    await cluster.kubectl(['delete', 'daemonset', '-n', networkNamespace, 'logger']);
+  });
+
+  test('a pod that names it as its owner is none of it in another namespace', async () => {
+    const { metadata } = await api.get<Pod>(
+      `/apis/apps/v1/namespaces/${networkNamespace}/daemonsets/datapath`,
+    );
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'datapath', uid: metadata.uid };
+    const forged = withMetadata(podOn('forged-owner', { spec: placed }), {
+      ownerReferences: [{ ...owner, controller: true }],
+    });
+    await assert.rejects(api.post(podsOf(optedIn), forged), /denied the request: node n1 is not ready/);
+  });
+
+  test('and in its own namespace only as long as the garbage collector lets it', async () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'datapath', uid: 'nobody' };
+    const forged = withMetadata(podOn('forged-uid', { namespace: networkNamespace, spec: onNode('n1') }), {
+      ownerReferences: [{ ...owner, controller: true }],
+    });
+    assert.equal(isProved(await api.post<Pod>(podsOf(networkNamespace), forged)), false);
+    const path = `${podsOf(networkNamespace)}/forged-uid`;
+    await eventually(() => assert.rejects(api.get(path), /"forged-uid" not found/));
+  });
+});
+
+suite('static pods, in a namespace that opted in, on a node that is not ready', () => {
+  const mirror = { 'kubernetes.io/config.source': 'file', [foreign.mirrorPod]: 'hash' };
+  /** As the kubelet makes it: without a service account, owned by its node. */
+  const asKubeletDoes = (name: string, annotations: object): object =>
+    withMetadata(podOn(name, { spec: { ...placed, enableServiceLinks: false } }), {
+      annotations,
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: node.metadata.uid, controller: true },
+      ],
+    });
+
+  test('the mirror pod that their kubelet makes is let through, and not touched', async () => {
+    // with the rights of a kubelet: Node authorizer, and the admission plugin NodeRestriction
+    const kubelet = new Api(await cluster.user('system:node:n1', ['system:nodes']));
+    after(() => kubelet.close());
+    const copied = { ...mirror, [statusAnnotation]: '{"profile":"mesh","profiles":["mesh"],"checks":[]}' };
+    for (const [name, annotations] of [
+      ['static-n1', mirror],
+      ['static-copied-n1', copied],
+    ] as const) {
+      const pod = await kubelet.post<Stored>(podsOf(optedIn), asKubeletDoes(name, annotations));
+      assert.deepEqual([pod.spec.initContainers, pod.metadata.labels], [undefined, undefined]);
+      assert.deepEqual(pod.metadata.annotations, annotations);
+      await isTold('mutate', name, 'skipped', 'mirror-pod');
+      await isTold('gate', name, 'skipped', 'nothing-promised');
+    }
+  });
+
+  test('one that looks like it and has not the annotation is refused', async () => {
+    const pod = asKubeletDoes('looks-static', { 'kubernetes.io/config.source': 'file' });
+    await assert.rejects(api.post(podsOf(optedIn), pod), /denied the request: node n1 is not ready/);
+  });
+
+  test('whoever sets the annotation has to name a node, and cannot take it away again', async () => {
+    const unplaced = withMetadata(podOn('forged-mirror'), { annotations: mirror });
+    await assert.rejects(
+      api.post(podsOf(optedIn), unplaced),
+      /must set spec\.nodeName if mirror pod annotation/,
+    );
+    const forged = withMetadata(podOn('forged-mirror', { spec: placed }), { annotations: mirror });
+    assert.equal(isProved(await api.post<Pod>(podsOf(optedIn), forged)), false);
+    // and it stays one: an ordinary pod without a proof cannot be made of it
+    const path = `${podsOf(optedIn)}/forged-mirror`;
+    const unmarked = { metadata: { annotations: { [foreign.mirrorPod]: null } } };
+    await assert.rejects(api.patch(path, unmarked), /may not remove or update mirror pod annotation/);
+  });
+});
+
+test('whoever takes what the webhook wrote from a pod that waits gets it past the gate no sooner', async () => {
+  const name = 'stripped';
+  const path = `${podsOf(optedIn)}/${name}`;
+  await api.post(podsOf(optedIn), podOn(name, { spec: { schedulerName: 'nobody' } }));
+  await api.patch(path, {
+    metadata: { labels: { [profileLabel]: null }, annotations: { [statusAnnotation]: null } },
+  });
+  const binding = {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name, namespace: optedIn },
+    target: { kind: 'Node', name: 'n1' },
+  };
+  const answer = await eventually(async () => {
+    const before = await lookups();
+    const said = await api.post(`${path}/binding?dryRun=All`, binding).then(() => 'allowed', String);
+    // without the label it is not watched any more, so the pod is asked for as it is now
+    assert.ok((await lookups()) > before, 'the watch has not told of it yet');
+    return said;
+  });
+  assert.match(answer, /denied the request: node n1 is not ready/);
+});
+
+/** How many pods the gate had to ask for. */
+async function lookups(): Promise<number> {
+  const { host, opsPort } = scene.server;
+  const text = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
+  return Number(
+    /^cni_gate_cluster_lookups_total\{resource="pods",result="found"\} (\d+)$/m.exec(text)?.[1] ?? 0,
+  );
+}

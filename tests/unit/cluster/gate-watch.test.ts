@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { agentSources } from '../../../webhook/cluster/gate/sources.ts';
+import { watchGate } from '../../../webhook/cluster/gate/watch.ts';
+import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { pickDaemonSet } from '../../../webhook/readiness/pick.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
+import { event } from '../../support/reflecting.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+
+const bringing = (...names: string[]) =>
+  policyOf({ profiles: [{ name: 'mesh', daemonSets: names.map((name) => ({ namespace: 'net', name })) }] });
+
+const selected = (name: string) => {
+  const { metadata, spec } = apiDaemonSet(name);
+  return { metadata, spec: { ...spec, selector: { matchLabels: { app: name } } } };
+};
+
+/** What there is, by the path and label selector that ask for it. */
+const there: Record<string, object[]> = {
+  '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
+  '/apis/apps/v1/daemonsets': [selected('agent'), selected('other')],
+  '/api/v1/namespaces/net/pods app=agent': [apiAgent('n1')],
+  '/api/v1/namespaces/net/pods app=other': [apiAgent('n1', { name: 'other-n1', owner: 'other' })],
+};
+
+const keyOf = ({ path, query }: Asked): string =>
+  path.startsWith('/api/v1/namespaces/') ? `${path} ${query.labelSelector}` : path;
+
+/** A gate that watches an API server, which waits for the test with what its watches tell. */
+async function watching(t: TestContext, ...daemonSets: string[]) {
+  let policy = bringing(...daemonSets);
+  const watches = new Map<string, ServerResponse>();
+  const waiters = new Set<() => void>();
+  const api = await startFakeApi(t, (asked, response) => {
+    const key = keyOf(asked);
+    if (asked.query.watch === undefined) {
+      json(response, 200, { metadata: { resourceVersion: '50' }, items: there[key] ?? [] });
+      return;
+    }
+    watches.set(key, response.writeHead(200));
+    response.flushHeaders();
+    for (const look of waiters) look();
+  });
+  const log = { info: () => {}, warn: () => {} };
+  const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
+  t.after(() => gate.close());
+  /** A watch is asked for when what came before it was taken. */
+  const watched = (key: string): Promise<ServerResponse> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const watch = watches.get(key);
+        if (watch === undefined) return;
+        waiters.delete(look);
+        resolve(watch);
+      };
+      waiters.add(look);
+      look();
+    });
+  return {
+    api,
+    gate,
+    watched,
+    /** What a watch tells, once it was taken. */
+    tell: async (key: string, type: string, object: object): Promise<void> => {
+      const watch = await watched(key);
+      watches.delete(key);
+      watch.end(event(type, object));
+      await watched(key);
+    },
+    configure: (...names: string[]): void => {
+      policy = bringing(...names);
+      gate.policyChanged();
+    },
+    state: (name: string) => gate.readiness.standing(named(name), 'n1', now, 0)?.state,
+  };
+}
+
+const named = (name: string) => ({ namespace: 'net', name });
+const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
+
+suite('what the gate watches', () => {
+  test('the pods of the DaemonSets that profiles name, of another policy as well', async (t) => {
+    const { gate, watched, configure, state, api } = await watching(t, 'agent');
+    assert.match(gate.unsynced() ?? '', /^nodes, daemonsets/);
+    assert.equal(gate.unlisted(named('agent')), true);
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'absent']);
+    assert.ok(!api.asked.some((asked) => keyOf(asked) === podsOf('other')));
+
+    configure('agent', 'other');
+    assert.equal(gate.unsynced(), 'pods of DaemonSet net/other');
+    assert.deepEqual(['agent', 'other', 'none'].map(named).map(gate.unlisted), [false, true, false]);
+    await watched(podsOf('other'));
+    assert.equal(gate.unlisted(named('other')), false);
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'ready']);
+
+    configure('other');
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'absent', 'ready']);
+  });
+
+  test('what goes is gone', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const gone = (object: { metadata: object }): object => ({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: '60' },
+    });
+    await tell(podsOf('agent'), 'DELETED', gone(apiAgent('n1')));
+    assert.equal(state('agent'), 'absent');
+    await tell('/apis/apps/v1/daemonsets', 'DELETED', gone(selected('other')));
+    assert.deepEqual([state('other'), gate.readiness.knows(named('other'))], [undefined, false]);
+    await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
+    assert.equal(state('agent'), undefined);
+  });
+
+  test('no pods by an empty selector: those would be all of the namespace', () => {
+    const facts = pickDaemonSet(apiDaemonSet('agent'));
+    const sources = (selector: string | undefined) => agentSources([{ facts, selector }], bringing('agent'));
+    assert.deepEqual([sources(undefined).size, sources('app=agent').size], [0, 1]);
+  });
+});
