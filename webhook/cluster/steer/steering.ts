@@ -165,7 +165,7 @@ export class Steering {
     signal.throwIfAborted();
     metrics.nominated(written.result);
     if (written.result === 'made') {
-      this.#history.made(pod, node, written.version, Date.now());
+      this.#history.made(nomination, written.version, Date.now());
       log.info(
         { pod: name, node, refused: pod.refused, why },
         `pod ${name}, which node ${pod.refused} was refused for, is nominated for ${node}: ${why}`,
