@@ -34,12 +34,9 @@ export async function watchHolds(
   const holds = new LongHolds();
   while (!signal.aborted) {
     if (leader?.leads === true && view.unsynced() === undefined) {
-      const is = state();
-      const known = {
-        policy: view.policy(),
-        readiness: view.readiness,
-        unsteered: is && unsteered[is],
-      };
+      const policy = view.policy();
+      const is = policy.steer.mode === 'off' ? 'off' : state();
+      const known = { policy, readiness: view.readiness, unsteered: is && unsteered[is] };
       for (const notice of holds.due(view.waiting(), known, Date.now(), notices.room)) {
         notices.tell(notice, () => holds.failed(notice, Date.now()));
       }
