@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { type HoldWatchOptions, watchHolds } from '../../../webhook/cluster/steer/hold-watch.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
-import { waiting } from './support.ts';
+import { now, waiting } from './support.ts';
 
 const daemonSets = [{ namespace: 'net', name: 'agent' }];
 const profiles = [{ name: 'mesh', when: {}, daemonSets, annotations: {}, proof: { checks: [] } }];
@@ -17,17 +17,17 @@ interface Scene extends Partial<Pick<HoldWatchOptions, 'state'>> {
 }
 
 /** What is told at the first look, which is at once, of a pod that has been held for long. */
-async function told(scene: Scene = {}): Promise<string[]> {
+async function told(t: TestContext, scene: Scene = {}): Promise<string[]> {
   const { leads = true, steer = 'nominate', state = () => 'steering' as const, room = 9 } = scene;
+  t.mock.timers.enable({ apis: ['Date'], now });
   const notices: Notice[] = [];
   const policy = policyOf({ profiles, steer: { mode: steer } });
   const stop = new AbortController();
   const over = watchHolds(
     {
       view: {
-        // of a day that is over, so that everything is long ago
         readiness: clusterWith({ n1: { ready: false } }),
-        waiting: () => [waiting('web')],
+        waiting: () => [waiting('web', { heldSince: now - 300_000 })],
         unsynced: () => scene.unsynced,
         policy: () => policy,
       },
@@ -43,15 +43,15 @@ async function told(scene: Scene = {}): Promise<string[]> {
 }
 
 suite('long holds are looked at', () => {
-  test('by who leads, and tells them', async () => assert.deepEqual(await told(), ['']));
-  test('not by who does not', async () => assert.deepEqual(await told({ leads: false }), []));
-  test('not before all is known', async () => assert.deepEqual(await told({ unsynced: 'nodes' }), []));
-  test('not while too many wait to be told', async () => assert.deepEqual(await told({ room: 0 }), []));
-  test('where steering is off, too', async () => {
-    assert.deepEqual(await told({ steer: 'off' }), ['steer.mode is off']);
+  test('by who leads, and tells them', async (t) => assert.deepEqual(await told(t), ['']));
+  test('not by who does not', async (t) => assert.deepEqual(await told(t, { leads: false }), []));
+  test('not before all is known', async (t) => assert.deepEqual(await told(t, { unsynced: 'nodes' }), []));
+  test('not while too many wait to be told', async (t) => assert.deepEqual(await told(t, { room: 0 }), []));
+  test('where steering is off, too', async (t) => {
+    assert.deepEqual(await told(t, { steer: 'off' }), ['steer.mode is off']);
   });
-  test('where the API server is too old for it, too', async () => {
-    const old = await told({ state: () => 'api-server-too-old' });
+  test('where the API server is too old for it, too', async (t) => {
+    const old = await told(t, { state: () => 'api-server-too-old' });
     assert.deepEqual(old, ['schedulers go by that from Kubernetes 1.35 on']);
   });
 });
