@@ -40,6 +40,7 @@ export class LongHolds {
     const { policy, readiness } = view;
     const { mode, maxHold } = policy.gate;
     const obstacle = obstaclesBy(policy, readiness, now);
+    const after = Math.min(long, maxHold);
     const left = new Set(this.#told.keys());
     const due: Notice[] = [];
     for (const pod of waiting) {
@@ -47,10 +48,11 @@ export class LongHolds {
       left.delete(uid);
       // who audits holds nobody: what stands on the pod is from before
       if (mode === 'audit' || heldSince === undefined || refused === undefined || leaving) continue;
-      const after = Math.min(long, maxHold);
-      if (due.length >= most || now - heldSince < after || this.#isTold(uid, heldSince, now)) continue;
+      // a time that cannot be read is none
+      const isLong = (since: number): boolean => now - since >= after;
+      if (due.length >= most || !isLong(heldSince) || this.#isTold(uid, heldSince, now)) continue;
       const found = obstacle(profiles, refused);
-      if (found === undefined || now - holdBegan(heldSince, found.standing) < after) continue;
+      if (found === undefined || !isLong(holdBegan(heldSince, found.standing))) continue;
       this.#told.set(uid, { heldSince, again: Number.POSITIVE_INFINITY });
       due.push(longHoldNotice(pod, heldSince, found, view));
     }

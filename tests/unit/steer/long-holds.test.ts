@@ -40,6 +40,7 @@ suite('a hold is told of', () => {
     ['once it is two minutes old', heldFor(2), {}, true],
     ['not before', heldFor(1.9), {}, false],
     ['at gate.maxHold where that is less', heldFor(1), { gate: { maxHold: '1m' } }, true],
+    ['not where it cannot be read since when', heldFor(9, { heldSince: Number.NaN }), {}, false],
     ['not before that', heldFor(0.9), { gate: { maxHold: '1m' } }, false],
     ['not where the pod was not refused by us', heldFor(9, { refused: undefined }), {}, false],
     ['not once its node takes it', heldFor(9, { refused: 'n2' }), {}, false],
