@@ -21,6 +21,11 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace: its holder is the one replica that acts on its own account. */
 export const leaderLease = 'cni-gate-leader';
 
+/** Who tells events on pods that are held: `reportingController`. */
+export const eventReporter = 'cni-gate.io/leader';
+/** Reasons of these events. */
+export const eventReasons = { nominated: 'NodeNominated', heldForLong: 'HeldForLong' } as const;
+
 /** ConfigMap in cni-gate's own namespace, and the key in it, that hold the configuration of an installation. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { V1MutatingWebhook } from '@kubernetes/client-node';
-import { certificatesLabel, certificatesLabelValue } from '../../webhook/names.ts';
+import { microTime } from '../../webhook/cluster/micro-time.ts';
+import {
+  certificatesLabel,
+  certificatesLabelValue,
+  eventReasons,
+  eventReporter,
+} from '../../webhook/names.ts';
 import { Api } from './harness/api.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
@@ -192,6 +198,53 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
   for (const other of others) await refused(api.patch(`${pods}/held/status`, other));
   await refused(api.patch(`${pods}/held`, { metadata: { labels: { a: 'b' } } }));
   await refused(api.delete(`${pods}/held`));
+});
+
+test('events may tell of pods that are held, and of nothing else, in no other name', async () => {
+  const events = '/apis/events.k8s.io/v1/namespaces/default/events';
+  const event = (name: string, more: { metadata?: object; [field: string]: unknown } = {}): object => ({
+    eventTime: microTime(new Date()),
+    type: 'Normal',
+    reason: eventReasons.nominated,
+    action: 'Nominate',
+    note: 'node n1 is nominated',
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'held' },
+    reportingController: eventReporter,
+    reportingInstance: 'a',
+    ...more,
+    metadata: { name, ...more.metadata },
+  });
+  const held = { type: 'Warning', reason: eventReasons.heldForLong };
+  const series = { count: 2, lastObservedTime: microTime(new Date()) };
+  await api.post(events, event('nominated'));
+  await api.post(events, event('held', held));
+  const others: [field: string, value: Parameters<typeof event>[1]][] = [
+    ['reportingController', { reportingController: 'kubernetes.io/kubelet' }],
+    ['reason', { reason: 'Killing' }],
+    ['type', { ...held, type: 'Normal' }],
+    ['kind', { regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'held' } }],
+    ['nothing', { regarding: { namespace: 'default' } }],
+    ['series', { series }],
+    ...Object.entries({ ...metadata, labels: { a: 'b' } }).map(
+      ([field, value]): [string, { metadata: object }] => [field, { metadata: { [field]: value } }],
+    ),
+  ];
+  for (const [index, [field, value]] of others.entries()) {
+    await assert.rejects(
+      api.post(events, event(`other-${index}`, value)),
+      (error: unknown) => byPolicy(error, policy),
+      field,
+    );
+  }
+  await refused(api.patch(`${events}/held`, { series }));
+  await refused(api.delete(`${events}/held`));
+  const source = {
+    involvedObject: { kind: 'Pod', namespace: 'default', name: 'held' },
+    source: { component: 'a' },
+  };
+  await refused(
+    api.post('/api/v1/namespaces/default/events', { metadata: { name: 'older' }, ...source, type: 'Normal' }),
+  );
 });
 
 test('one Lease may be made and held', async () => {

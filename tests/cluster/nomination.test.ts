@@ -82,8 +82,7 @@ suite('a nomination', () => {
     const object = podOn('by-hand', { namespace: 'default', spec });
     const make = async (): Promise<WaitingPod> =>
       pickWaiting(await api.post<ApiWaitingPod>(podsOf('default'), object));
-    const write = (pod: WaitingPod) =>
-      nominate(client, { pod, node: 'n2', why: '' }, AbortSignal.timeout(10_000));
+    const write = (pod: WaitingPod) => nominate(client, { pod, node: 'n2' }, AbortSignal.timeout(10_000));
     const before = await make();
     await cluster.kubectl(['delete', 'pod', 'by-hand']);
     assert.equal((await write(before)).result, 'gone');

@@ -2,6 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
+import { holdBegan } from './hold.ts';
 import type { PendingPod } from './pending.ts';
 import type { Placement } from './placement.ts';
 import { type Obstacle, refusalText } from './refusal.ts';
@@ -102,19 +103,16 @@ function unknown({
     : doubt('daemonset-unknown', `DaemonSet ${textOf(daemonSet)} does not exist`);
 }
 
-/**
- * A refusal, unless the pod has been held for as long as the configuration allows. A hold counts from when the
- * scheduler first told our refusal on the pod, or from when the DaemonSet came to its state, whichever is later.
- */
+/** A refusal, unless the pod has been held for as long as the configuration allows. */
 function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
-  const { state, since, noticed } = obstacle.standing;
+  const { standing } = obstacle;
   const message = refusalText(obstacle);
   const { mode, maxHold } = policy.gate;
-  if (heldSince !== undefined && now - Math.max(heldSince, since ?? noticed ?? 0) > maxHold) {
+  if (heldSince !== undefined && now - holdBegan(heldSince, standing) > maxHold) {
     const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
     return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
   }
-  const base = { reason: state, profiles: [] };
+  const base = { reason: standing.state, profiles: [] };
   return mode === 'audit'
     ? { ...base, outcome: 'audited', warnings: [`gate.mode audit: ${message}`] }
     : { ...base, outcome: 'refused', warnings: [], message };

@@ -21,15 +21,23 @@ export interface Ended {
 interface Open extends Expected {
   pod: string;
   at: number;
+  /** How its node looked then. */
+  look: string;
   /** The pod's version with the nomination in it. */
   version: string;
+}
+
+interface Made {
+  pod: WaitingPod;
+  node: string;
+  look: string;
 }
 
 interface PodRecord {
   group: string;
   open: Open | undefined;
-  /** Until when nodes are avoided, by name. */
-  avoid: Map<string, number>;
+  /** Nodes that are avoided, by name: until when at least, and for as long as they look so. */
+  avoid: Map<string, { until: number; look: string }>;
   crossed: Set<string>;
   ignored: number;
   notBefore: number;
@@ -54,11 +62,17 @@ export class History {
     this.#times = times;
   }
 
-  /** A nomination was written; `version` is the pod's with it. */
-  made(pod: WaitingPod, node: string, version: string, now: number): void {
+  /**
+   * A nomination was written.
+   *
+   * @param made its pod, its node, and how that looked: see {@link lookOf}
+   * @param version the pod's with it
+   */
+  made({ pod, node, look }: Made, version: string, now: number): void {
     const { uid, group, requests } = pod;
     const name = `${pod.namespace}/${pod.name}`;
-    this.#record(pod).open = { uid, node, group, requests, leftAt: undefined, pod: name, at: now, version };
+    const expected = { uid, node, group, requests, leftAt: undefined };
+    this.#record(pod).open = { ...expected, pod: name, at: now, look, version };
   }
 
   /** A nomination was not taken, because the pod is another by now than it was seen: nothing is done until it is seen. */
@@ -105,8 +119,15 @@ export class History {
     return Math.max(own, this.#groups.get(group)?.notBefore ?? Number.NEGATIVE_INFINITY);
   }
 
-  avoids({ uid }: WaitingPod, node: string, now: number): boolean {
-    return (this.#pods.get(uid)?.avoid.get(node) ?? Number.NEGATIVE_INFINITY) > now;
+  /**
+   * Whether the pod is to be kept off a node where a nomination of it came to nothing: for a while in any case, and
+   * then for as long as the node looks as it did.
+   *
+   * @param look how the node looks now; undefined where that is not known, and has to be asked first
+   */
+  avoids({ uid }: WaitingPod, node: string, look: () => string | undefined, now: number): boolean {
+    const avoided = this.#pods.get(uid)?.avoid.get(node);
+    return avoided !== undefined && (avoided.until > now || avoided.look === look());
   }
 
   /** How many more of the pod's group may be nominated now. */
@@ -150,7 +171,7 @@ export class History {
     } else {
       record.ignored += 1;
       record.notBefore = now + pauseAfter(record.ignored, this.#times);
-      record.avoid.set(open.node, now + this.#times.avoid);
+      record.avoid.set(open.node, { until: now + this.#times.avoid, look: open.look });
       if (outcome === 'ignored') group.failed(now, this.#times);
     }
   }

@@ -1,7 +1,9 @@
 import type { NodeFacts } from '../readiness/facts.ts';
 import { Candidates, type Takes } from './candidates.ts';
 import type { History } from './history.ts';
+import { lookOf } from './look.ts';
 import { isHopeless } from './neighbours.ts';
+import { once } from './once.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
 import { reachesVolumes, type VolumeWish } from './volumes.ts';
@@ -27,6 +29,8 @@ export interface Nomination {
   node: string;
   /** Why this node, for people. */
   why: string;
+  /** How the node looked: {@link lookOf}. */
+  look: string;
 }
 
 export interface Plan {
@@ -50,7 +54,13 @@ export interface Plan {
 export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
   const { history, now, volumes } = known;
   const candidates = new Candidates(known.nodes, known.takes, known.start);
-  const sites = new Sites(known.room, history.expected());
+  // what is known of a node may become too old while this is made
+  const room = once(known.room);
+  const look = once((node: NodeFacts) => {
+    const there = room(node.name);
+    return there && lookOf(node, there);
+  });
+  const sites = new Sites(room, history.expected());
   const widths = new Map<string, number>();
   const result: Plan = { nominations: [], unknown: { rooms: [], volumes: [] }, again: undefined };
   for (const pod of [...pods].sort(byTime)) {
@@ -68,7 +78,7 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
       result.unknown.volumes.push(pod);
       continue;
     }
-    const left = known.room(pod.refused);
+    const left = room(pod.refused);
     if (left === undefined && pod.neighbours.spread.length > 0) {
       result.unknown.rooms.push(pod.refused);
       continue;
@@ -78,14 +88,15 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
       .for(pod)
       .filter(
         (node) =>
-          !history.avoids(pod, node.name, now) &&
+          !history.avoids(pod, node.name, () => look(node), now) &&
           reachesVolumes(wish, node) &&
-          !isHopeless(pod, known.room(node.name)?.pods, left?.pods),
+          !isHopeless(pod, room(node.name)?.pods, left?.pods),
       );
     const found = sites.best(pod, open);
     if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
     if (found.site === undefined) continue;
-    result.nominations.push({ pod, node: found.site.node.name, why: found.why });
+    const { node, room: there } = found.site;
+    result.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, there) });
     sites.add(found.site, pod);
     widths.set(pod.group, width - 1);
   }

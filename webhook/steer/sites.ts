@@ -9,6 +9,8 @@ const choice = 8;
 /** A node with what is taken of it. */
 export interface Site {
   node: NodeFacts;
+  /** As it was found, without what is expected. */
+  room: Room;
   taken: Taken;
 }
 
@@ -49,9 +51,9 @@ export class Sites {
     return { site: best?.site, why, unknown: unknown.slice(0, Math.max(0, choice - fitting.length)) };
   }
 
-  add({ node, taken }: Site, { group, requests }: WaitingPod): void {
+  add({ node, room, taken }: Site, { group, requests }: WaitingPod): void {
     const groups = new Map(taken.groups).set(group, (taken.groups.get(group) ?? 0) + 1);
-    this.#sites.set(node.name, { node, taken: { amounts: sum(taken.amounts, requests), groups } });
+    this.#sites.set(node.name, { node, room, taken: { amounts: sum(taken.amounts, requests), groups } });
   }
 
   #site(node: NodeFacts): Site | undefined {
@@ -59,7 +61,7 @@ export class Sites {
     if (this.#sites.has(name)) return this.#sites.get(name);
     const room = this.#room(name);
     const site =
-      room === undefined ? undefined : { node, taken: takenWith(room, this.#expected.get(name) ?? []) };
+      room === undefined ? undefined : { node, room, taken: takenWith(room, this.#expected.get(name) ?? []) };
     this.#sites.set(name, site);
     return site;
   }

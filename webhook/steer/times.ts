@@ -3,7 +3,7 @@ export interface SteerTimes {
   /** From a nomination that was ignored to the next of that pod, or of its group; each further one doubles it. */
   pause: number;
   longestPause: number;
-  /** For how long a pod is not nominated again for a node where that was ignored. */
+  /** For how long at least a pod is not nominated again for a node where that was ignored, whatever changes there. */
   avoid: number;
   /**
    * A nomination that is gone after no more than this may have crossed with a try of the scheduler that was under way

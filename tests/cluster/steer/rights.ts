@@ -15,6 +15,7 @@ const everywhere = [
   rule('apps', ['daemonsets'], ['list', 'watch']),
   rule('', ['persistentvolumeclaims', 'persistentvolumes'], ['get']),
   rule('', ['pods/status'], ['patch']),
+  rule('events.k8s.io', ['events'], ['create']),
 ];
 const atHome = [
   // who creates has no name yet

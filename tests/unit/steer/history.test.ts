@@ -5,6 +5,8 @@ import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { byUid, now, waiting } from './support.ts';
 
 const seconds = 1000;
+/** How a node looks, and how it looks where something has changed there. */
+const [look, another] = ['as it was', 'otherwise'];
 const pod = waiting('web');
 const after = (version: string, nominated = ''): WaitingPod => ({ ...pod, version, nominated });
 const outcomes = (history: History, at: number, ...pods: WaitingPod[]): string[] =>
@@ -13,7 +15,7 @@ const outcomes = (history: History, at: number, ...pods: WaitingPod[]): string[]
 /** A pod that was nominated for n2 now; its version with that is 20. */
 function nominated(): History {
   const history = new History();
-  history.made(pod, 'n2', '20', now);
+  history.made({ pod, node: 'n2', look }, '20', now);
   return history;
 }
 
@@ -40,7 +42,7 @@ suite('what comes of a nomination', () => {
 
   test('versions are compared as numbers', () => {
     const history = new History();
-    history.made(pod, 'n2', '99', now);
+    history.made({ pod, node: 'n2', look }, '99', now);
     assert.deepEqual(outcomes(history, later, after('100')), ['ignored']);
   });
 });
@@ -54,7 +56,7 @@ suite('after a nomination that was ignored', () => {
     let at = now;
     const pauses = [];
     for (let round = 0; round < 7; round += 1) {
-      history.made(pod, `n${round}`, `${20 + 2 * round}`, at);
+      history.made({ pod, node: `n${round}`, look }, `${20 + 2 * round}`, at);
       at += 5 * seconds;
       assert.deepEqual(outcomes(history, at, after(`${21 + 2 * round}`), other, alone), ['ignored']);
       pauses.push((history.notBefore(pod) - at) / seconds);
@@ -69,21 +71,36 @@ suite('after a nomination that was ignored', () => {
     const history = nominated();
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
+    const avoids = (
+      who: WaitingPod,
+      node: string,
+      after: number,
+      looks: string | undefined = another,
+    ): boolean => history.avoids(who, node, () => looks, at + after * seconds);
     assert.deepEqual(
-      [history.avoids(pod, 'n2', at + 599 * seconds), history.avoids(pod, 'n3', at)],
-      [true, false],
+      [avoids(pod, 'n2', 599), avoids(pod, 'n3', 0), avoids(other, 'n2', 0)],
+      [true, false, false],
     );
-    assert.equal(history.avoids(pod, 'n2', at + 600 * seconds), false);
-    assert.equal(history.avoids(other, 'n2', at), false);
+    assert.deepEqual(
+      [avoids(pod, 'n2', 600, look), avoids(pod, 'n2', 86_400, look)],
+      [true, true],
+      'nothing has changed there',
+    );
+    assert.equal(avoids(pod, 'n2', 600), false, 'something has');
+    assert.equal(
+      history.avoids(pod, 'n2', () => undefined, at + 600 * seconds),
+      false,
+      'it has to be asked about first',
+    );
   });
 
   test('one that may have crossed a try is made once more', () => {
     const history = nominated();
     assert.deepEqual(outcomes(history, now + 500, after('21')), ['crossed']);
-    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', now));
-    history.made(pod, 'n2', '22', now + 500);
+    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', () => look, now));
+    history.made({ pod, node: 'n2', look }, '22', now + 500);
     assert.deepEqual(outcomes(history, now + 900, after('23')), ['ignored']);
-    assert.ok(history.avoids(pod, 'n2', now + 900));
+    assert.ok(history.avoids(pod, 'n2', () => another, now + 900));
   });
 
   test('one that came to another end pauses its pod alone', () => {
@@ -116,9 +133,9 @@ suite('after a nomination that was ignored', () => {
     const history = nominated();
     outcomes(history, now + 5 * seconds, after('21'), other);
     const at = now + 20 * seconds;
-    history.made(other, 'n2', '30', at);
+    history.made({ pod: other, node: 'n2', look }, '30', at);
     outcomes(history, at + seconds, after('21'));
-    history.made(other, 'n3', '40', at + 2 * seconds);
+    history.made({ pod: other, node: 'n3', look }, '40', at + 2 * seconds);
     outcomes(history, at + 7 * seconds, after('21'), { ...other, version: '41' });
     assert.equal(history.notBefore(waiting('third')), at + 17 * seconds);
   });

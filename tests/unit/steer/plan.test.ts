@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
 import { History } from '../../../webhook/steer/history.ts';
 import { type Known, plan } from '../../../webhook/steer/plan.ts';
 import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
@@ -65,7 +66,6 @@ suite('where a pod is sent', () => {
   test('not to a node that has pods enough of a kind that must be spread', () => {
     const wants = { maxSkew: 1, selects: [{ key: 'app', operator: 'In', values: ['web'] }], itself: true };
     const spread = { ...one, neighbours: { spread: [wants], apart: [] } };
-    const mate = { namespace: 'shop', labels: { app: 'web' }, leaving: false };
     const crowded = { ...room({}), pods: new Map([['u1', mate]]) };
     assert.deepEqual(sent([spread], { room: (name) => (name === 'n2' ? crowded : room({})) }), ['web>n3']);
     assert.deepEqual(sent([spread], { room: (name) => (name === 'n1' ? room({}) : crowded) }), []);
@@ -79,6 +79,32 @@ suite('where a pod is sent', () => {
     );
     assert.deepEqual([nominations, unknown.rooms], [[], ['n1']]);
   });
+
+  const mate = { namespace: 'shop', labels: { app: 'web' }, leaving: false };
+  const changes: [what: string, more: Partial<Known>, nodes?: NodeFacts[]][] = [
+    ['a pod came', { room: () => ({ ...room({}), pods: new Map([['u1', mate]]) }) }],
+    ['more is taken of it', { room: () => room({ cpu: 1 }) }],
+    ['its labels', {}, [node('n1'), node('n2', { labels: { zone: 'a' } })]],
+    ['it is a new one of that name', {}, [node('n1'), node('n2', { uid: 'other' })]],
+  ];
+  for (const [what, more, nodes] of changes) {
+    test(`not where that was ignored, for as long as nothing changes there; again once something did: ${what}`, () => {
+      const two = [node('n1'), node('n2')];
+      const history = new History();
+      const [first] = plan([one], known(two, { history }), 1).nominations;
+      assert.ok(first);
+      history.made(first, '11', now);
+      const cleared = { ...one, version: '12' };
+      history.observe(byUid(cleared), now + 5000);
+      const at = (minutes: number, changed: Partial<Known>, among = two): string[] =>
+        sent([cleared], { history, ...changed, now: now + minutes * 60_000 }, among);
+      // a heartbeat is no change
+      const later = [node('n1'), node('n2', { version: '99' })];
+      assert.deepEqual([at(5, {}, later), at(15, {}, later), at(600, {}, later)], [[], [], []]);
+      assert.deepEqual(at(5, more, nodes), [], 'within ten minutes');
+      assert.deepEqual(at(15, more, nodes), ['web>n2']);
+    });
+  }
 
   test('the choice is explained', () => {
     const [nomination] = plan([one], known(three), 1).nominations;
@@ -112,7 +138,7 @@ suite('many pods', () => {
 
   test('those that were sent before count as if they were there', () => {
     const history = new History();
-    for (const pod of many.slice(0, 20)) history.made(pod, 'n2', '11', now);
+    for (const pod of many.slice(0, 20)) history.made({ pod, node: 'n2', look: '' }, '11', now);
     assert.deepEqual(
       sent(many.slice(20), { history }).filter((one) => one.endsWith('n2')),
       [],
@@ -127,7 +153,7 @@ suite('many pods', () => {
     for (let round = 0; round < 3; round += 1) {
       const { nominations } = plan(left, known(three, { history }), 100);
       rounds.push(nominations.length);
-      for (const { pod, node: to } of nominations) history.made(pod, to, '11', now);
+      for (const nomination of nominations) history.made(nomination, '11', now);
       assert.deepEqual(sent(left, { history }), [], 'while those are open, no others');
       left = left.filter((pod) => !nominations.some((one) => one.pod === pod));
       history.observe(byUid(...left), now);

@@ -155,9 +155,10 @@ function simulate(fates: { ignores: boolean; after: number }[], guesswork: boole
       if (one) Object.assign(one, { outcome, gone: at });
     }
     const { nominations } = plan(left.values(), known(nodes, { history, now: at }), 100);
-    for (const { pod, node: to } of nominations) {
+    for (const nomination of nominations) {
+      const { pod, node: to } = nomination;
       version += 1;
-      history.made(pod, to, String(version), at);
+      history.made(nomination, String(version), at);
       left.set(pod.name, { ...pod, nominated: to, version: String(version) });
       const { after = 1000 } = fates[sent.length] ?? {};
       sent.push({ pod: pod.name, to, at, gone: at + after, outcome: '' });

@@ -7,6 +7,7 @@ import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { Steering } from '../../../webhook/cluster/steer/steering.ts';
 import { goesByNominations } from '../../../webhook/cluster/steer/version.ts';
 import type { Configuration } from '../../../webhook/config/types.ts';
+import type { Notice } from '../../../webhook/steer/notice.ts';
 import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -62,6 +63,7 @@ async function steering(t: TestContext, scene: Scene) {
     };
   const wakers = new Set<() => void>();
   let turns = 0;
+  const notices: Notice[] = [];
   const steers = new Steering(api.client, {
     view: {
       readiness: clusterWith({ n1: { ready: false }, n2: {} }),
@@ -79,6 +81,7 @@ async function steering(t: TestContext, scene: Scene) {
     },
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
+    notices: { tell: (notice) => notices.push(notice) },
     log: { info: told('info'), warn: told('warn') },
   });
   const stop = new AbortController();
@@ -107,6 +110,7 @@ async function steering(t: TestContext, scene: Scene) {
   return {
     api,
     lines,
+    notices,
     state,
     wake,
     /** Resolves once something holds that a request, a line or a turn of the loop may bring about. */
@@ -125,7 +129,7 @@ async function steering(t: TestContext, scene: Scene) {
 
 suite('steering', () => {
   test('asks for the pods of the node that is ready, and nominates it on exactly the pod that it saw', async (t) => {
-    const { until, lines, api, patches, state } = await steering(t, {});
+    const { until, lines, notices, api, patches, state } = await steering(t, {});
     await until(() => lines.length > 0);
     assert.equal(await state(), 'steering');
     assert.deepEqual(
@@ -146,6 +150,8 @@ suite('steering', () => {
       lines[0]?.text ?? '',
       /^pod shop\/web, which node n1 was refused for, is nominated for n2: of 1 /,
     );
+    const told = notices.map(({ pod, reason, node, occasion }) => [pod.uid, reason, node, occasion]);
+    assert.deepEqual(told, [['web-uid', 'NodeNominated', 'n2', '11']]);
   });
 
   test('does nothing on an API server whose scheduler does not go by it, and says so once', async (t) => {
@@ -178,7 +184,7 @@ suite('steering', () => {
 
   test('a pod that has changed meanwhile is left alone until it is seen anew', async (t) => {
     const pods = [web];
-    const { until, patches, wake, comeRound } = await steering(t, {
+    const { until, patches, notices, wake, comeRound } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
         if (method !== 'PATCH') return false;
@@ -189,6 +195,7 @@ suite('steering', () => {
     await until(() => patches().length === 1);
     await comeRound();
     assert.equal(patches().length, 1);
+    assert.deepEqual(notices, [], 'it was not nominated');
     pods[0] = { ...web, version: '12' };
     wake();
     await until(() => patches().length === 2);

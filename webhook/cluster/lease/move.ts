@@ -1,3 +1,5 @@
+import { microTime } from '../micro-time.ts';
+
 /** A Lease of `coordination.k8s.io/v1`, as far as it is read and written here. */
 export interface Lease {
   metadata: { resourceVersion?: string; [key: string]: unknown };
@@ -80,6 +82,3 @@ export function released(lease: Lease, time: Date): LeaseSpec {
     leaseTransitions: leaseTransitions ?? 0,
   };
 }
-
-/** Kubernetes' MicroTime: six digits of a second. */
-const microTime = (time: Date): string => time.toISOString().replace('Z', '000Z');

@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Outcome } from '../../steer/history.ts';
+import type { Notice } from '../../steer/notice.ts';
 import type { Written } from './nominate.ts';
+import type { Told } from './write-notice.ts';
 
 /**
  * What this replica does about pods that were refused: `steering`; `standby`: another one does; `off` by the
@@ -13,6 +15,7 @@ export class SteerMetrics {
   readonly #nominations: Counter<'result'>;
   readonly #outcomes: Counter<'outcome'>;
   readonly #state: Gauge<'state'>;
+  readonly #events: Counter<'reason' | 'result'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -34,6 +37,17 @@ export class SteerMetrics {
       labelNames: ['state'],
       registers,
     });
+    this.#events = new Counter({
+      name: 'cni_gate_events_total',
+      help: 'Events on pods that are held, by what came of writing them.',
+      labelNames: ['reason', 'result'],
+      registers,
+    });
+  }
+
+  /** `dropped`: too many waited, or this replica leads no more. */
+  told(reason: Notice['reason'], result: Told['result'] | 'dropped'): void {
+    this.#events.inc({ reason, result });
   }
 
   nominated(result: Written['result']): void {

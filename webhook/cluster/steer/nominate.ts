@@ -12,7 +12,7 @@ export type Written =
 /** Writes a nomination on exactly the pod that was looked at, as it was looked at. */
 export async function nominate(
   client: ApiClient,
-  { pod, node }: Nomination,
+  { pod, node }: Pick<Nomination, 'pod' | 'node'>,
   signal: AbortSignal,
 ): Promise<Written> {
   const { namespace, name, uid, version } = pod;

@@ -5,7 +5,9 @@ import { leaderLease } from '../../names.ts';
 import type { ApiClient } from '../client.ts';
 import { Election } from '../lease/election.ts';
 import type { Log } from '../observe.ts';
+import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
+import { Notices } from './notices.ts';
 import { Steering, type SteerView } from './steering.ts';
 
 export interface SteerInside {
@@ -15,7 +17,11 @@ export interface SteerInside {
   ownNamespace: string | undefined;
 }
 
-/** Contends for the lead, and steers while this process has it. @returns what ends both, and lets go of the lead */
+/**
+ * Contends for the lead, and while this process has it steers, and tells on pods that are held.
+ *
+ * @returns what ends all of that, and lets go of the lead
+ */
 export function startSteering(
   client: ApiClient,
   view: SteerView,
@@ -23,19 +29,27 @@ export function startSteering(
 ): () => Promise<void> {
   const steered = new AbortController();
   const led = new AbortController();
+  // in a pod, the host name is the pod's
+  const instance = hostname();
   const leader =
     ownNamespace === undefined
       ? undefined
       : new Election(client, {
           namespace: ownNamespace,
           name: leaderLease,
-          // in a pod, the host name is the pod's
-          identity: `${hostname()}_${randomUUID()}`,
+          identity: `${instance}_${randomUUID()}`,
           log,
         });
   const contending = leader?.run(led.signal);
-  const steering = new Steering(client, { view, leader, metrics: new SteerMetrics(registry), log });
-  const running = steering.run(steered.signal);
+  const metrics = new SteerMetrics(registry);
+  const notices = new Notices(client, { leader, metrics, log, instance });
+  const steering = new Steering(client, { view, leader, metrics, notices, log });
+  const holds = { view, leader, notices, state: () => steering.state };
+  const running = Promise.all([
+    steering.run(steered.signal),
+    watchHolds(holds, steered.signal),
+    notices.run(steered.signal),
+  ]);
   return async () => {
     // the next leader must not begin before this one has ended
     steered.abort();

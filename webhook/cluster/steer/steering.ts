@@ -3,6 +3,7 @@ import type { Policy } from '../../config/policy.ts';
 import { CniGateError, messageOf } from '../../errors.ts';
 import type { Readiness } from '../../readiness/readiness.ts';
 import { History } from '../../steer/history.ts';
+import { nominatedNotice } from '../../steer/notice.ts';
 import { type Nomination, type Plan, plan } from '../../steer/plan.ts';
 import { Rate } from '../../steer/rate.ts';
 import { takesBy } from '../../steer/takes.ts';
@@ -12,8 +13,9 @@ import { ClusterError } from '../errors.ts';
 import type { Log } from '../observe.ts';
 import { Knowledge } from './knowledge.ts';
 import { type Leadership, Mandate } from './mandate.ts';
-import type { SteerMetrics } from './metrics.ts';
+import type { SteerMetrics, SteerState } from './metrics.ts';
 import { nominate } from './nominate.ts';
+import type { Notices } from './notices.ts';
 import { Wake } from './wake.ts';
 
 /** What steering goes by, kept by watches. */
@@ -33,6 +35,8 @@ export interface SteeringOptions {
   /** Undefined where there can be no leader: nothing is done then. */
   leader: Leadership | undefined;
   metrics: SteerMetrics;
+  /** Where nominations are told on their pods. */
+  notices: Pick<Notices, 'tell'>;
   log: Log;
 }
 
@@ -55,6 +59,7 @@ export class Steering {
   #history = new History();
   #faults = 0;
   #told: string | undefined;
+  #state: SteerState | undefined;
   /** How long the last plan took to make, in milliseconds. */
   #cost = 0;
 
@@ -63,6 +68,11 @@ export class Steering {
     this.#options = options;
     this.#mandate = new Mandate(client, options.leader, options.log);
     this.#knowledge = new Knowledge(client);
+  }
+
+  /** What it does; undefined until it has looked. */
+  get state(): SteerState | undefined {
+    return this.#state;
   }
 
   /** Runs until the signal is aborted. Never throws. */
@@ -85,6 +95,7 @@ export class Steering {
       const { view, metrics } = this.#options;
       const { state, isNew } = await this.#mandate.look(view.policy(), signal);
       if (isNew) {
+        this.#state = state;
         metrics.state(state);
         // what another leader did meanwhile is not known here
         this.#history = new History();
@@ -158,14 +169,15 @@ export class Steering {
 
   async #nominate(nomination: Nomination, signal: AbortSignal): Promise<void> {
     const { pod, node, why } = nomination;
-    const { metrics, log, leader } = this.#options;
+    const { metrics, notices, log, leader } = this.#options;
     if (leader?.leads !== true) return;
     const name = `${pod.namespace}/${pod.name}`;
     const written = await nominate(this.#client, nomination, signal);
     signal.throwIfAborted();
     metrics.nominated(written.result);
     if (written.result === 'made') {
-      this.#history.made(pod, node, written.version, Date.now());
+      this.#history.made(nomination, written.version, Date.now());
+      notices.tell(nominatedNotice(nomination, written.version));
       log.info(
         { pod: name, node, refused: pod.refused, why },
         `pod ${name}, which node ${pod.refused} was refused for, is nominated for ${node}: ${why}`,

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Configuration } from '../../../webhook/config/types.ts';
+import { LongHolds } from '../../../webhook/steer/long-holds.ts';
+import { longest, type Notice } from '../../../webhook/steer/notice.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith } from '../gate/support.ts';
+import { now, waiting } from './support.ts';
+
+const minute = 60_000;
+const daemonSets = [{ namespace: 'net', name: 'agent' }];
+const profiles = [{ name: 'mesh', when: {}, daemonSets, annotations: {}, proof: { checks: [] } }];
+const gate: Configuration['gate'] = { mode: 'enforce', startupGrace: '2m', maxHold: '10m' };
+/** The agent of n1 has not been ready for half an hour. */
+const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: undefined });
+
+/** A pod that has been held for so many minutes. */
+const heldFor = (minutes: number, more: Partial<WaitingPod> = {}, name = 'web'): WaitingPod =>
+  waiting(name, { heldSince: now - minutes * minute, ...more });
+
+interface Scene {
+  holds?: LongHolds;
+  gate?: Partial<Configuration['gate']>;
+  at?: number;
+  most?: number;
+  unsteered?: string;
+}
+
+function due(
+  pods: WaitingPod[],
+  { holds = new LongHolds(), at = now, most = 100, ...more }: Scene = {},
+): Notice[] {
+  const policy = policyOf({ profiles, gate: { ...gate, ...more.gate } });
+  return holds.due(pods, { policy, readiness, unsteered: more.unsteered }, at, most);
+}
+
+suite('a hold is told of', () => {
+  const cases: [what: string, pod: WaitingPod, scene: Scene, told: boolean][] = [
+    ['once it is two minutes old', heldFor(2), {}, true],
+    ['not before', heldFor(1.9), {}, false],
+    ['at gate.maxHold where that is less', heldFor(1), { gate: { maxHold: '1m' } }, true],
+    ['not where it cannot be read since when', heldFor(9, { heldSince: Number.NaN }), {}, false],
+    ['not before that', heldFor(0.9), { gate: { maxHold: '1m' } }, false],
+    ['not where the pod was not refused by us', heldFor(9, { refused: undefined }), {}, false],
+    ['not once its node takes it', heldFor(9, { refused: 'n2' }), {}, false],
+    ['not once its node is gone', heldFor(9, { refused: 'n9' }), {}, false],
+    ['not once the pod is being deleted', heldFor(9, { leaving: true }), {}, false],
+    ['not where nobody is held any more', heldFor(9), { gate: { mode: 'audit' } }, false],
+    ['where it waited for longer than the agent is not ready', heldFor(600), {}, true],
+  ];
+  for (const [what, pod, scene, told] of cases) {
+    test(what, () => assert.equal(due([pod], scene).length, told ? 1 : 0));
+  }
+
+  test('counted from when the DaemonSet came to its state, as gate.maxHold is', () => {
+    // the agent is not ready since half past
+    const halfPast = now - 30 * minute;
+    assert.equal(due([heldFor(60)], { at: halfPast + 1.9 * minute }).length, 0);
+    assert.equal(due([heldFor(60)], { at: halfPast + 2 * minute }).length, 1);
+  });
+
+  test('once, whatever node is refused next, and again where the pod begins to wait anew', () => {
+    const holds = new LongHolds();
+    assert.equal(due([heldFor(5)], { holds }).length, 1);
+    assert.equal(due([heldFor(5)], { holds, at: now + minute }).length, 0);
+    assert.equal(due([heldFor(5, { refused: 'n3' })], { holds }).length, 0);
+    assert.equal(due([heldFor(4)], { holds }).length, 1);
+  });
+
+  test('again a minute after it could not be told, and no sooner', () => {
+    const holds = new LongHolds();
+    const [notice] = due([heldFor(5)], { holds });
+    assert.ok(notice);
+    holds.failed(notice, now);
+    assert.equal(due([heldFor(5)], { holds, at: now + minute - 1 }).length, 0);
+    assert.equal(due([heldFor(5)], { holds, at: now + minute }).length, 1);
+  });
+
+  test('no more at a time than was said, the others later', () => {
+    const holds = new LongHolds();
+    const pods = ['a', 'b', 'c'].map((name) => heldFor(5, {}, name));
+    const told = [2, 0, 2].map((most) => due(pods, { holds, most }).map(({ pod }) => pod.name));
+    assert.deepEqual(told, [['a', 'b'], [], ['c']]);
+  });
+
+  test('is forgotten once the pod waits no more', () => {
+    const holds = new LongHolds();
+    due([heldFor(5)], { holds });
+    due([], { holds });
+    assert.equal(due([heldFor(5)], { holds }).length, 1);
+  });
+});
+
+suite('what is told', () => {
+  test('what the pod waits for, until when at most, and where to look', () => {
+    const [notice] = due([heldFor(5)]);
+    assert.deepEqual(
+      [notice?.type, notice?.reason, notice?.pod.uid, notice?.node],
+      ['Warning', 'HeldForLong', 'web-uid', 'n1'],
+    );
+    assert.equal(
+      notice?.note,
+      'waits since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). It is bound when that is ready, or let through by gate.maxHold after 2026-11-21T12:05:00Z. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
+    );
+  });
+
+  test('the DaemonSet, where it has no pod on the node', () => {
+    const [notice] = due([heldFor(5, { refused: 'n3' })]);
+    assert.match(notice?.note ?? '', / Look at "kubectl describe daemonset -n net agent" and /);
+  });
+
+  test('why no other node is named for it, where that is for long', () => {
+    const [notice] = due([heldFor(5)], { unsteered: 'steer.mode is off' });
+    assert.match(notice?.note ?? '', /Z\. No other node is named for it: steer\.mode is off\. Look at /);
+  });
+
+  test('by the same name from the next leader, and by another of another pod or hold', () => {
+    const name = (pod: WaitingPod, at = now): string =>
+      due([pod], { at }).map(({ pod: { uid }, reason, occasion }) => `${uid} ${reason} ${occasion}`)[0] ?? '';
+    assert.equal(name(heldFor(5), now), name(heldFor(5), now + 3 * minute));
+    assert.equal(name(heldFor(5)), name(heldFor(5, { refused: 'n3' })));
+    assert.equal(new Set([name(heldFor(5)), name(heldFor(4)), name(heldFor(5, {}, 'other'))]).size, 3);
+  });
+
+  test('in a text that an event can hold, and where to look is not what is cut', () => {
+    const name = 'n'.repeat(63);
+    const broken = clusterWith({
+      [name]: { ready: false, name: `agent-${name}`, waiting: 'é'.repeat(900) },
+    });
+    const policy = policyOf({ profiles, gate });
+    const pod = heldFor(5, { refused: name });
+    const [notice] = new LongHolds().due([pod], { policy, readiness: broken, unsteered: undefined }, now, 1);
+    const note = notice?.note ?? '';
+    assert.ok(Buffer.byteLength(note) <= longest && Buffer.byteLength(note) > longest - 5, note);
+    assert.match(note, /é…\. It is bound when .* Look at .* and "cni-gate status"$/);
+  });
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fitNote, longest, nominatedNotice } from '../../../webhook/steer/notice.ts';
+import { waiting } from './support.ts';
+
+test('a nomination is told with the node that was refused, and why this one', () => {
+  const pod = waiting('web');
+  const notice = nominatedNotice({ pod, node: 'n2', why: 'of 2 with room it has the fewest' }, '11');
+  assert.deepEqual(notice, {
+    pod,
+    type: 'Normal',
+    reason: 'NodeNominated',
+    action: 'Nominate',
+    occasion: '11',
+    node: 'n2',
+    note: 'node n2 is nominated, after node n1 was refused: of 2 with room it has the fewest',
+  });
+});
+
+test('a note is at most as long as an event may have it, in bytes, and whole where it can be', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 1500 });
+  const end = fc.string({ unit: 'grapheme-ascii', maxLength: 700 });
+  fc.assert(
+    fc.property(text, end, (one, more) => {
+      const note = fitNote(one, more);
+      assert.ok(Buffer.byteLength(note) <= longest);
+      assert.ok(note.isWellFormed() && note.endsWith(more));
+      if (Buffer.byteLength(one) + Buffer.byteLength(more) <= longest)
+        assert.ok(!note.includes('…') || one.includes('…'));
+      else assert.ok(Buffer.byteLength(note) > longest - 8, 'more is cut than has to be');
+    }),
+  );
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
+import { Notices } from '../../../webhook/cluster/steer/notices.ts';
+import { eventReasons } from '../../../webhook/names.ts';
+import type { Notice } from '../../../webhook/steer/notice.ts';
+import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
+import { waiting } from './support.ts';
+
+/** A notice about a pod of that name. */
+const about = (name: string): Notice => ({
+  pod: waiting(name),
+  type: 'Warning',
+  reason: eventReasons.heldForLong,
+  action: 'Hold',
+  occasion: '7',
+  note: 'waits',
+});
+
+interface Scene {
+  leads?: boolean;
+  answer?: (asked: Asked, response: ServerResponse) => void;
+}
+
+/** Notices beside an API server that refuses them: the real one cannot be had to. */
+async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
+  const lines: string[] = [];
+  const registry = new Registry();
+  const leader = { leads, subscribe: () => () => {} };
+  const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 201, {})));
+  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text) };
+  const tells = new Notices(api.client, {
+    leader,
+    metrics: new SteerMetrics(registry),
+    log,
+    instance: 'pod-1',
+  });
+  const stop = new AbortController();
+  let over: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await over;
+  };
+  t.after(end);
+  return {
+    api,
+    lines,
+    tells,
+    end,
+    run: () => {
+      over = tells.run(stop.signal);
+    },
+    /** Resolves with how often each failed, once so many have. */
+    failing: (...names: string[]) =>
+      Promise.all(names.map((name) => new Promise<void>((resolve) => tells.tell(about(name), resolve)))),
+    counts: async (): Promise<Record<string, number>> => {
+      const { values } = (await registry.getSingleMetric('cni_gate_events_total')?.get()) ?? { values: [] };
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.result, value]));
+    },
+  };
+}
+
+suite('events on pods', () => {
+  test('are written in the name of the pod, the reason and the occasion', async (t) => {
+    const { api, tells, run } = await notices(t);
+    run();
+    tells.tell(about('web'));
+    const { method, path, body } = await api.nth(0);
+    assert.deepEqual([method, path], ['POST', '/apis/events.k8s.io/v1/namespaces/shop/events']);
+    const { eventTime, ...event } = JSON.parse(body);
+    assert.match(eventTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    assert.deepEqual(event, {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { namespace: 'shop', name: 'cni-gate.web-uid.heldforlong.7' },
+      type: 'Warning',
+      reason: 'HeldForLong',
+      action: 'Hold',
+      note: 'waits',
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'web-uid' },
+      reportingController: 'cni-gate.io/leader',
+      reportingInstance: 'pod-1',
+    });
+  });
+
+  test('that cannot be written are counted, logged once, and stop nothing', async (t) => {
+    const fault = status(500, 'InternalError', 'etcd is away');
+    const { lines, counts, failing, run, api } = await notices(t, {
+      answer: (_, response) => json(response, 500, fault),
+    });
+    run();
+    await failing('a', 'b');
+    await failing('c');
+    assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /^an event on a pod that is held cannot be written: .*etcd is away/);
+  });
+
+  test('that were told before, by whomever, are no fault', async (t) => {
+    const { tells, counts, lines, failing, run } = await notices(t, {
+      answer: ({ body }, response) => {
+        const isOld = body.includes('"old"');
+        json(response, isOld ? 409 : 500, status(isOld ? 409 : 500, isOld ? 'AlreadyExists' : 'x', 'there'));
+      },
+    });
+    tells.tell(about('old'), () => assert.fail('it failed'));
+    run();
+    await failing('other');
+    assert.deepEqual([await counts(), lines.length], [{ exists: 1, failed: 1 }, 1]);
+  });
+
+  test('are dropped where too many wait', async (t) => {
+    const { tells, counts } = await notices(t);
+    while (tells.room > 0) tells.tell(about('web'), () => assert.fail('there was room'));
+    let dropped = 0;
+    tells.tell(about('web'), () => {
+      dropped += 1;
+    });
+    assert.deepEqual([dropped, await counts()], [1, { dropped: 1 }]);
+  });
+
+  test('are not written by who does not lead', async (t) => {
+    const { api, counts, failing, run } = await notices(t, { leads: false });
+    run();
+    await failing('web');
+    assert.deepEqual([api.asked, await counts()], [[], { dropped: 1 }]);
+  });
+
+  test('are written at a bounded rate: after a rest fifty, and no more while no time goes by', async (t) => {
+    t.mock.method(performance, 'now', () => 0);
+    const { api, tells, end, run, counts } = await notices(t);
+    for (let index = 0; index < 150; index += 1) tells.tell(about(`web-${index}`));
+    run();
+    await api.nth(49);
+    // those that wait are looked at ten times a second
+    await new Promise((resolve) => t.mock.method(performance, 'now', () => resolve(undefined) ?? 0));
+    await end();
+    assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Policy } from '../config/policy.ts';
+import { holdBegan } from '../gate/hold.ts';
+import { type Obstacle, refusalText } from '../gate/refusal.ts';
+import { eventReasons } from '../names.ts';
+import type { Readiness } from '../readiness/readiness.ts';
+import { timeText } from '../time-text.ts';
+import { fitNote, type Notice } from './notice.ts';
+import { obstaclesBy } from './takes.ts';
+import type { WaitingPod } from './waiting.ts';
+
+/** From when on a hold is told of on its pod, in milliseconds: a node that boots is ready sooner. */
+const long = 120_000;
+
+/** How long after one that could not be told it is tried again, in milliseconds. */
+const pause = 60_000;
+
+/** What is known of the cluster. */
+export interface HoldView {
+  policy: Policy;
+  readiness: Readiness;
+  /** Why pods are not sent elsewhere, for people; undefined where they are. */
+  unsteered: string | undefined;
+}
+
+/**
+ * Which holds are to be told of: each once, when it is two minutes old, or `gate.maxHold` where that is less. A pod is
+ * told of once for as long as it waits, whatever nodes it is refused for meanwhile: its `PodScheduled` condition names
+ * the last one. Pure: times are handed in, in milliseconds since the epoch.
+ */
+export class LongHolds {
+  /** By UID of pods that wait: since when, and when it may be told again. */
+  readonly #told = new Map<string, { heldSince: number; again: number }>();
+
+  /**
+   * What is to be told now. It counts as told unless {@link failed} says otherwise.
+   *
+   * @param most how many at most
+   */
+  due(waiting: Iterable<WaitingPod>, view: HoldView, now: number, most: number): Notice[] {
+    const { policy, readiness } = view;
+    const { mode, maxHold } = policy.gate;
+    const obstacle = obstaclesBy(policy, readiness, now);
+    const after = Math.min(long, maxHold);
+    const left = new Set(this.#told.keys());
+    const due: Notice[] = [];
+    for (const pod of waiting) {
+      const { uid, heldSince, refused, leaving, profiles } = pod;
+      left.delete(uid);
+      // who audits holds nobody: what stands on the pod is from before
+      if (mode === 'audit' || heldSince === undefined || refused === undefined || leaving) continue;
+      // a time that cannot be read is none
+      const isLong = (since: number): boolean => now - since >= after;
+      if (due.length >= most || !isLong(heldSince) || this.#isTold(uid, heldSince, now)) continue;
+      const found = obstacle(profiles, refused);
+      if (found === undefined || !isLong(holdBegan(heldSince, found.standing))) continue;
+      this.#told.set(uid, { heldSince, again: Number.POSITIVE_INFINITY });
+      due.push(longHoldNotice(pod, heldSince, found, view));
+    }
+    for (const uid of left) this.#told.delete(uid);
+    return due;
+  }
+
+  /** One could not be told. */
+  failed({ pod: { uid } }: Notice, now: number): void {
+    const told = this.#told.get(uid);
+    if (told !== undefined) told.again = now + pause;
+  }
+
+  #isTold(uid: string, heldSince: number, now: number): boolean {
+    const told = this.#told.get(uid);
+    return told !== undefined && told.heldSince === heldSince && now < told.again;
+  }
+}
+
+function longHoldNotice(pod: WaitingPod, heldSince: number, obstacle: Obstacle, view: HoldView): Notice {
+  const { daemonSet, standing } = obstacle;
+  const until = timeText(holdBegan(heldSince, standing) + view.policy.gate.maxHold);
+  const where =
+    standing.pod === undefined
+      ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`
+      : `pod -n ${daemonSet.namespace} ${standing.pod}`;
+  const unsteered = view.unsteered === undefined ? '' : ` No other node is named for it: ${view.unsteered}.`;
+  return {
+    pod,
+    type: 'Warning',
+    reason: eventReasons.heldForLong,
+    action: 'Hold',
+    // what stands in the cluster, so that the next leader tells the same by the same name
+    occasion: String(heldSince),
+    node: obstacle.node,
+    note: fitNote(
+      `waits since ${timeText(heldSince)}: ${refusalText(obstacle)}`,
+      `. It is bound when that is ready, or let through by gate.maxHold after ${until}.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
+    ),
+  };
+}

@@ -1,0 +1,53 @@
+import { clean } from '../clean.ts';
+import { eventReasons } from '../names.ts';
+import type { Nomination } from './plan.ts';
+import type { WaitingPod } from './waiting.ts';
+
+/** Something to tell on a pod, as an event of the cluster. */
+export interface Notice {
+  pod: Pick<WaitingPod, 'namespace' | 'name' | 'uid'>;
+  type: 'Normal' | 'Warning';
+  reason: (typeof eventReasons)[keyof typeof eventReasons];
+  /** What was done, in a word. */
+  action: string;
+  /** Tells this one from others of the same pod and reason: who tells the same again takes the same. */
+  occasion: string;
+  /** A node that it is about beside the pod. */
+  node?: string;
+  /** At most {@link longest} bytes. */
+  note: string;
+}
+
+/** Kubernetes: `NoteLengthLimit`, which counts bytes (pkg/apis/core/validation, events.go). */
+export const longest = 1024;
+
+/**
+ * That a node was named for a pod.
+ *
+ * @param version the pod's with the nomination
+ */
+export function nominatedNotice({ pod, node, why }: Omit<Nomination, 'look'>, version: string): Notice {
+  return {
+    pod,
+    type: 'Normal',
+    reason: eventReasons.nominated,
+    action: 'Nominate',
+    occasion: version,
+    node,
+    note: fitNote(`node ${node} is nominated, after node ${pod.refused} was refused: ${why}`),
+  };
+}
+
+/** A text that an event can hold: of the first part the end is cut where both would be too long. */
+export function fitNote(text: string, more = ''): string {
+  const room = longest - Buffer.byteLength(more);
+  const line = clean(text);
+  if (Buffer.byteLength(line) <= room) return line + more;
+  const end = '…';
+  let left = room - Buffer.byteLength(end);
+  const kept = [...line].findIndex((character) => {
+    left -= Buffer.byteLength(character);
+    return left < 0;
+  });
+  return [...line].slice(0, kept).join('') + end + more;
+}
