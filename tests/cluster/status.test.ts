@@ -22,6 +22,7 @@ import {
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startServer } from './harness/server.ts';
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
@@ -160,6 +161,24 @@ suite('cni-gate status on a real control plane', () => {
     assert.deepEqual([lists.nodes, lists.heldPods, lists.unprovedPods, lists.faults], [[], [], [], []]);
     const text = command('--all');
     assert.match(text.stdout, /^n1 +net\/agent +ready .*^outside +net\/agent +exempt .*^All is well\.$/ms);
+  });
+
+  test('a server that starts now tells the same in its log, once it has listed all', async () => {
+    const files = [
+      '--kubeconfig',
+      cluster.admin.kubeconfig,
+      '--config',
+      join(cluster.folder, 'cni-gate.yaml'),
+    ];
+    const another = await startServer({ host: '10.254.3.2', args: files });
+    await eventually(async () => {
+      const known = another.lines.filter(({ msg }) => msg === 'nodes and DaemonSets are known');
+      assert.deepEqual(
+        known.map(({ nodes, daemonSets }) => [nodes, daemonSets]),
+        [[2, { 'net/agent': { ready: 1, exempt: 1 } }]],
+      );
+    });
+    await another.end();
   });
 
   test('a node that is not ready, the pod that it holds, and one that was sent elsewhere', async () => {

@@ -5,6 +5,8 @@ import type { Change } from './reflector/store.ts';
 /** A running reflector. */
 export interface Reflection<T> {
   readonly synced: boolean;
+  /** Resolves when everything was listed once, or it was stopped before. */
+  whenSynced(): Promise<void>;
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
   entries(): Iterable<{ key: string; uid: string; object: T }>;
   stop(): void;
@@ -54,6 +56,11 @@ export class Reflections<O extends ApiObject, T> {
   /** Names of the sources that have not been listed yet. */
   unsynced(): string[] {
     return [...this.#running].filter(([, { reflection }]) => !reflection.synced).map(([name]) => name);
+  }
+
+  /** Resolves when all of those that are reflected now have been listed, or stopped before. */
+  async whenSynced(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ reflection }) => reflection.whenSynced()));
   }
 
   /** The objects of all sources. */

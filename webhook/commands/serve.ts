@@ -129,13 +129,14 @@ async function openCluster(kubeconfig: string | undefined, ownNamespace: string 
       ...inside,
       ownNamespace,
     });
-    const { readiness, pods, waiting, unsynced, policyChanged } = gate;
+    const { readiness, pods, waiting, unsynced, whenSynced, policyChanged } = gate;
     return {
       namespaces: namespaces.value,
       readiness,
       pods,
       waiting,
       unsynced,
+      whenSynced,
       policyChanged,
       unready,
       close,

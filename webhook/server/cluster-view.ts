@@ -12,6 +12,8 @@ export interface ClusterView {
   waiting(): Iterable<PendingPod>;
   /** What of nodes, DaemonSets and their pods is not known yet, for people. */
   unsynced(): string | undefined;
+  /** Resolves when all of that is known; it may stay open for ever. */
+  whenSynced(): Promise<void>;
   /** Why no calls should come here yet, or undefined when they may. */
   unready?(): string | undefined;
   /** Another policy is in force: it may name other DaemonSets. */

@@ -43,6 +43,7 @@ export function viewOfFile(file: string, profile: string | undefined, told: Told
     },
     waiting: () => files.value.state.pending.values(),
     unsynced: () => undefined,
+    whenSynced: () => Promise.resolve(),
     close: () => files.close(),
   };
 }
@@ -55,6 +56,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     pods: { pod: () => undefined },
     waiting: () => [],
     unsynced: () => 'no cluster is watched',
+    whenSynced: () => new Promise(() => {}),
   };
 }
 

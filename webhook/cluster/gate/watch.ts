@@ -23,6 +23,8 @@ export interface WatchedGate {
   subscribe(changed: () => void): () => void;
   /** What has not been listed yet, for people. */
   unsynced(): string | undefined;
+  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
+  whenSynced(): Promise<void>;
   /** To be called when another policy is in force: it may name other DaemonSets. */
   policyChanged(): void;
   close(): Promise<void>;
@@ -62,6 +64,10 @@ export function watchGate(
       const missing = [nodes, daemonSets].flatMap(({ synced, source }) => (synced ? [] : [source.resource]));
       const all = [...missing, ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`)];
       return all.length === 0 ? undefined : all.join(', ');
+    },
+    whenSynced: async () => {
+      await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
+      await agents.whenSynced();
     },
     policyChanged: followDaemonSets,
     close: () => reflecting.close(),
