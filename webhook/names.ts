@@ -14,6 +14,14 @@ export const ownPrefix = 'cni-gate.io/';
 
 /** Name of the validating webhook that is asked about bindings: the scheduler tells it in what it writes on a pod. */
 export const bindingsWebhook = 'bindings.cni-gate.io';
+
+/** Name that the webhook configurations of an installation have, and the webhooks in each. */
+export const webhookConfiguration = 'cni-gate';
+export const installedWebhooks = {
+  mutating: ['pods.cni-gate.io'],
+  validating: [bindingsWebhook, 'placed-pods.cni-gate.io'],
+} as const;
+
 /** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */
 export const certificatesLabel = 'cni-gate.io/certificates';
 export const certificatesLabelValue = 'managed';

@@ -1,13 +1,13 @@
 /** The API server of the compose file, asked as its administrator. Its certificate comes by NODE_EXTRA_CA_CERTS. */
 const server = 'https://kube-apiserver:6443';
-const headers = { authorization: 'Bearer for-trying-out-admin', 'content-type': 'application/json' };
+const authorization = 'Bearer for-trying-out-admin';
 
 /** What is read of the objects here. */
 export interface Thing {
   items?: Thing[];
   metadata: { name: string };
-  spec: { initContainers?: { name: string }[] };
-  status: { phase?: string };
+  spec: { initContainers?: { name: string }[]; nodeName?: string };
+  status: { phase?: string; conditions?: { type: string; message?: string }[] };
 }
 
 /**
@@ -16,6 +16,8 @@ export interface Thing {
  * @throws Error with the API server's words where it refuses
  */
 export async function ask(method: string, path: string, body?: object): Promise<Thing> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const headers = { authorization, 'content-type': type };
   const answer = await fetch(server + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);

@@ -1,4 +1,5 @@
 import { ask, eventually, type Thing } from './api.mts';
+import { cilium, setReady } from './network.mts';
 
 /* What cni-gate does, told by a cluster: docker compose up, and read what this says. */
 
@@ -45,6 +46,10 @@ async function deployTo(where: string): Promise<Thing> {
   });
 }
 
+await eventually(async () => {
+  await make('/apis/apps/v1/namespaces/kube-system/daemonsets', cilium);
+  return true;
+});
 await make('/api/v1/namespaces', namespace('plain', {}));
 await make('/api/v1/namespaces', namespace('shop', { 'cni-gate.io/profile': 'cilium' }));
 console.log('Namespace shop opted in: cni-gate.io/profile: cilium. Namespace plain did not.');
@@ -61,6 +66,29 @@ const optedOut = { ...pod, metadata: { name: 'alone', labels: { 'cni-gate.io/pro
 const left = await ask('POST', `${pods}?dryRun=All`, optedOut);
 console.log('A pod that opts out by its label is left alone.');
 console.log(`  shop/alone: init containers: ${initContainers(left)}`);
+await setReady('node-1', false);
+const forNode1 = { ...template, nodeSelector: { 'kubernetes.io/hostname': 'node-1' } };
+const { metadata: held } = await ask('POST', pods, {
+  ...pod,
+  metadata: { generateName: 'held-' },
+  spec: forNode1,
+});
+const refusal = await eventually(async () => {
+  const { status } = await ask('GET', `${pods}/${held.name}`);
+  return status.conditions?.find(({ message }) => message?.includes(' denied the request: '))?.message;
+});
+console.log(
+  "Cilium's pod on node-1 is not Ready any more, and a pod is made for that node. The gate holds it:",
+);
+console.log(`  shop/${held.name}: ${refusal}`);
+
+await setReady('node-1', true);
+const { spec: bound } = await eventually(async () => {
+  const now = await ask('GET', `${pods}/${held.name}`);
+  return now.spec.nodeName === undefined ? undefined : now;
+});
+console.log("Cilium's pod is Ready again, and the scheduler's next try is let through.");
+console.log(`  shop/${held.name}: bound to ${bound.nodeName}`);
 console.log(
   'Look around: kubectl --server https://localhost:6443 --insecure-skip-tls-verify --token for-trying-out-admin',
 );

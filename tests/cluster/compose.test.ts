@@ -14,6 +14,10 @@ test('docker-compose.yml comes up by its own commands, and the story is told', a
   assert.match(story, /shop\/web: {2}init containers of its pod: cni-gate-validator$/m);
   assert.match(story, /shop\/alone: init containers: cni-gate-validator$/m);
   assert.match(story, /left alone\.\n {2}shop\/alone: init containers: none$/m);
+  assert.match(
+    story,
+    /holds it:\n {2}shop\/(held-\w+): .*"bindings\.cni-gate\.io" denied the request: node node-1 is not ready for profile cilium: .* \(CNI_GATE_NODE_NOT_READY\)\n.*\n {2}shop\/\1: bound to node-1$/m,
+  );
 });
 
 test('what does not end goes on running', () => {

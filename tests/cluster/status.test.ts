@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, suite, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { installedConfiguration, profileLabel } from '../../webhook/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate, type Ended, main, startCniGate } from '../support/command.ts';
 import {
+  bystander,
   configuration,
   daemonSet,
   networkNamespace,
@@ -19,6 +22,7 @@ import {
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startServer } from './harness/server.ts';
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
@@ -105,6 +109,21 @@ function watching(t: TestContext, ...args: string[]) {
   };
 }
 
+/** What of a stored object is applied again: not what tells this one from the next. */
+const bare = ({
+  metadata: { name, labels },
+  ...object
+}: {
+  metadata: { name: string; labels?: object };
+}) => ({
+  ...object,
+  metadata: { name, labels },
+});
+
+const manifest = (name: string): string =>
+  fileURLToPath(new URL(`../../manifests/base/${name}.yaml`, import.meta.url));
+const [serviceAccount, rights] = [manifest('service-account'), manifest('rights')];
+
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
 const { name: configMap, key } = installedConfiguration;
@@ -123,7 +142,16 @@ suite('cni-gate status on a real control plane', () => {
   test('all is well: exit code 0, by the configuration in the ConfigMap', async () => {
     await apply(podOn('proved', { spec: onNode('n1') }));
     await running('proved');
-    const { exit, well, configuration: from, daemonSets, namespaces, ...lists } = status();
+    const { exit, well, configuration: from, verbs, daemonSets, namespaces, ...lists } = status();
+    assert.deepEqual(
+      verbs.map(({ verb, mode, inForce }) => [verb, mode, inForce]),
+      [
+        ['prove', 'enforce', true],
+        ['gate', 'enforce', true],
+        // by the configuration of this file
+        ['steer', 'off', false],
+      ],
+    );
     assert.deepEqual([exit, well, from], [0, true, 'config.yaml of ConfigMap cni-gate/cni-gate']);
     assert.deepEqual(namespaces, [{ name: optedIn, profile: 'mesh' }]);
     assert.deepEqual(
@@ -133,6 +161,24 @@ suite('cni-gate status on a real control plane', () => {
     assert.deepEqual([lists.nodes, lists.heldPods, lists.unprovedPods, lists.faults], [[], [], [], []]);
     const text = command('--all');
     assert.match(text.stdout, /^n1 +net\/agent +ready .*^outside +net\/agent +exempt .*^All is well\.$/ms);
+  });
+
+  test('a server that starts now tells the same in its log, once it has listed all', async () => {
+    const files = [
+      '--kubeconfig',
+      cluster.admin.kubeconfig,
+      '--config',
+      join(cluster.folder, 'cni-gate.yaml'),
+    ];
+    const another = await startServer({ host: '10.254.3.2', args: files });
+    await eventually(async () => {
+      const known = another.lines.filter(({ msg }) => msg === 'nodes and DaemonSets are known');
+      assert.deepEqual(
+        known.map(({ nodes, daemonSets }) => [nodes, daemonSets]),
+        [[2, { 'net/agent': { ready: 1, exempt: 1 } }]],
+      );
+    });
+    await another.end();
   });
 
   test('a node that is not ready, the pod that it holds, and one that was sent elsewhere', async () => {
@@ -211,13 +257,78 @@ suite('cni-gate status on a real control plane', () => {
     await cluster.kubectl(['delete', 'namespace', 'meshed']);
   });
 
+  test('a webhook that is not registered is a fault once a namespace opted in, also with --watch', async (t) => {
+    const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'];
+    const before = JSON.parse(
+      await cluster.kubectl(['get', ...kinds.map((kind) => `${kind}/cni-gate`), '-o', 'json']),
+    );
+    const faulty = ({ faults }: Status): string[] => faults.map(({ code }) => code);
+    const { until, end } = watching(t);
+    await until(({ well }) => well);
+    for (const kind of kinds) {
+      await cluster.kubectl(['delete', kind, 'cni-gate']);
+      const seen = await until(({ well }) => !well);
+      assert.deepEqual(faulty(seen), ['CNI_GATE_NOT_REGISTERED']);
+      const { exit, faults, verbs } = status();
+      assert.equal(exit, 1);
+      assert.match(
+        faults[0]?.message ?? '',
+        new RegExp(`in ${kind}/cni-gate, and namespaces have opted in$`),
+      );
+      assert.equal(verbs[kinds.indexOf(kind)]?.inForce, false);
+      await apply(...before.items.map(bare));
+      await until(({ well }) => well);
+    }
+    assert.equal(await end(), 0);
+    await cluster.kubectl(['delete', ...kinds.map((kind) => `${kind}/cni-gate`)]);
+    await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}-`]);
+    const nobody = status();
+    assert.deepEqual([nobody.exit, nobody.verbs[1]?.inForce, nobody.faults], [0, false, []]);
+    await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}=mesh`]);
+    await apply(...before.items.map(bare));
+    assert.equal(status().exit, 0);
+  });
+
+  test('-n with a namespace that has not opted in says so, and how it would', async () => {
+    const { exit, faults, namespaces } = status('-n', bystander);
+    assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
+    const { stdout } = command('-n', bystander);
+    assert.match(stdout, /^Namespace plain has not opted in\.$/m);
+    const [, advice = ''] = / (label --overwrite namespace plain \S+=)PROFILE/.exec(stdout) ?? [];
+    await cluster.kubectl(`${advice}mesh`.split(' '));
+    assert.equal(status('-n', bystander).exit, 0);
+    await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}=none`, '--overwrite']);
+    assert.equal(status('-n', bystander).exit, 1);
+    assert.equal(status().exit, 0);
+    await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}-`]);
+  });
+
+  test('with the service account of cni-gate all is known, from its file', async () => {
+    await cluster.kubectl(['apply', '-f', serviceAccount, '-f', rights]);
+    const { kubeconfig } = await cluster.serviceAccount('cni-gate', 'cni-gate');
+    const args = ['status', '--kubeconfig', kubeconfig, '-o', 'json'];
+    const withoutFile = cniGate(args);
+    assert.equal(withoutFile.status, 2);
+    assert.match(
+      withoutFile.stderr,
+      /configmaps.*; or give the configuration as a file, with --config \(CNI_/,
+    );
+    const ended = cniGate([...args, '--config', join(cluster.folder, 'cni-gate.yaml')]);
+    assert.equal(ended.status, 0, ended.stdout + ended.stderr);
+    const { verbs }: Status = JSON.parse(ended.stdout);
+    assert.deepEqual(
+      verbs.map(({ inForce }) => inForce),
+      [true, true, true],
+    );
+  });
+
   test('a namespace that is not there, and a right that is missing, end with 2 and a code', async () => {
     const absent = command('-n', 'nosuch');
     assert.deepEqual([absent.status, absent.stdout], [2, '']);
     assert.match(absent.stderr, /the cluster has no namespace nosuch \(CNI_GATE_CLUSTER_NOT_FOUND\)$/m);
 
     const { kubeconfig } = await cluster.user('somebody');
-    const rights = async (resources: [group: string, resource: string, verbs: string][]): Promise<void> => {
+    const allow = async (resources: [group: string, resource: string, verbs: string][]): Promise<void> => {
       const rules = resources.map(([group, resource, verbs]) => ({
         apiGroups: [group],
         resources: [resource],
@@ -235,16 +346,16 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(lacking.status, 2);
     assert.match(
       lacking.stderr,
-      /cannot get configmaps cni-gate in namespace cni-gate: .*RBAC lacks verb "get" on resource "configmaps" of API group "" \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m,
+      /cannot get configmaps cni-gate in namespace cni-gate: .*RBAC lacks verb "get" on resource "configmaps" of API group ""; or .* --config \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m,
     );
     // those of docs/reference/command-line.md
-    const needed: Parameters<typeof rights>[0] = [
+    const needed: Parameters<typeof allow>[0] = [
       ['', 'configmaps', 'get'],
       ['', 'namespaces', 'list'],
       ['', 'nodes', 'list'],
       ['apps', 'daemonsets', 'list'],
     ];
-    await rights(needed);
+    await allow(needed);
     await eventually(async () => {
       const { stderr } = asSomebody();
       assert.match(
@@ -252,8 +363,20 @@ suite('cni-gate status on a real control plane', () => {
         /RBAC lacks verb "list" on resource "pods" of API group "" \(CNI_GATE_CLUSTER_FORBIDDEN\)/,
       );
     });
-    await rights([...needed, ['', 'pods', 'list']]);
-    await eventually(async () => assert.equal(asSomebody().status, 0));
+    await allow([...needed, ['', 'pods', 'list']]);
+    await eventually(async () => {
+      const { status: exit, stdout } = asSomebody();
+      assert.equal(exit, 0);
+      assert.match(
+        stdout,
+        /^gate +enforce +not known +not known: validatingwebhookconfiguration\/cni-gate may not be read$/m,
+      );
+    });
+    const kind = 'mutatingwebhookconfigurations';
+    await allow([...needed, ['', 'pods', 'list'], ['admissionregistration.k8s.io', kind, 'list']]);
+    await eventually(async () =>
+      assert.match(asSomebody().stdout, /^prove +enforce +yes .*^gate .* not known /ms),
+    );
   });
 
   test('--watch prints a document whenever something changes, and ends with the last exit code', async (t) => {

@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: starts the real server on loopback with a certificate made for the occasion, sends reviews that
- * a real API server once sent, over TLS as it would, shows each pod before and after, and stops.
+ * `npm run demo`: starts the real server on loopback with a certificate made for the occasion, and without a cluster:
+ * `tests/demo/cluster.yaml` stands for one. Sends reviews that a real API server once sent, over TLS as it would; shows
+ * each pod before and after, and a binding that is refused and then allowed; and stops.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { review } from '../../webhook/review/run.ts';
 import { summarize } from '../../webhook/review/summary.ts';
 import { serve } from '../../webhook/server/serve.ts';
 import { selfMadeCertificate } from '../../webhook/server/tls.ts';
+import { cluster, showHold } from './hold.ts';
 
 /** What is shown, and what to look at in it. */
 const acts: [file: string, text: string][] = [
@@ -29,9 +31,18 @@ const acts: [file: string, text: string][] = [
 const profile = 'cilium.linkerd.multus';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+const clusterState = join(folder, 'cluster.yaml');
+writeFileSync(clusterState, cluster);
+const reloaded = Promise.withResolvers<void>();
+// nobody reads the log but for this
+const write = (line: string): void => {
+  const { msg, source } = JSON.parse(line);
+  if (msg === 'reloaded' && source === 'cluster-state') reloaded.resolve();
+};
 const server = await serve({
-  log: pino({ level: 'silent' }),
+  log: pino({}, { write }),
   profile,
+  clusterState,
   host: '127.0.0.1',
   port: 0,
   opsPort: 0,
@@ -39,12 +50,12 @@ const server = await serve({
   drainTimeout: 1000,
   certificate: (events) => selfMadeCertificate(['localhost', '127.0.0.1'], 1, events),
 });
-const url = `https://127.0.0.1:${server.port}/mutate`;
-console.log(`serving on ${url}, every namespace has the label cni-gate.io/profile: ${profile}`);
+const origin = `https://127.0.0.1:${server.port}`;
+console.log(`serving on ${origin}, every namespace has the label cni-gate.io/profile: ${profile}`);
 try {
   const ca = join(folder, 'ca.crt');
   writeFileSync(ca, server.certificate.authority ?? '');
-  const admission = remote({ url, ca, timeout: 10_000 });
+  const admission = remote({ url: `${origin}/mutate`, ca, timeout: 10_000 });
   for (const [name, text] of acts) {
     console.log(`\n${styleText('bold', text)}`);
     const file = relative('.', new URL(`../reviews/${name}.json`, import.meta.url).pathname);
@@ -55,6 +66,8 @@ try {
     // CI runs the demo too: it must not end well when nothing was shown
     if (summary.reviewed !== 1 || summary.refused > 0) process.exitCode = 1;
   }
+  const gate = remote({ url: `${origin}/gate`, ca, timeout: 10_000 });
+  if (!(await showHold(gate, clusterState, reloaded.promise))) process.exitCode = 1;
 } finally {
   await server.drain();
   rmSync(folder, { recursive: true });

@@ -80,6 +80,28 @@ suite('POST /gate', () => {
     );
   });
 
+  test('with gate.mode audit allows, with a warning that is cut and keeps its code', async (t) => {
+    const { ask, files, server } = await serving(t, { ready: false });
+    const reloaded = server.logged((line) => line.source === 'configuration');
+    writeFileSync(files.config, `${config}gate: {mode: audit}\n`);
+    await reloaded;
+    const { response } = await ask(binding());
+    assert.equal(response.allowed, true);
+    assert.match(
+      response.warnings[0],
+      /^gate\.mode audit: node n1 is not ready .*… \(CNI_GATE_NODE_NOT_READY\)$/,
+    );
+  });
+
+  test('tells in its log what it knows of the nodes, once', async (t) => {
+    const { server } = await serving(t, { ready: false });
+    const known = server.lines.filter(({ msg }) => msg === 'nodes and DaemonSets are known');
+    assert.deepEqual(
+      known.map(({ nodes, daemonSets }) => [nodes, daemonSets]),
+      [[1, { 'net/agent': { broken: 1 } }]],
+    );
+  });
+
   test('lets through what it cannot know, with a warning', async (t) => {
     const { ask } = await serving(t, {});
     const { response } = await ask(recorded('binding-deployment-web'));

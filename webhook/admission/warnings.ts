@@ -22,9 +22,14 @@ export function fitWarnings(warnings: readonly string[]): string[] {
   return fitted;
 }
 
-/** One line of at most {@link longest} characters, whole code points only. */
+/** The error code that a text ends with: whoever reads the rest only in part searches for that. */
+const lastCode = / \(CNI_GATE_[A-Z_]+\)$/;
+
+/** One line of at most {@link longest} characters, whole code points only. A code at its end is kept. */
 function fit(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
   const points = [...line];
-  return points.length <= longest ? line : `${points.slice(0, longest - 1).join('')}…`;
+  if (points.length <= longest) return line;
+  const [code = ''] = lastCode.exec(line) ?? [];
+  return `${points.slice(0, longest - 1 - code.length).join('')}…${code}`;
 }

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../cluster/client.ts';
 import type { ApiObject } from '../cluster/reflector/object.ts';
 import { Reflector } from '../cluster/reflector/reflector.ts';
-import { configurationsPath } from './configurations.ts';
+import { configurationsPath } from '../cluster/webhook-configurations.ts';
 import type { ManagedObjects } from './over-api.ts';
 
 /**

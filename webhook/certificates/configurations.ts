@@ -1,12 +1,13 @@
 import type { Operation as PatchOperation } from 'fast-json-patch';
 import type { ApiClient } from '../cluster/client.ts';
+import { configurationsPath, type WebhookKind } from '../cluster/webhook-configurations.ts';
 import { CniGateError } from '../errors.ts';
 import { isStatus } from './secret.ts';
 import { ChangedSince, type SeenConfiguration, type SeenConfigurations } from './shared.ts';
 
 /** A webhook configuration to keep, and where it is. */
 export interface ConfigurationName {
-  kind: 'mutating' | 'validating';
+  kind: WebhookKind;
   name: string;
 }
 
@@ -25,11 +26,6 @@ interface Configuration {
 interface Webhook {
   name: string;
   clientConfig: { service?: ServiceName | null; caBundle?: string | null };
-}
-
-/** The folder of the API in which configurations of a kind are. */
-export function configurationsPath(kind: ConfigurationName['kind']): string {
-  return `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`;
 }
 
 /** Our webhook configurations, read and patched over the API. Only the caBundle of our own webhooks is touched. */

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../cluster/client.ts';
-import { type ConfigurationName, configurationsPath, type ServiceName } from './configurations.ts';
+import { configurationsPath } from '../cluster/webhook-configurations.ts';
+import type { ConfigurationName, ServiceName } from './configurations.ts';
 
 interface List {
   items: {

@@ -40,15 +40,18 @@ export class Reflecting {
   /** Starts one that may be ended by itself. */
   startOne<O extends ApiObject, T>(source: Source<O, T>): Reflection<T> {
     const ended = new AbortController();
+    const stopped = Promise.withResolvers<void>();
     const reflector = this.start(source, AbortSignal.any([this.#stop.signal, ended.signal]));
     return {
       get synced() {
         return reflector.synced;
       },
+      whenSynced: () => Promise.race([reflector.whenSynced(), stopped.promise]),
       subscribe: (subscriber) => reflector.subscribe(subscriber),
       entries: () => reflector.store.entries(),
       stop: () => {
         ended.abort();
+        stopped.resolve();
         this.#inside.metrics.forget(source.resource);
       },
     };

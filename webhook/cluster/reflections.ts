@@ -5,6 +5,8 @@ import type { Change } from './reflector/store.ts';
 /** A running reflector. */
 export interface Reflection<T> {
   readonly synced: boolean;
+  /** Resolves when everything was listed once, or it was stopped before. */
+  whenSynced(): Promise<void>;
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
   entries(): Iterable<{ key: string; uid: string; object: T }>;
   stop(): void;
@@ -59,6 +61,11 @@ export class Reflections<O extends ApiObject, T> {
   /** Whether a source is there and has not been listed yet. */
   isUnsynced(name: string): boolean {
     return this.#running.get(name)?.reflection.synced === false;
+  }
+
+  /** Resolves when all of those that are reflected now have been listed, or stopped before. */
+  async whenSynced(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ reflection }) => reflection.whenSynced()));
   }
 
   /** The objects of all sources. */

@@ -18,13 +18,16 @@ interface Flags {
 
 const more = `
 Exit code: 0 all is well; 1 a DaemonSet that is in use is missing or not ready on a node, a pod is held or runs
-without a proof, or a label is wrong; 2 wrong usage, no answer of the cluster, or a right that is missing.
+without a proof, a label is wrong, the namespace of -n has not opted in, or others have and no webhook is registered;
+2 wrong usage, no answer of the cluster, or a right that is missing.
 With --watch it is that of the last status.`;
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
   return new Command('status')
-    .description('tell where networks are ready, which pods are held, and which run without a proof')
+    .description(
+      'tell what is in force, where networks are ready, which pods are held, and which run without a proof',
+    )
     .option(
       '--kubeconfig <file>',
       'how to reach the cluster (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
@@ -64,16 +67,19 @@ async function run(flags: Flags): Promise<void> {
   try {
     const { policy, source } = given ?? (await installedPolicy(client, ownNamespace));
     const compose = (facts: StatusFacts): Status =>
-      statusOf(facts, { configuration: source, now: Date.now(), all });
+      statusOf(facts, { configuration: source, now: Date.now(), all, namespace });
     const form = (status: Status): string =>
       flags.output === 'json'
         ? `${JSON.stringify(status, null, flags.watch ? undefined : 2)}\n`
         : statusText(status, all);
     const wanted = { policy, ownNamespace, namespace };
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
-    const status = compose(await listStatus(client, wanted));
-    if (flags.watch) await follow(client, wanted, status, { compose, form });
-    else tell(status, form(status));
+    const first = await listStatus(client, wanted);
+    if (flags.watch) await follow(client, wanted, first, { compose, form });
+    else {
+      const status = compose(first);
+      tell(status, form(status));
+    }
   } finally {
     client.close();
   }
@@ -94,12 +100,12 @@ const redraw = '\u001b[H\u001b[J';
 async function follow(
   client: ApiClient,
   wanted: Wanted,
-  first: Status,
+  first: StatusFacts,
   { compose, form }: { compose: (facts: StatusFacts) => Status; form: (status: Status) => string },
 ): Promise<void> {
   const { watchStatus } = await import('../cluster/status/watch.ts');
   const warn = (_facts: object, message: string): void => void process.stderr.write(`cni-gate: ${message}\n`);
-  const { facts, close } = watchStatus(client, wanted, { info: warn, warn });
+  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn });
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());
   process.stdout.once('error', () => stop());
@@ -111,7 +117,7 @@ async function follow(
     shown = content;
     tell(status, (process.stdout.isTTY ? redraw : '') + form(status));
   };
-  show(first);
+  show(compose(first));
   // looked at by the clock: time alone makes a node that starts a broken one
   const timer = setInterval(() => {
     const known = facts();

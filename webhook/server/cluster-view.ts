@@ -15,6 +15,8 @@ export interface ClusterView {
   unsynced(): string | undefined;
   /** Whether the nodes, or the pods of this DaemonSet, are not all known yet. */
   unlisted(daemonSet: DaemonSetRef): boolean;
+  /** Resolves when all of that is known; it may stay open for ever. */
+  whenSynced(): Promise<void>;
   /** Why no calls should come here yet, or undefined when they may. */
   unready?(): string | undefined;
   /** Another policy is in force: it may name other DaemonSets. */

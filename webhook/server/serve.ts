@@ -11,6 +11,7 @@ import { Metrics } from './metrics.ts';
 import { buildOps } from './ops.ts';
 import { measureReadiness } from './readiness-metrics.ts';
 import { reloadsToldTo } from './reloads.ts';
+import { tellReadiness } from './tell-readiness.ts';
 import {
   type CertificateEvents,
   type CertificateInside,
@@ -147,6 +148,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         : viewOfFile(options.clusterState, options.profile, told('cluster-state')));
     cluster = view;
     measureReadiness(registry, () => policies.value, view);
+    void tellReadiness(log, () => policies.value, view);
     app = buildApp({
       certificate: certificate.current,
       context: () => ({

@@ -44,6 +44,7 @@ export function viewOfFile(file: string, profile: string | undefined, told: Told
     waiting: () => files.value.state.pending.values(),
     unsynced: () => undefined,
     unlisted: () => false,
+    whenSynced: () => Promise.resolve(),
     close: () => files.close(),
   };
 }
@@ -57,6 +58,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     waiting: () => [],
     unsynced: () => 'no cluster is watched',
     unlisted: () => true,
+    whenSynced: () => new Promise(() => {}),
   };
 }
 

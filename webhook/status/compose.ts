@@ -1,3 +1,5 @@
+import type { Policy } from '../config/policy.ts';
+import { profileLabel } from '../names.ts';
 import { noneYet } from '../readiness/count.ts';
 import { open, type State } from '../readiness/state.ts';
 import { timeText } from '../time-text.ts';
@@ -5,6 +7,7 @@ import type { PodFacts, StatusFacts } from './facts.ts';
 import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
 import type { DaemonSetStatus, Fault, HeldPod, NodeStatus, Status, UnprovedPod } from './model.ts';
 import { unprovedText } from './proof.ts';
+import { verbsOf } from './verbs.ts';
 
 export interface StatusOptions {
   /** Where the configuration is from. */
@@ -13,17 +16,24 @@ export interface StatusOptions {
   now: number;
   /** Nodes that are ready or exempt as well. */
   all: boolean;
+  /** The only namespace that was asked about. */
+  namespace: string | undefined;
 }
 
 /** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
-export function statusOf(facts: StatusFacts, { configuration, now, all }: StatusOptions): Status {
+export function statusOf(facts: StatusFacts, { configuration, now, all, namespace }: StatusOptions): Status {
   const { policy, readiness } = facts;
-  const namespaces = [...facts.namespaces].toSorted((one, other) => compare(one.name, other.name));
+  const namespaces = [...facts.namespaces]
+    .flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }]))
+    .toSorted((one, other) => compare(one.name, other.name));
   const pods = [...facts.pods].toSorted(
     (one, other) => compare(one.namespace, other.namespace) || compare(one.name, other.name),
   );
   const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
-  const { profiles, faults } = profilesInUse(policy, namespaces, asked);
+  const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
+  const { verbs, faults: ofWebhooks } = verbsOf(facts, namespaces.length > 0);
+  const faults = [...ofWebhooks, ...ofLabels];
+  if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets: DaemonSetStatus[] = [];
   const nodes: (NodeStatus & { inUse: boolean })[] = [];
@@ -52,7 +62,9 @@ export function statusOf(facts: StatusFacts, { configuration, now, all }: Status
     time: timeText(now),
     well: ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0,
     configuration,
-    namespaces: namespaces.flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }])),
+    verbs,
+    namespace: namespace ?? null,
+    namespaces,
     daemonSets,
     nodes: nodes
       .toSorted(
@@ -76,6 +88,12 @@ const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
   urgency.indexOf(state) + (inUse ? 0 : urgency.length);
 
 const textOf = (time: number | undefined): string | null => (time === undefined ? null : timeText(time));
+
+function notOptedIn(namespace: string, { profiles }: Policy): Fault {
+  const names = [...profiles.keys()].join(', ');
+  const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${names}, or several joined by dots`;
+  return { code: 'CNI_GATE_NOT_OPTED_IN', message };
+}
 
 function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<string>): Fault {
   const asking = profiles.filter((name) => used.has(name)).join(', ');

@@ -31,10 +31,25 @@ export interface PodFacts {
   unproved?: Unproved;
 }
 
+/** Names of our webhooks that the API server calls; undefined where it may not be read. */
+export interface Registered {
+  mutating: ReadonlySet<string> | undefined;
+  validating: ReadonlySet<string> | undefined;
+}
+
+/** The cluster's version, for people, and whether its scheduler goes by nominations. */
+export interface SchedulerFacts {
+  version: string;
+  goesByNominations: boolean;
+}
+
 /** All that a status is made of. */
 export interface StatusFacts {
   policy: Policy;
   readiness: Readiness;
+  registered: Registered;
+  /** Undefined where it may not be asked. */
+  scheduler: SchedulerFacts | undefined;
   namespaces: Iterable<OptIn>;
   /** Pods of the namespaces that opted in. */
   pods: Iterable<PodFacts>;

@@ -1,13 +1,14 @@
 import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import { CniGateError } from '../errors.ts';
-import type { OptIn } from './facts.ts';
-import type { Fault } from './model.ts';
+import type { Fault, Status } from './model.ts';
+
+type OptedIn = Status['namespaces'][number];
 
 /** The profiles that labels of namespaces and pods ask for, and what is wrong with those labels. */
 export function profilesInUse(
   policy: Policy,
-  namespaces: Iterable<OptIn>,
+  namespaces: Iterable<OptedIn>,
   ofPods: ReadonlySet<string>,
 ): { profiles: Set<string>; faults: Fault[] } {
   const profiles = new Set<string>();
@@ -16,7 +17,6 @@ export function profilesInUse(
     for (const { name } of policy.join(label).profiles) profiles.add(name);
   };
   for (const { name, profile } of namespaces) {
-    if (profile === undefined) continue;
     try {
       use(profile);
     } catch (error) {

@@ -9,6 +9,17 @@ export interface Fault {
   message: string;
 }
 
+/** One of the things that cni-gate does in a cluster. */
+export interface VerbStatus {
+  verb: 'prove' | 'gate' | 'steer';
+  /** Of the configuration. */
+  mode: string;
+  /** Whether pods are held by it, or sent elsewhere; null where that is not known. */
+  inForce: boolean | null;
+  /** Why it is not, or why that is not known; empty where it is. */
+  why: string;
+}
+
 /** A DaemonSet that brings a network. */
 export interface DaemonSetStatus {
   namespace: string;
@@ -60,10 +71,13 @@ export interface UnprovedPod {
 export interface Status {
   /** RFC 3339. */
   time: string;
-  /** Nothing that is in use is missing or not ready, and no pod is held or runs without a proof. */
+  /** Nothing that is in use is missing, not ready or not called, and no pod is held or runs without a proof. */
   well: boolean;
   /** Where the configuration is from. */
   configuration: string;
+  verbs: VerbStatus[];
+  /** The only namespace that was asked about; null for all. */
+  namespace: string | null;
   /** Namespaces that opted in. */
   namespaces: { name: string; profile: string }[];
   daemonSets: DaemonSetStatus[];

@@ -11,12 +11,16 @@ const mostRows = 50;
  * @param all every row, however many there are
  */
 export function statusText(status: Status, all: boolean): string {
-  const { time, configuration, namespaces, daemonSets, nodes, heldPods, unprovedPods, faults } = status;
+  const { time, configuration, verbs, daemonSets, nodes, heldPods, unprovedPods, faults } = status;
   const most = all ? Number.POSITIVE_INFINITY : mostRows;
-  const optedIn = namespaces.map(({ name, profile }) => `${name} (${profile})`);
   const lines = [
     `Status at ${time}, by ${configuration}`,
-    namespaces.length === 0 ? 'No namespace has opted in.' : `Opted in: ${few(optedIn, all)}`,
+    whoOptedIn(status, all),
+    ...table(
+      ['VERB', 'MODE', 'IN FORCE', 'WHY'],
+      verbs.map(({ verb, mode, inForce, why }) => [verb, mode, yesOrNo(inForce), why]),
+      most,
+    ),
     ...table(
       ['DAEMONSET', 'PROFILES', 'IN USE', ...states.map((state) => state.toUpperCase())],
       daemonSets.map(daemonSetRow),
@@ -53,9 +57,17 @@ export function statusText(status: Status, all: boolean): string {
   return lines.map((line) => `${clean(line)}\n`).join('');
 }
 
+const yesOrNo = (value: boolean | null): string => (value === null ? 'not known' : value ? 'yes' : 'no');
+
+function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
+  const names = namespaces.map(({ name, profile }) => `${name} (${profile})`);
+  if (names.length > 0) return `Opted in: ${few(names, all)}`;
+  return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
+}
+
 function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: DaemonSetStatus): Cell[] {
   const counts = states.map((state) => (exists ? String(nodes[state]) : null));
-  return [`${namespace}/${name}`, profiles.join(','), inUse ? 'yes' : 'no', ...counts];
+  return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
 
 /** What of it is the reason for the exit code, in one line. */

@@ -1,14 +1,16 @@
-import { bindingsWebhook, profileLabel } from '../../../webhook/names.ts';
+import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/names.ts';
 
 /** The webhook's name in {@link registration}. */
-export const webhookName = 'pods.cni-gate.io';
+export const [webhookName] = installedWebhooks.mutating;
+
+const [bindings, placedPods] = installedWebhooks.validating;
 
 /**
  * A MutatingWebhookConfiguration for `/mutate` behind a Service, for pods of namespaces that opted in. The API
  * server calls it a moment after it was applied: make sure of it, with `eventually`, before something rests on it.
  *
  * @param authority of the server's certificate, PEM
- * @param other another name of the webhook and its configuration, and another label that opts in
+ * @param other another name of the webhook, which its configuration then has too, and another label that opts in
  */
 export function registration(
   service: { namespace: string; name: string },
@@ -18,7 +20,7 @@ export function registration(
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
+    metadata: { name: name === webhookName ? webhookConfiguration : name },
     webhooks: [
       {
         name,
@@ -57,10 +59,10 @@ export function gateRegistration(service: { namespace: string; name: string }, a
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'cni-gate' },
+    metadata: { name: webhookConfiguration },
     webhooks: [
-      webhook(bindingsWebhook, ['pods/binding', 'bindings']),
-      webhook('placed-pods.cni-gate.io', ['pods'], { matchConditions: [placed] }),
+      webhook(bindings, ['pods/binding', 'bindings']),
+      webhook(placedPods, ['pods'], { matchConditions: [placed] }),
     ],
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { errorCodes } from '../../../webhook/errors.ts';
 
 test('short warnings pass as they are, in order', () => {
   assert.deepEqual(fitWarnings(['b', 'a']), ['b', 'a']);
@@ -13,6 +14,15 @@ test('120 characters pass whole, 121 are cut, and a character of four bytes is o
   assert.deepEqual(fitWarnings(['x'.repeat(120)]), ['x'.repeat(120)]);
   assert.deepEqual(fitWarnings(['🚚'.repeat(120)]), ['🚚'.repeat(120)]);
   assert.deepEqual(fitWarnings(['🚚'.repeat(121)]), [cut]);
+});
+
+test('an error code at the end survives, whatever is cut before it', () => {
+  for (const code of Object.keys(errorCodes)) {
+    const [text = ''] = fitWarnings([`${'🚚'.repeat(120)}: what is wrong (${code})`]);
+    assert.equal([...text].length, 120);
+    assert.match(text, new RegExp(`^🚚+… \\(${code}\\)$`, 'u'));
+  }
+  assert.match(fitWarnings([`(CNI_GATE_INTERNAL) ${'x'.repeat(120)}`])[0] ?? '', /xx…$/);
 });
 
 test('a warning is one line, as a header must be', () => {

@@ -21,6 +21,7 @@ function reflections() {
       told.push(`start ${resource}`);
       return {
         synced: !resource.endsWith('late'),
+        whenSynced: () => (resource.endsWith('late') ? new Promise<void>(() => {}) : Promise.resolve()),
         subscribe: () => () => {},
         entries: () => [{ key: resource, uid: 'u', object: resource }],
         stop: () => told.push(`stop ${resource}`),

@@ -37,6 +37,22 @@ describe('each built-in profile has a guide', () => {
   }
 });
 
+describe('each tells how to look, which version steering needs, and of autoscalers', () => {
+  for (const { name } of builtInProfiles()) {
+    test(name, () => {
+      const { text = '' } = guideOf(name) ?? {};
+      const sections = new Map(text.split(/^## /m).map((section) => [section.split('\n')[0], section]));
+      assert.match(sections.get('See it work') ?? '', /^npx cni-gate status /m);
+      const failure = sections.get('What a failure looks like') ?? '';
+      assert.match(failure, /`npx cni-gate status .*\[Kubernetes 1\.35 and later\]\(install\.md\)/);
+      assert.match(
+        sections.get('Autoscalers') ?? '',
+        /cluster-autoscaler and Karpenter .*\(autoscalers\.md\)/,
+      );
+    });
+  }
+});
+
 test('the list of guides has each of them', () => {
   const { text = '' } = guides.find(({ path }) => path.endsWith('/README.md')) ?? {};
   const missing = guides.filter(({ path }) => !path.endsWith('/README.md') && !text.includes(nameOf(path)));

@@ -6,6 +6,7 @@ import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
+import { installedWebhooks, webhookConfiguration } from '../../../webhook/names.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
@@ -20,6 +21,17 @@ const objects = (path: string): any[] => parseAllDocuments(text(path)).map((docu
 const [registration] = objects('manifests/base/mutating-webhook.yaml');
 const [policy] = objects('manifests/base/policy-pods.yaml');
 const [webhook] = registration.webhooks;
+
+test('what is registered has the names by which status looks for it', () => {
+  const [validating] = objects('manifests/base/validating-webhook.yaml');
+  for (const [kind, found] of Object.entries({ mutating: registration, validating })) {
+    assert.equal(found.metadata.name, webhookConfiguration);
+    assert.deepEqual(
+      found.webhooks.map(({ name }: { name: string }) => name),
+      installedWebhooks[kind as keyof typeof installedWebhooks],
+    );
+  }
+});
 
 test('the webhook and the policy over pods are about the same namespaces and pods', () => {
   assert.deepEqual(policy.spec.matchConstraints.namespaceSelector, webhook.namespaceSelector);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
+import { installedWebhooks } from '../../../webhook/names.ts';
 import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
@@ -17,9 +18,20 @@ const profiles = [
 const policy = policyOf({ profiles });
 const minuteAgo = now - 60_000;
 
+/** A cluster in which all of cni-gate is registered and steers. */
+const inForce: Pick<StatusFacts, 'registered' | 'scheduler'> = {
+  registered: {
+    mutating: new Set(installedWebhooks.mutating),
+    validating: new Set(installedWebhooks.validating),
+  },
+  scheduler: { version: 'v1.36.3', goesByNominations: true },
+};
+
 /** A cluster in which something of everything is wrong. */
 const troubled = (): StatusFacts => ({
   policy,
+  registered: { mutating: new Set(installedWebhooks.mutating), validating: new Set() },
+  scheduler: inForce.scheduler,
   readiness: clusterWith({
     n1: {},
     n3: { ready: false, waiting: 'CrashLoopBackOff' },
@@ -42,13 +54,14 @@ const troubled = (): StatusFacts => ({
 
 const well = (): StatusFacts => ({
   policy,
+  ...inForce,
   readiness: clusterWith({ n1: {}, n2: {} }),
   namespaces: [{ name: 'shop', profile: 'mesh' }],
   pods: [{ namespace: 'shop', name: 'web-0', node: 'n1' }],
 });
 
-const tell = (facts: StatusFacts, all = false) =>
-  statusOf(facts, { configuration: 'cni-gate.yaml', now, all });
+const tell = (facts: StatusFacts, all = false, namespace?: string) =>
+  statusOf(facts, { configuration: 'cni-gate.yaml', now, all, namespace });
 
 /** Compares with a file; `UPDATE_GOLDEN=1` writes it anew. */
 function golden(name: string, text: string): void {
@@ -121,7 +134,30 @@ suite('what is well', () => {
     );
   });
 
+  test('a namespace that was asked about and has not opted in is not, and the text says how it would', () => {
+    const facts = { ...well(), namespaces: [{ name: 'plain', profile: undefined }], pods: [] };
+    assert.equal(tell(facts).well, true);
+    const status = tell(facts, false, 'plain');
+    assert.equal(status.well, false);
+    assert.deepEqual(
+      status.faults.map(({ code }) => code),
+      ['CNI_GATE_NOT_OPTED_IN'],
+    );
+    const text = statusText(status, false);
+    assert.match(text, /^Namespace plain has not opted in\.$/m);
+    assert.match(
+      text,
+      /kubectl label --overwrite namespace plain cni-gate\.io\/profile=PROFILE, of .*, lost,/,
+    );
+    assert.doesNotMatch(text, /^No namespace|All is well/m);
+    assert.equal(tell(well(), false, 'shop').well, true);
+  });
+
   const one: [string, Partial<StatusFacts>][] = [
+    [
+      'a webhook for pods that is not registered',
+      { registered: { ...inForce.registered, mutating: new Set() } },
+    ],
     ['a pod that is held', { pods: troubled().pods }],
     ['a label that names no profile', { namespaces: [{ name: 'typo', profile: 'mehs' }] }],
     ['a node without the DaemonSet pod', { readiness: clusterWith({ n1: undefined }) }],

@@ -26,6 +26,8 @@ export interface WatchedGate {
   unsynced(): string | undefined;
   /** Whether the nodes, or the pods of this DaemonSet, have not been listed yet. */
   unlisted(daemonSet: DaemonSetRef): boolean;
+  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
+  whenSynced(): Promise<void>;
   /** To be called when another policy is in force: it may name other DaemonSets. */
   policyChanged(): void;
   close(): Promise<void>;
@@ -68,6 +70,10 @@ export function watchGate(
     },
     unlisted: ({ namespace, name }) =>
       !nodes.synced || !daemonSets.synced || agents.isUnsynced(`${namespace}/${name}`),
+    whenSynced: async () => {
+      await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
+      await agents.whenSynced();
+    },
     policyChanged: followDaemonSets,
     close: () => reflecting.close(),
   };

@@ -28,7 +28,16 @@ export async function installedPolicy(client: ApiClient, namespace: string): Pro
     const text = own(data, key);
     if (text !== undefined) return { policy: parsePolicy(text, source), source };
   } catch (error) {
-    if (!(error instanceof ClusterError && error.status === 404)) throw error;
+    if (!(error instanceof ClusterError)) throw error;
+    if (error.status === 403) throw mayNotRead(error);
+    if (error.status !== 404) throw error;
   }
   return { policy: readPolicy(undefined), source: `the built-in profiles (there is no ${source})` };
 }
+
+/** Who may not read the ConfigMap may have it as a file, as the pods of cni-gate do. */
+const mayNotRead = (error: ClusterError): ClusterError =>
+  new ClusterError(error.code, `${error.message}; or give the configuration as a file, with --config`, {
+    status: 403,
+    cause: error,
+  });

@@ -5,6 +5,8 @@ import { agentSources, daemonSetSource, nodeSource } from '../gate/sources.ts';
 import { listAll, type Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
 import { defaultTiming } from '../reflector/timing.ts';
+import type { WebhookKind } from '../webhook-configurations.ts';
+import { ifAllowed, registeredSource, schedulerFacts } from './registered.ts';
 import { optInSource, podSources } from './sources.ts';
 import { checkFound, type Wanted } from './wanted.ts';
 
@@ -25,12 +27,19 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     const { entries } = await listAll(client, source, options);
     return entries.map(({ object }) => object);
   };
+  const webhooks = async (kind: WebhookKind): Promise<ReadonlySet<string> | undefined> => {
+    const found = await ifAllowed(list(registeredSource(kind)));
+    return found && new Set(found.flat());
+  };
   const readiness = new Readiness();
   try {
-    const [namespaces, nodes, daemonSets] = await Promise.all([
+    const [namespaces, nodes, daemonSets, mutating, validating, scheduler] = await Promise.all([
       list(optInSource(wanted.namespace)),
       list(nodeSource),
       list(daemonSetSource),
+      webhooks('mutating'),
+      webhooks('validating'),
+      ifAllowed(schedulerFacts(client, stop.signal)),
     ]);
     checkFound(wanted, namespaces);
     for (const facts of nodes) readiness.apply({ kind: 'node', facts }, Date.now());
@@ -42,7 +51,14 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     await eachOf(podSources(namespaces, wanted).values(), async (source) => {
       pods.push(await list(source));
     });
-    return { policy, readiness, namespaces, pods: pods.flat() };
+    return {
+      policy,
+      readiness,
+      registered: { mutating, validating },
+      scheduler,
+      namespaces,
+      pods: pods.flat(),
+    };
   } finally {
     stop.abort();
   }

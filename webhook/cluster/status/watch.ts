@@ -6,6 +6,8 @@ import { ClusterMetrics } from '../metrics.ts';
 import type { Log } from '../observe.ts';
 import { Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
+import type { WebhookKind } from '../webhook-configurations.ts';
+import { registeredSource } from './registered.ts';
 import { optInSource, podSources, type StatusPodObject } from './sources.ts';
 import type { Wanted } from './wanted.ts';
 
@@ -16,8 +18,17 @@ export interface WatchedStatus {
   close(): Promise<void>;
 }
 
-/** Begins to watch everything that a status is made of. Outages are waited for, and told to the log. */
-export function watchStatus(client: ApiClient, wanted: Wanted, log: Log): WatchedStatus {
+/**
+ * Begins to watch everything that a status is made of. Outages are waited for, and told to the log.
+ *
+ * @param first what was listed before: what could not be read then is not asked for again
+ */
+export function watchStatus(
+  client: ApiClient,
+  wanted: Wanted,
+  { registered, scheduler }: Pick<StatusFacts, 'registered' | 'scheduler'>,
+  log: Log,
+): WatchedStatus {
   const { policy } = wanted;
   // nobody asks for them: a command has no port
   const inside = { metrics: new ClusterMetrics(new Registry()), log };
@@ -26,14 +37,23 @@ export function watchStatus(client: ApiClient, wanted: Wanted, log: Log): Watche
   const namespaces = reflecting.start(optInSource(wanted.namespace));
   const pods = new Reflections<StatusPodObject, PodFacts>((source) => reflecting.startOne(source));
   namespaces.subscribe(() => pods.watch(podSources(namespaces.store.list(), wanted)));
+  const webhooks = (kind: WebhookKind) =>
+    registered[kind] === undefined ? undefined : reflecting.start(registeredSource(kind));
+  const [mutating, validating] = [webhooks('mutating'), webhooks('validating')];
+  const namesIn = (reflector: typeof mutating): ReadonlySet<string> | undefined =>
+    reflector && new Set([...reflector.store.list()].flat());
   const synced = (): boolean =>
-    namespaces.synced && gate.unsynced() === undefined && pods.unsynced().length === 0;
+    [namespaces, mutating, validating].every((one) => one?.synced !== false) &&
+    gate.unsynced() === undefined &&
+    pods.unsynced().length === 0;
   return {
     facts: () =>
       synced()
         ? {
             policy,
             readiness: gate.readiness,
+            registered: { mutating: namesIn(mutating), validating: namesIn(validating) },
+            scheduler,
             namespaces: namespaces.store.list(),
             pods: pods.list(),
           }

@@ -1,0 +1,36 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { styleText } from 'node:util';
+import type { AdmissionResponse } from '../../webhook/admission/review.ts';
+import type { Admission } from '../../webhook/review/ask/judge.ts';
+
+const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+/** The cluster of the demo: its node is not ready. */
+export const cluster = file('cluster.yaml');
+
+/** The same, once the DaemonSet's pod is. */
+const later = cluster.replace('status: "False"', 'status: "True"').replace('ready: false', 'ready: true');
+
+/**
+ * Shows a binding that is refused, and the same binding allowed once the DaemonSet's pod is Ready.
+ *
+ * @param gate the way to `/gate`
+ * @param state the file that `--cluster-state` names
+ * @param reloaded resolves when the server has read it again
+ * @returns whether it was shown
+ */
+export async function showHold(gate: Admission, state: string, reloaded: Promise<unknown>): Promise<boolean> {
+  const binding: object = JSON.parse(file('../reviews/binding-deployment-web.json'));
+  const ask = async (): Promise<AdmissionResponse | undefined> => (await gate.answer(binding)).response;
+  const say = (text: string): void => console.log(`\n${styleText('bold', text)}`);
+
+  say('The scheduler binds a pod to node n1, whose Cilium is not ready: refused.');
+  const refused = await ask();
+  console.log(refused?.status?.message);
+  say("Cilium's pod on n1 becomes Ready, and the scheduler tries again: bound.");
+  writeFileSync(state, later);
+  await reloaded;
+  const allowed = await ask();
+  console.log(`allowed: ${allowed?.allowed}, reason: ${allowed?.auditAnnotations?.reason}`);
+  return refused?.allowed === false && allowed?.allowed === true;
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { installedWebhooks } from '../../../webhook/names.ts';
+import type { Registered, SchedulerFacts } from '../../../webhook/status/facts.ts';
+import { verbsOf } from '../../../webhook/status/verbs.ts';
+import { policyOf } from '../../support/configurations.ts';
+
+const all: Registered = {
+  mutating: new Set(installedWebhooks.mutating),
+  validating: new Set(installedWebhooks.validating),
+};
+const recent: SchedulerFacts = { version: 'v1.36.3', goesByNominations: true };
+
+/** The verbs in words, and the codes of what is wrong. */
+function told(
+  more: { settings?: object; registered?: Partial<Registered>; scheduler?: SchedulerFacts | undefined } = {},
+  optedIn = true,
+): string[] {
+  const { settings = {}, registered } = more;
+  const scheduler = 'scheduler' in more ? more.scheduler : recent;
+  const facts = { policy: policyOf(settings), registered: { ...all, ...registered }, scheduler };
+  const { verbs, faults } = verbsOf(facts, optedIn);
+  return [
+    ...verbs.map(({ verb, mode, inForce, why }) => `${verb} ${mode} ${inForce} ${why}`.trim()),
+    ...faults.map(({ code, message }) => `${code}: ${message}`),
+  ];
+}
+
+const enforced = ['prove enforce true', 'gate enforce true', 'steer nominate true'];
+const [prove = '', gate = '', steer = ''] = enforced;
+
+suite('what is in force', () => {
+  test('all of it, where all is registered', () => assert.deepEqual(told(), enforced));
+
+  test('by the modes of the configuration', () => {
+    assert.deepEqual(told({ settings: { proof: { mode: 'warn' }, gate: { mode: 'audit' } } }), [
+      'prove warn false it tells what does not hold, and lets the pod start',
+      'gate audit false it tells what it would refuse, and allows',
+      'steer nominate false the gate is not in force, so no pod is refused',
+    ]);
+    assert.deepEqual(told({ settings: { steer: { mode: 'off' } } }), [
+      prove,
+      gate,
+      'steer off false pods that are refused wait',
+    ]);
+  });
+
+  test('steering needs a scheduler that goes by nominations', () => {
+    assert.deepEqual(told({ scheduler: { version: 'v1.34.1', goesByNominations: false } }), [
+      prove,
+      gate,
+      'steer nominate false the scheduler of Kubernetes v1.34.1 does not go by nominations',
+    ]);
+    assert.match(told({ scheduler: undefined })[2] ?? '', /^steer nominate null not known: .*version/);
+  });
+});
+
+suite('webhooks that are not registered', () => {
+  const where = 'there is no webhook pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
+  const registered = { mutating: new Set<string>() };
+
+  test('are a fault once a namespace has opted in, and before that only told', () => {
+    const missing = [`prove enforce false ${where}`, gate, steer];
+    assert.deepEqual(told({ registered }, false), missing);
+    assert.deepEqual(told({ registered }), [
+      ...missing,
+      `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,
+    ]);
+  });
+
+  test('are one also where the mode refuses nothing: nobody is told then', () => {
+    const settings = { proof: { mode: 'warn' } };
+    assert.match(told({ settings, registered }).at(-1) ?? '', /^CNI_GATE_NOT_REGISTERED/);
+  });
+
+  test('are told by name, each that is missing', () => {
+    const [first, ...others] = installedWebhooks.validating;
+    const lines = told({ registered: { validating: new Set([first]) } });
+    assert.equal(
+      lines[1],
+      `gate enforce false there is no webhook ${others.join()} in validatingwebhookconfiguration/cni-gate`,
+    );
+    assert.equal(lines[2], 'steer nominate false the gate is not in force, so no pod is refused');
+    assert.match(lines[3] ?? '', /^CNI_GATE_NOT_REGISTERED/);
+  });
+
+  test('are not known where they may not be read, which is no fault', () => {
+    assert.deepEqual(told({ registered: { mutating: undefined, validating: undefined } }), [
+      'prove enforce null not known: mutatingwebhookconfiguration/cni-gate may not be read',
+      'gate enforce null not known: validatingwebhookconfiguration/cni-gate may not be read',
+      'steer nominate null not known, as the gate',
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import { webhookConfiguration } from '../../names.ts';
+import type { SchedulerFacts } from '../../status/facts.ts';
+import type { ApiClient } from '../client.ts';
+import { ClusterError } from '../errors.ts';
+import type { Source } from '../reflector/list-all.ts';
+import type { ApiObject } from '../reflector/object.ts';
+import { askVersion, goesByNominations } from '../steer/version.ts';
+import { configurationsPath, type WebhookKind } from '../webhook-configurations.ts';
+
+type ConfigurationObject = ApiObject & { webhooks?: { name: string }[] | null };
+
+/** The names of the webhooks in our configuration of a kind: a list of one, or of none. */
+export const registeredSource = (kind: WebhookKind): Source<ConfigurationObject, string[]> => ({
+  resource: `${kind}webhookconfigurations`,
+  path: configurationsPath(kind),
+  // also what a role may be held to
+  query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
+  pick: ({ webhooks }) => (webhooks ?? []).map(({ name }) => name),
+});
+
+/** What was asked for; undefined where whoever asks has no right to it: the rest of a status is worth having. */
+export async function ifAllowed<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+/** @throws ClusterError */
+export async function schedulerFacts(client: ApiClient, signal: AbortSignal): Promise<SchedulerFacts> {
+  const version = await askVersion(client, signal);
+  return { version: version.gitVersion, goesByNominations: goesByNominations(version) };
+}

@@ -1,0 +1,61 @@
+import type { Policy } from '../config/policy.ts';
+import { installedWebhooks, webhookConfiguration } from '../names.ts';
+import type { StatusFacts } from './facts.ts';
+import type { Fault, VerbStatus } from './model.ts';
+
+/** Whether something holds, and why not, or why that is not known. */
+type Finding = Pick<VerbStatus, 'inForce' | 'why'>;
+
+/**
+ * What cni-gate does in the cluster by its configuration and its registration. Whether a replica answers is not asked.
+ *
+ * @param optedIn whether any namespace has: nobody misses webhooks before that
+ */
+export function verbsOf(
+  facts: Pick<StatusFacts, 'policy' | 'registered' | 'scheduler'>,
+  optedIn: boolean,
+): { verbs: VerbStatus[]; faults: Fault[] } {
+  const { policy, registered } = facts;
+  const { proof, gate, steer } = policy;
+  const called = {
+    prove: calledFor('mutating', registered.mutating),
+    gate: calledFor('validating', registered.validating),
+  };
+  const gating = gate.mode === 'audit' ? no('it tells what it would refuse, and allows') : called.gate;
+  const verbs: VerbStatus[] = [
+    {
+      verb: 'prove',
+      mode: proof.mode,
+      ...(proof.mode === 'warn' ? no('it tells what does not hold, and lets the pod start') : called.prove),
+    },
+    { verb: 'gate', mode: gate.mode, ...gating },
+    { verb: 'steer', mode: steer.mode, ...steering(policy, gating, facts.scheduler) },
+  ];
+  const faults = Object.values(called).flatMap(({ inForce, why }): Fault[] =>
+    optedIn && inForce === false
+      ? [{ code: 'CNI_GATE_NOT_REGISTERED', message: `${why}, and namespaces have opted in` }]
+      : [],
+  );
+  return { verbs, faults };
+}
+
+const yes: Finding = { inForce: true, why: '' };
+const no = (why: string): Finding => ({ inForce: false, why });
+
+/** Whether the API server calls all of our webhooks of a kind. */
+function calledFor(kind: keyof typeof installedWebhooks, found: ReadonlySet<string> | undefined): Finding {
+  const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
+  if (found === undefined) return { inForce: null, why: `not known: ${where} may not be read` };
+  const missing = installedWebhooks[kind].filter((name) => !found.has(name));
+  return missing.length === 0 ? yes : no(`there is no webhook ${missing.join(', ')} in ${where}`);
+}
+
+function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['scheduler']): Finding {
+  if (steer.mode === 'off') return no('pods that are refused wait');
+  if (gating.inForce === false) return no('the gate is not in force, so no pod is refused');
+  if (scheduler === undefined)
+    return { inForce: null, why: "not known: the cluster's version may not be read" };
+  if (!scheduler.goesByNominations)
+    return no(`the scheduler of Kubernetes ${scheduler.version} does not go by nominations`);
+  return gating.inForce === null ? { inForce: null, why: 'not known, as the gate' } : yes;
+}
