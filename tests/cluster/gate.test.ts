@@ -163,8 +163,14 @@ suite('the gate on a real control plane', () => {
   test('a DaemonSet that does not exist holds nobody, and is told', async () => {
     await scene.configure(['agent', 'nobody']);
     await bound('n1', 'fault');
-    const line = scene.server.lines.find(({ reason }) => reason === 'daemonset-unknown');
-    assert.deepEqual(line?.warnings, ['not held back: DaemonSet net/nobody does not exist']);
+    // what a process logs is read a moment later
+    await eventually(async () => {
+      const told = scene.server.lines.filter(({ pod, webhook }) => pod === 'fault' && webhook === 'gate');
+      assert.deepEqual(
+        told.map(({ reason, warnings }) => [reason, warnings]),
+        [['daemonset-unknown', ['not held back: DaemonSet net/nobody does not exist']]],
+      );
+    });
     await scene.configure(['agent']);
   });
 });
