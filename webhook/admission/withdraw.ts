@@ -30,16 +30,16 @@ export function acquit(pod: Pod, choice: Choice): Operation[] {
   return [...withdraw(pod), ...statusOperations(pod, statusText(choice))];
 }
 
-/** Container, volume and label of an earlier injection. */
+/** Container, volume and label of an earlier call. */
 function withdraw(pod: Pod): Operation[] {
   const { metadata, spec } = pod;
-  if (!carriesInjection(pod)) return [];
   const label = own(metadata.labels, profileLabel);
-  const ours = label !== undefined && isOurs(pod, label);
   return [
-    ...removeOperations('initContainers', spec.initContainers, injectedAt(pod)),
-    ...dropVolume(pod),
-    ...(ours
+    ...(carriesInjection(pod)
+      ? [...removeOperations('initContainers', spec.initContainers, injectedAt(pod)), ...dropVolume(pod)]
+      : []),
+    // with another status, or none, it would look like the user's from now on
+    ...(label !== undefined && isOurs(pod, label)
       ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
       : []),
   ];

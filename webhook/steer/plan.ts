@@ -66,7 +66,8 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
   for (const pod of [...pods].sort(byTime)) {
     if (result.nominations.length >= most) break;
     if (!needsHelp(pod, known)) continue;
-    const notBefore = history.notBefore(pod);
+    const seen = othersSeenFrom(pod, now);
+    const notBefore = Math.max(history.notBefore(pod), seen);
     if (notBefore > now) {
       result.again = Math.min(notBefore, result.again ?? notBefore);
       continue;
@@ -96,6 +97,10 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
     if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
     if (found.site === undefined) continue;
     const { node, room: there } = found.site;
+    if (there.at < seen) {
+      result.unknown.rooms.push(node.name);
+      continue;
+    }
     result.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, there) });
     sites.add(found.site, pod);
     widths.set(pod.group, width - 1);
@@ -105,6 +110,20 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
 }
 
 const nowhere: VolumeWish = { affinities: [], selected: [] };
+
+/** So long after a refusal, in milliseconds, the other pods that were made with this one have a node or wait as well. */
+const settled = 1000;
+
+/**
+ * From when on it can be told which other pods are where, for a pod that wants to know: those of its controller are
+ * made and bound at once. By a scheduler's clock; one that is ahead of ours tells nothing.
+ */
+function othersSeenFrom({ neighbours: { spread, apart }, heldSince }: WaitingPod, now: number): number {
+  if (spread.length + apart.length === 0 || heldSince === undefined || heldSince > now) {
+    return Number.NEGATIVE_INFINITY;
+  }
+  return heldSince + settled;
+}
 
 /** Those that wait longest first. */
 const byTime = (one: WaitingPod, other: WaitingPod): number =>

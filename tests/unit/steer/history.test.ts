@@ -124,7 +124,7 @@ suite('after a nomination that was ignored', () => {
     outcomes(history, at + 10 * seconds);
     assert.ok(history.notBefore(other) <= now);
     // the next pause is a first one again
-    history.made(other, 'n2', '30', at + 20 * seconds);
+    history.made({ pod: other, node: 'n2', look }, '30', at + 20 * seconds);
     outcomes(history, at + 25 * seconds, { ...other, version: '31' });
     assert.equal(history.notBefore(pod), at + 35 * seconds);
   });
@@ -144,7 +144,7 @@ suite('after a nomination that was ignored', () => {
 test('nominations that are open narrow their own group, and no other', () => {
   const [guess, mate] = [waiting('guess', { guesswork: true }), waiting('mate', { guesswork: true })];
   const history = new History();
-  history.made(guess, 'n2', '20', now);
+  history.made({ pod: guess, node: 'n2', look }, '20', now);
   assert.deepEqual([history.width(mate), history.width({ ...mate, group: 'other' })], [0, 1]);
 });
 

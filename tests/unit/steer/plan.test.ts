@@ -106,6 +106,27 @@ suite('where a pod is sent', () => {
     });
   }
 
+  test('pods that look at others wait until those are where they are, and look again then', () => {
+    const apart = { spread: [], apart: [[{ key: 'app', operator: 'In', values: ['web'] }]] };
+    const shy: WaitingPod = { ...one, neighbours: apart, heldSince: now };
+    const looked = (at: number) => (name: string) => (name === 'n3' ? undefined : { ...room({}), at });
+    const next = (at: number, pod = shy): [string[], string[], number | undefined] => {
+      const more = { now: at, room: looked(now + 900) };
+      const { nominations, unknown, again } = plan([pod], known(three, more), 1);
+      return [nominations.map(({ node: to }) => to), unknown.rooms, again];
+    };
+    assert.deepEqual(next(now + 999), [[], [], now + 1000]);
+    assert.deepEqual(next(now + 1000), [[], ['n3', 'n2'], undefined]);
+    const since = plan([shy], known(three, { now: now + 2000, room: looked(now + 1000) }), 1);
+    assert.deepEqual(
+      since.nominations.map(({ node: to }) => to),
+      ['n2'],
+    );
+    // whoever does not look at others, and whoever was refused by a clock that is ahead, waits for nothing
+    assert.deepEqual(next(now, { ...one, heldSince: now })[0], ['n2']);
+    assert.deepEqual(next(now, { ...shy, heldSince: now + 60_000 })[0], ['n2']);
+  });
+
   test('the choice is explained', () => {
     const [nomination] = plan([one], known(three), 1).nominations;
     assert.equal(
