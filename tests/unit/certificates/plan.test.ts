@@ -170,6 +170,12 @@ suite('what is known beats what is found', () => {
     assert.equal(step(other, { trust: trusting() }), 'none');
   });
 
+  test('nor does it serve by one that is not trusted yet, beside those that are', async () => {
+    const promoted = await done({ do: 'promote', state: await done({ do: 'begin', state: first }) });
+    assert.equal(step(promoted, { trust: trusting(first) }), 'wait');
+    assert.equal(step(promoted, { trust: trusting(first), waitedFor: patience }), 'none');
+  });
+
   test('it waits as well where something is wrong beside that authority, such as the leaf of an old copy', () => {
     const expired = { now: later(8 * day) };
     assert.equal(step(other, { ...expired, trust: trusting(first) }), 'wait');
