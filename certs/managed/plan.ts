@@ -2,7 +2,7 @@ import { renewalDue } from '../renewal.ts';
 import type { Fault } from './fault.ts';
 import { inForce, periodFault, type ReadAuthority, type ReadLeaf } from './parts.ts';
 import { type Reading, type ReadState, wholeState } from './reading.ts';
-import { matchesTrust, type TrustSight, trustedAnywhere, trustsAnybody } from './trust.ts';
+import { matchesTrust, type TrustSight, trustedAnywhere, trustedBy, trustsAnybody } from './trust.ts';
 
 /** What a replica knows when it decides what to do next. */
 export interface Sight {
@@ -67,7 +67,7 @@ export function planStep(sight: Sight): Plan {
   if (state) {
     const younger = remembered(sight, state);
     if (younger) return { step: { do: 'restore', state: younger }, faults: [rolledBack(state, younger)] };
-    if (mayBeKnown(state.authority, sight)) return { step: { do: 'wait' }, faults: [] };
+    if (mayBeKnown(state, sight)) return { step: { do: 'wait' }, faults: [] };
     return { step: whatIsDue(state, sight), faults: [] };
   }
   return { step: mend(sight, reading ?? { faults }, faults), faults };
@@ -84,12 +84,14 @@ export function faultsIn(reading: Reading | undefined, now: Date, names: readonl
 }
 
 /**
- * Whether another replica should have its time to say whose authority this is: we remember none, and the caBundles
- * trust somebody else.
+ * Whether another replica should have its time to say what the Secret has to be: we remember nothing, and the
+ * caBundles trust somebody who is not in it, or not the one who signs. Its authority may be trusted all the same:
+ * that of an older copy still is.
  */
-function mayBeKnown({ facts }: ReadAuthority, { kept, trust, now, waitedFor }: Sight): boolean {
-  const strange = trustsAnybody(trust, now) && !trustedAnywhere(trust, facts.fingerprint);
-  return !kept && strange && waitedFor < patience;
+function mayBeKnown(found: Omit<ReadState, 'leaf'>, { kept, trust, now, waitedFor }: Sight): boolean {
+  if (kept || waitedFor >= patience) return false;
+  const signs = trustedAnywhere(trust, found.authority.facts.fingerprint);
+  return trustsAnybody(trust, now, trustedBy(found)) || (!signs && trustsAnybody(trust, now));
 }
 
 /** What to do about a state that nothing is wrong with. */
@@ -115,7 +117,7 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
     const same = sound?.authority.facts.fingerprint === authority.facts.fingerprint;
     const stray = sound && !follows(sound, { authority, previous }) && matchesTrust(sound, trust);
     if (sound && (same || stray)) return { do: 'restore', state: sound };
-    if (mayBeKnown(authority, sight)) return { do: 'wait' };
+    if (mayBeKnown({ authority, next, previous }, sight)) return { do: 'wait' };
     const state = { authority, next: nextSigns, previous };
     const wrong = faults.filter(({ part }) => part === 'leaf').map(({ reason }) => reason);
     if (leaf && wrong.length === 0) return { do: 'rewrite', state: { ...state, leaf } };
@@ -126,6 +128,7 @@ function mend(sight: Sight, reading: Reading, faults: Fault[]): Step {
   if (sound && (matchesTrust(sound, trust) || !trusted)) return { do: 'restore', state: sound };
   const known = nextSigns && trustedAnywhere(trust, nextSigns.facts.fingerprint);
   if (trusted && !known && waitedFor < patience) return { do: 'wait' };
+  if (authority && mayBeKnown({ authority, next, previous }, sight)) return { do: 'wait' };
   if (authority && nextSigns) return { do: 'promote', state: { authority, next: nextSigns, previous } };
   return sound ? { do: 'restore', state: sound } : { do: 'create' };
 }

@@ -70,11 +70,19 @@ export function matchesTrust(state: ReadState, trust: TrustSight): boolean {
   );
 }
 
-/** Whether the caBundles hold any authority that is in force, and so may be one that a replica still knows. */
-export function trustsAnybody({ configurations }: TrustSight, now: Date): boolean {
+/**
+ * Whether the caBundles hold any authority that is in force, and so may be one that a replica still knows.
+ *
+ * @param but fingerprints of those that do not count
+ */
+export function trustsAnybody(
+  { configurations }: TrustSight,
+  now: Date,
+  but: ReadonlySet<string> = new Set(),
+): boolean {
   return bundlesOf(configurations)
     .flatMap(trustedIn)
-    .some((facts) => inForce(facts, now));
+    .some((facts) => inForce(facts, now) && !but.has(facts.fingerprint));
 }
 
 function bundlesOf(configurations: ConfigurationSight[]): (string | undefined)[] {

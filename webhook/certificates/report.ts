@@ -73,7 +73,8 @@ export class Report implements KeeperEvents {
 
   waiting(faults: Fault[]): void {
     const what =
-      faults[0]?.message ?? 'the Secret holds an authority that nobody trusts, while others are trusted';
+      faults[0]?.message ??
+      'the caBundles trust an authority that is not in the Secret, or not the one that signs there';
     this.#once('secret', what, () => {
       this.#log.warn({ code: faults[0]?.code }, `${what}: ${sentences.wait}`);
     });

@@ -170,12 +170,38 @@ suite('what is known beats what is found', () => {
     assert.equal(step(other, { trust: trusting() }), 'none');
   });
 
+  test('nor does it serve by one that is not trusted yet, beside those that are', async () => {
+    const promoted = await done({ do: 'promote', state: await done({ do: 'begin', state: first }) });
+    assert.equal(step(promoted, { trust: trusting(first) }), 'wait');
+    assert.equal(step(promoted, { trust: trusting(first), waitedFor: patience }), 'none');
+  });
+
   test('it waits as well where something is wrong beside that authority, such as the leaf of an old copy', () => {
     const expired = { now: later(8 * day) };
     assert.equal(step(other, { ...expired, trust: trusting(first) }), 'wait');
     assert.equal(step(other, { ...expired, trust: trusting(first), waitedFor: patience }), 'issue');
-    for (const trust of [trusting(), trusting(other), trusting(first, other)])
+    for (const trust of [trusting(), trusting(other)])
       assert.equal(step(other, { ...expired, trust }), 'issue');
+  });
+
+  test('it waits before it believes an older copy, whose authority is still trusted beside the one that followed', async () => {
+    const begun = await done({ do: 'begin', state: first });
+    const promoted = await done({ do: 'promote', state: begun });
+    const now = { trust: trusting(promoted) };
+    assert.equal(step(promoted, now), 'none');
+    assert.equal(step(begun, now), 'none', 'nobody is trusted whom it does not know');
+    assert.equal(step(first, now), 'wait');
+    assert.equal(step(first, { ...now, waitedFor: patience }), 'none');
+    assert.equal(step(first, { ...now, kept: first }), 'none', 'the caBundles are what is wrong');
+  });
+
+  test('so it does before an older copy goes on to its next authority', async () => {
+    const begun = await done({ do: 'begin', state: first }, { now: later(300 * day) });
+    const promoted = await done({ do: 'promote', state: begun }, { now: later(310 * day) });
+    const further = await done({ do: 'begin', state: promoted }, { now: later(320 * day) });
+    const expired = { now: later(400 * day), trust: trusting(further) };
+    assert.equal(step(begun, expired), 'wait');
+    assert.equal(step(begun, { ...expired, waitedFor: patience }), 'promote');
   });
 });
 
