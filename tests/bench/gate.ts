@@ -31,7 +31,7 @@ function cluster(): Readiness {
   readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
   for (let index = 0; index < nodes; index++) {
     const name = `n${index}`;
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) }, now);
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
     const options = { ready: index % 50 !== 0, containers: [`containerd://${index}`] };
     readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
   }

@@ -4,10 +4,15 @@ import { isBefore, type Moment } from './versions.ts';
 interface Boot {
   bootID: string;
   /** When the id was seen to change; undefined where the node was not known before. */
-  changed: (Moment & { at: number }) | undefined;
+  changed: (Noticed & { listed: boolean }) | undefined;
 }
 
-interface Seen extends Moment {
+/** Something that was seen, and when it came here: milliseconds since the epoch. */
+interface Noticed extends Moment {
+  at: number;
+}
+
+interface Seen extends Noticed {
   containers: ReadonlySet<string>;
 }
 
@@ -18,12 +23,19 @@ const mostSeen = 6;
 const mostGone = 1000;
 
 /**
- * How long after a boot a pod is not believed that reads Ready with containers of before, in milliseconds. A kubelet
- * that has written its boot id writes what became of its pods within seconds (4.3 s with 64 pods were measured); what
- * still stands after several times that is how things are. Without a bound, a container that was taken for an old one, because
- * a list came late, would hold its node until it is started again.
+ * How long after a boot a pod is not believed that reads Ready with containers that may be of before, in milliseconds.
+ * A kubelet that has written its boot id writes what became of its pods within seconds (4.3 s with 64 pods were
+ * measured); what still stands after several times that is how things are. Without a bound, a container that was taken
+ * for an old one would hold its node until it is started again.
  */
 export const longestStale = 20_000;
+
+/**
+ * Containers that were seen so long before the boot id changed, in milliseconds, are of before for sure, where an
+ * event told of the change. A kubelet whose write of the Node failed tries again after ten seconds at most, and may
+ * tell of a new container meanwhile.
+ */
+export const surelyOld = 10_000;
 
 /**
  * Knows for a pod whether its containers were started in the present boot of its node. After a reboot a pod reads
@@ -40,13 +52,16 @@ export class Boots {
   readonly #seen = new Map<string, Seen[]>();
   #arrival = 0;
 
-  /** @param now milliseconds since the epoch */
-  node({ name, bootID, version }: NodeFacts, now: number): void {
+  /**
+   * @param listed whether a list told of it, whose version may be a later one than that of the boot
+   * @param now milliseconds since the epoch, as below
+   */
+  node({ name, bootID, version }: NodeFacts, listed: boolean, now: number): void {
     this.#gone.delete(name);
     const before = this.#boots.get(name);
     // a Node that the kubelet has not written to yet has no boot id: nothing can have been started in it
     if (before?.bootID === bootID || bootID === '') return;
-    const changed = before === undefined ? undefined : { version, arrival: this.#arrival++, at: now };
+    const changed = before === undefined ? undefined : { version, arrival: this.#arrival++, at: now, listed };
     this.#boots.set(name, { bootID, changed });
   }
 
@@ -59,14 +74,14 @@ export class Boots {
     this.#boots.delete(oldest);
   }
 
-  agent({ uid, version, containers }: AgentFacts): void {
+  agent({ uid, version, containers }: AgentFacts, now: number): void {
     const seen = this.#seen.get(uid) ?? [];
     const last = seen.at(-1);
     const same =
       last?.containers.size === containers.length && containers.every((id) => last.containers.has(id));
     if (same) return;
-    const now = { version, arrival: this.#arrival++, containers: new Set(containers) };
-    this.#seen.set(uid, [...seen, now].slice(-mostSeen));
+    const state = { version, arrival: this.#arrival++, at: now, containers: new Set(containers) };
+    this.#seen.set(uid, [...seen, state].slice(-mostSeen));
   }
 
   forgetAgent(uid: string): void {
@@ -75,15 +90,16 @@ export class Boots {
 
   /**
    * When the boot was noticed in which no container of this pod was started, as far as one can know; undefined where
-   * one was.
-   *
-   * @param now milliseconds since the epoch
+   * one was, or may have been.
    */
   staleSince({ uid, node, containers }: AgentFacts, now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
-    if (changed === undefined || now - changed.at > longestStale) return undefined;
-    const before = (this.#seen.get(uid) ?? []).filter((seen) => isBefore(seen, changed));
-    const isOld = (id: string): boolean => before.some((seen) => seen.containers.has(id));
-    return containers.length > 0 && !containers.some(isOld) ? undefined : changed.at;
+    if (changed === undefined) return undefined;
+    const before = (this.#seen.get(uid) ?? []).filter(
+      (seen) => isBefore(seen, changed) && containers.some((id) => seen.containers.has(id)),
+    );
+    if (containers.length > 0 && before.length === 0) return undefined;
+    const isSure = !changed.listed && before.some(({ at }) => changed.at - at >= surelyOld);
+    return isSure || now - changed.at <= longestStale ? changed.at : undefined;
   }
 }

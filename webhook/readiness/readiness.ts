@@ -6,7 +6,8 @@ import type { Standing } from './state.ts';
 
 /** What became of an object in the cluster. */
 export type Change =
-  | { kind: 'node'; facts: NodeFacts }
+  /** `listed`: as a list, or a file, has it: what it changed to when is not known. */
+  | { kind: 'node'; facts: NodeFacts; listed: boolean }
   | { kind: 'node-gone'; name: string }
   | { kind: 'daemonset'; facts: DaemonSetFacts }
   | { kind: 'daemonset-gone'; namespace: string; name: string }
@@ -31,7 +32,8 @@ export class Readiness {
   apply(change: Change, now: number): void {
     switch (change.kind) {
       case 'node':
-        this.#setNode(change.facts, now);
+        this.#boots.node(change.facts, change.listed, now);
+        this.#nodes.set(change.facts.name, change.facts);
         return;
       case 'node-gone':
         this.#boots.nodeGone(change.name);
@@ -46,7 +48,7 @@ export class Readiness {
         return;
       case 'agent':
         this.#dropAgent(change.facts.uid);
-        this.#setAgent(change.facts);
+        this.#setAgent(change.facts, now);
         return;
       case 'agent-gone':
         this.#noteGone(change.uid, now);
@@ -82,18 +84,13 @@ export class Readiness {
     return this.#nodes.values();
   }
 
-  #setNode(facts: NodeFacts, now: number): void {
-    this.#boots.node(facts, now);
-    this.#nodes.set(facts.name, facts);
-  }
-
   #noteGone(uid: string, now: number): void {
     const agent = this.#agents.get(uid);
     if (agent !== undefined && agent.node !== '') this.#lastGone.set(goneKey(agent.node, agent.owner), now);
   }
 
-  #setAgent(facts: AgentFacts): void {
-    this.#boots.agent(facts);
+  #setAgent(facts: AgentFacts, now: number): void {
+    this.#boots.agent(facts, now);
     this.#agents.set(facts.uid, facts);
     if (facts.node === '') return;
     const onNode = this.#onNode.get(facts.node) ?? new Map<string, AgentFacts>();

@@ -73,7 +73,7 @@ function update(readiness: Readiness, before: ClusterState | undefined, now: Clu
   for (const uid of before?.agents.keys() ?? []) {
     if (!now.agents.has(uid)) readiness.apply({ kind: 'agent-gone', uid }, Date.now());
   }
-  for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts }, Date.now());
+  for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts, listed: true }, Date.now());
   for (const facts of now.daemonSets.values()) readiness.apply({ kind: 'daemonset', facts }, Date.now());
   for (const facts of now.agents.values()) readiness.apply({ kind: 'agent', facts }, Date.now());
 }

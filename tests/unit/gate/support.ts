@@ -8,7 +8,7 @@ export function clusterWith(agents: Record<string, AgentOptions | undefined>): R
   const readiness = new Readiness();
   readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
   for (const [name, options] of Object.entries(agents)) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) }, now);
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
     if (options) readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
   }
   return readiness;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { longestStale } from '../../../webhook/readiness/boots.ts';
+import { longestStale, surelyOld } from '../../../webhook/readiness/boots.ts';
 import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { type Change, Readiness } from '../../../webhook/readiness/readiness.ts';
 import type { Standing } from '../../../webhook/readiness/state.ts';
@@ -13,6 +13,7 @@ const at = (text: string): number => Date.parse(text);
 const node = (bootID = 'b1', version = 1, more = {}): Change => ({
   kind: 'node',
   facts: pickNode(apiNode('n1', bootID, version, more)),
+  listed: false,
 });
 const daemonSet = (template = {}): Change => ({
   kind: 'daemonset',
@@ -232,13 +233,35 @@ suite('a reboot', () => {
     assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41, other)), 'rebooted');
   });
 
-  test('what still reads Ready some time later is believed: a list came late, and the container is not old', () => {
-    // all that happened meanwhile is told at once, the node with its latest version
-    const readiness = after(...before, back, node('b2', 60));
-    assert.equal(standing(readiness)?.state, 'rebooted');
-    assert.equal(readiness.standing(ref, 'n1', now + longestStale, grace)?.state, 'rebooted');
-    assert.equal(readiness.standing(ref, 'n1', now + longestStale + 1, grace)?.state, 'ready');
+  test('holds it for as long as the containers are those that were there before', () => {
+    const readiness = after(...before);
+    readiness.apply(boot, now + surelyOld);
+    const later = now + 100 * longestStale;
+    assert.equal(readiness.standing(ref, 'n1', later, grace)?.state, 'rebooted');
+    readiness.apply(back, later);
+    assert.equal(readiness.standing(ref, 'n1', later, grace)?.state, 'ready');
   });
+
+  const doubts: [what: string, changes: [Change, Change], wait: number][] = [
+    [
+      'a list told of the boot, by the latest version of the node, when the pod had its new container',
+      [back, { ...node('b2', 60), listed: true } as Change],
+      100 * surelyOld,
+    ],
+    ['the kubelet told of the new container first', [back, node('b2', 60)], surelyOld - 1],
+  ];
+  for (const [what, [first, second], wait] of doubts) {
+    test(`what still reads Ready some time later is believed, where it can be that ${what}`, () => {
+      const readiness = after(...before, first);
+      const noticed = now + wait;
+      readiness.apply(second, noticed);
+      const later = (time: number) => readiness.standing(ref, 'n1', noticed + time, grace)?.state;
+      assert.deepEqual(
+        [later(0), later(longestStale), later(longestStale + 1)],
+        ['rebooted', 'rebooted', 'ready'],
+      );
+    });
+  }
 
   test('a hold for it counts from when it was noticed, and one for a pod that went from then', () => {
     const booted = after(...before, boot);

@@ -15,7 +15,8 @@ import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 function readyNodes(daemonSets: DaemonSetRef[]): Readiness {
   const readiness = new Readiness();
   const nodes = ['n1', 'n2', 'n3'];
-  for (const name of nodes) readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)) }, now);
+  for (const name of nodes)
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
   for (const { namespace, name } of daemonSets) {
     const facts = { ...pickDaemonSet(apiDaemonSet(name)), namespace };
     readiness.apply({ kind: 'daemonset', facts }, now);

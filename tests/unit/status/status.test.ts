@@ -171,7 +171,7 @@ suite('what is well', () => {
 suite('5,000 nodes', () => {
   const readiness = clusterWith({ n0: {} });
   for (let at = 1; at < 5000; at++) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)) }, now);
+    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)), listed: true }, now);
   }
   const status = tell({ ...well(), readiness });
 

@@ -94,7 +94,7 @@ type Of<Name extends 'nodeSource' | 'daemonSetSource'> = Change<
 function nodeChange(change: Of<'nodeSource'>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'node-gone', name: change.previous.name }
-    : { kind: 'node', facts: change.object };
+    : { kind: 'node', facts: change.object, listed: change.listed };
 }
 
 function daemonSetChange(change: Of<'daemonSetSource'>): ReadinessChange {

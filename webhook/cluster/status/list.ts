@@ -42,7 +42,7 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
       ifAllowed(schedulerFacts(client, stop.signal)),
     ]);
     checkFound(wanted, namespaces);
-    for (const facts of nodes) readiness.apply({ kind: 'node', facts }, Date.now());
+    for (const facts of nodes) readiness.apply({ kind: 'node', facts, listed: true }, Date.now());
     for (const { facts } of daemonSets) readiness.apply({ kind: 'daemonset', facts }, Date.now());
     await eachOf(agentSources(daemonSets, policy).values(), async (source) => {
       for (const facts of await list(source)) readiness.apply({ kind: 'agent', facts }, Date.now());
