@@ -108,7 +108,7 @@ function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy,
   const { standing } = obstacle;
   const message = refusalText(obstacle);
   const { mode, maxHold } = policy.gate;
-  if (heldSince !== undefined && now - holdBegan(heldSince, standing) > maxHold) {
+  if (heldSince !== undefined && now - holdBegan(heldSince, standing, now) > maxHold) {
     const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
     return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
   }

@@ -2,7 +2,10 @@ import type { Standing } from '../readiness/state.ts';
 
 /**
  * When a pod's hold began, milliseconds since the epoch: when the scheduler first told our refusal on the pod, or when
- * the DaemonSet came to its state, whichever is later.
+ * the DaemonSet came to its state, whichever is later. A time of the DaemonSet's that is still to come, as by a node's
+ * clock that is ahead, tells nothing: nobody is held by it for longer.
  */
-export const holdBegan = (heldSince: number, { since, noticed }: Standing): number =>
-  Math.max(heldSince, since ?? noticed ?? 0);
+export function holdBegan(heldSince: number, { since, noticed }: Standing, now: number): number {
+  const began = [since, noticed].find((time) => time !== undefined && time <= now);
+  return Math.max(heldSince, began ?? 0);
+}

@@ -45,7 +45,7 @@ export interface AgentFacts {
   ready: boolean;
   /** When that condition became what it is, milliseconds since the epoch; undefined where it is not told. */
   readySince: number | undefined;
-  /** Ids of the containers that run or last ran, sidecars included: each start of one has another id. */
+  /** Ids of the containers that run or last ran, but for init containers: each start of one has another id. */
   containers: string[];
   /** What it lacks, for people: the containers that are not ready, and why. Empty where they all are. */
   lacks: string;

@@ -24,8 +24,8 @@ export class Readiness {
   readonly #agents = new Map<string, AgentFacts>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
-  /** When a pod of a DaemonSet was last seen to go from a node. */
-  readonly #lastGone = new Map<string, number>();
+  /** When a pod was last seen to go from a node that is there, by node, then by the UID of its DaemonSet. */
+  readonly #lastGone = new Map<string, Map<string, number>>();
   readonly #boots = new Boots();
 
   /** @param now milliseconds since the epoch */
@@ -38,7 +38,7 @@ export class Readiness {
       case 'node-gone':
         this.#boots.nodeGone(change.name);
         this.#nodes.delete(change.name);
-        for (const { uid } of this.#daemonSets.values()) this.#lastGone.delete(goneKey(change.name, uid));
+        this.#lastGone.delete(change.name);
         return;
       case 'daemonset':
         this.#daemonSets.set(keyOf(change.facts), change.facts);
@@ -75,7 +75,7 @@ export class Readiness {
     const all = this.#onNode.get(nodeName)?.values() ?? [];
     const agents = [...all].filter((agent) => agent.owner === found.uid);
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
-    const lastGone = this.#lastGone.get(goneKey(nodeName, found.uid));
+    const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
     return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
   }
 
@@ -86,7 +86,9 @@ export class Readiness {
 
   #noteGone(uid: string, now: number): void {
     const agent = this.#agents.get(uid);
-    if (agent !== undefined && agent.node !== '') this.#lastGone.set(goneKey(agent.node, agent.owner), now);
+    if (agent === undefined || !this.#nodes.has(agent.node)) return;
+    const onNode = this.#lastGone.get(agent.node) ?? new Map<string, number>();
+    this.#lastGone.set(agent.node, onNode.set(agent.owner, now));
   }
 
   #setAgent(facts: AgentFacts, now: number): void {
@@ -109,5 +111,3 @@ export class Readiness {
 }
 
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
-
-const goneKey = (node: string, owner: string): string => `${node} ${owner}`;

@@ -23,14 +23,17 @@ export class Group {
     return guesswork ? this.#window : Number.POSITIVE_INFINITY;
   }
 
+  /** One of its nominations came true: whatever others did, they work now. */
   worked(): void {
+    this.#notBefore = Number.NEGATIVE_INFINITY;
     this.#window = Math.min(this.#window * 2, widest);
     this.#ignored = 0;
   }
 
+  /** One was ignored. Those that were ignored with it, while the group pauses already, are the same failure. */
   failed(now: number, times: SteerTimes): void {
     this.#window = 1;
-    this.#ignored += 1;
+    if (this.#notBefore <= now) this.#ignored += 1;
     this.#notBefore = now + pauseAfter(this.#ignored, times);
   }
 }

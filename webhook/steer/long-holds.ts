@@ -52,9 +52,9 @@ export class LongHolds {
       const isLong = (since: number): boolean => now - since >= after;
       if (due.length >= most || !isLong(heldSince) || this.#isTold(uid, heldSince, now)) continue;
       const found = obstacle(profiles, refused);
-      if (found === undefined || !isLong(holdBegan(heldSince, found.standing))) continue;
+      if (found === undefined || !isLong(holdBegan(heldSince, found.standing, now))) continue;
       this.#told.set(uid, { heldSince, again: Number.POSITIVE_INFINITY });
-      due.push(longHoldNotice(pod, heldSince, found, view));
+      due.push(longHoldNotice(pod, heldSince, found, view, now));
     }
     for (const uid of left) this.#told.delete(uid);
     return due;
@@ -72,9 +72,15 @@ export class LongHolds {
   }
 }
 
-function longHoldNotice(pod: WaitingPod, heldSince: number, obstacle: Obstacle, view: HoldView): Notice {
+function longHoldNotice(
+  pod: WaitingPod,
+  heldSince: number,
+  obstacle: Obstacle,
+  view: HoldView,
+  now: number,
+): Notice {
   const { daemonSet, standing } = obstacle;
-  const until = timeText(holdBegan(heldSince, standing) + view.policy.gate.maxHold);
+  const until = timeText(holdBegan(heldSince, standing, now) + view.policy.gate.maxHold);
   const where =
     standing.pod === undefined
       ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`

@@ -41,6 +41,8 @@ export interface Neighbours {
   spread: { maxSkew: number; selects: Requirement[]; itself: boolean }[];
   /** The pod will not be where any of these is. */
   apart: Requirement[][];
+  /** The same for pods that want the same; empty for those that want nothing. */
+  kind: string;
 }
 
 const host = 'kubernetes.io/hostname';
@@ -74,11 +76,12 @@ export function pickNeighbours(
     })
     .filter(isHere)
     .map(asked);
-  return { spread, apart };
+  const isAny = spread.length + apart.length > 0;
+  return { spread, apart, kind: isAny ? JSON.stringify([namespace, spread, apart]) : '' };
 }
 
 /** Pods on a node, by UID; undefined where they are not known. */
-type Placed = ReadonlyMap<string, PlacedPod> | undefined;
+export type Placed = ReadonlyMap<string, PlacedPod> | undefined;
 
 /**
  * Whether the scheduler would turn a nomination down for sure, for the sake of the pods that are there.

@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../readiness/facts.ts';
 import { Candidates, type Takes } from './candidates.ts';
 import type { History } from './history.ts';
+import { Hopes } from './hopes.ts';
 import { lookOf } from './look.ts';
-import { isHopeless } from './neighbours.ts';
 import { once } from './once.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
@@ -60,6 +60,7 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
     const there = room(node.name);
     return there && lookOf(node, there);
   });
+  const hopes = new Hopes((node) => room(node)?.pods);
   const sites = new Sites(room, history.expected());
   const widths = new Map<string, number>();
   const result: Plan = { nominations: [], unknown: { rooms: [], volumes: [] }, again: undefined };
@@ -79,8 +80,7 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
       result.unknown.volumes.push(pod);
       continue;
     }
-    const left = room(pod.refused);
-    if (left === undefined && pod.neighbours.spread.length > 0) {
+    if (pod.neighbours.spread.length > 0 && room(pod.refused) === undefined) {
       result.unknown.rooms.push(pod.refused);
       continue;
     }
@@ -91,7 +91,7 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
         (node) =>
           !history.avoids(pod, node.name, () => look(node), now) &&
           reachesVolumes(wish, node) &&
-          !isHopeless(pod, room(node.name)?.pods, left?.pods),
+          !hopes.areVain(pod, node.name),
       );
     const found = sites.best(pod, open);
     if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
@@ -118,8 +118,8 @@ const settled = 1000;
  * From when on it can be told which other pods are where, for a pod that wants to know: those of its controller are
  * made and bound at once. By a scheduler's clock; one that is ahead of ours tells nothing.
  */
-function othersSeenFrom({ neighbours: { spread, apart }, heldSince }: WaitingPod, now: number): number {
-  if (spread.length + apart.length === 0 || heldSince === undefined || heldSince > now) {
+function othersSeenFrom({ neighbours: { kind }, heldSince }: WaitingPod, now: number): number {
+  if (kind === '' || heldSince === undefined || heldSince > now) {
     return Number.NEGATIVE_INFINITY;
   }
   return heldSince + settled;

@@ -129,6 +129,26 @@ suite('after a nomination that was ignored', () => {
     assert.equal(history.notBefore(pod), at + 35 * seconds);
   });
 
+  test('many that are ignored together are one failure of the group', () => {
+    const wave = Array.from({ length: 50 }, (_, index) => waiting(`wave-${index}`));
+    const history = new History();
+    for (const one of wave) history.made({ pod: one, node: 'n2', look }, '20', now);
+    const at = now + 5 * seconds;
+    outcomes(history, at, ...wave.map((one) => ({ ...one, version: '21' })));
+    assert.equal(history.notBefore(waiting('another')), at + 10 * seconds);
+  });
+
+  test('one that works while the group pauses ends the pause', () => {
+    const history = nominated();
+    history.made({ pod: other, node: 'n3', look }, '20', now);
+    const at = now + 5 * seconds;
+    outcomes(history, at, after('21'), other);
+    assert.equal(history.notBefore(waiting('third')), at + 10 * seconds);
+    outcomes(history, at + seconds, after('21'));
+    assert.ok(history.notBefore(waiting('third')) <= now);
+    assert.equal(history.notBefore(pod), at + 10 * seconds, 'its own pause stays');
+  });
+
   test('one that worked ends the pauses of the group', () => {
     const history = nominated();
     outcomes(history, now + 5 * seconds, after('21'), other);

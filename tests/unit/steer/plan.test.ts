@@ -65,7 +65,7 @@ suite('where a pod is sent', () => {
 
   test('not to a node that has pods enough of a kind that must be spread', () => {
     const wants = { maxSkew: 1, selects: [{ key: 'app', operator: 'In', values: ['web'] }], itself: true };
-    const spread = { ...one, neighbours: { spread: [wants], apart: [] } };
+    const spread = { ...one, neighbours: { spread: [wants], apart: [], kind: 'spread' } };
     const crowded = { ...room({}), pods: new Map([['u1', mate]]) };
     assert.deepEqual(sent([spread], { room: (name) => (name === 'n2' ? crowded : room({})) }), ['web>n3']);
     assert.deepEqual(sent([spread], { room: (name) => (name === 'n1' ? room({}) : crowded) }), []);
@@ -107,7 +107,8 @@ suite('where a pod is sent', () => {
   }
 
   test('pods that look at others wait until those are where they are, and look again then', () => {
-    const apart = { spread: [], apart: [[{ key: 'app', operator: 'In', values: ['web'] }]] };
+    const selects = [{ key: 'app', operator: 'In', values: ['web'] }];
+    const apart = { spread: [], apart: [selects], kind: 'apart' };
     const shy: WaitingPod = { ...one, neighbours: apart, heldSince: now };
     const looked = (at: number) => (name: string) => (name === 'n3' ? undefined : { ...room({}), at });
     const next = (at: number, pod = shy): [string[], string[], number | undefined] => {

@@ -32,7 +32,7 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
     claims: [],
-    neighbours: { spread: [], apart: [] },
+    neighbours: { spread: [], apart: [], kind: '' },
     guesswork: false,
     ...more,
   };

@@ -42,13 +42,13 @@ suite('what is read of a pod that waits', () => {
     assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
     assert.deepEqual(pod.claims, ['disk', 'web-0-scratch']);
     assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
-    assert.deepEqual(pod.neighbours, { spread: [], apart: [] });
+    assert.deepEqual(pod.neighbours, { spread: [], apart: [], kind: '' });
   });
 
   test('what it wants of the pods beside it, in its namespace and by its labels', () => {
     const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: {}, matchLabelKeys: ['app'] };
     const asked = [{ key: 'app', operator: 'In', values: ['web'] }];
-    const { neighbours } = pickWaiting(
+    const { kind, ...neighbours } = pickWaiting(
       api(
         {
           topologySpreadConstraints: [{ ...term, whenUnsatisfiable: 'DoNotSchedule', maxSkew: 2 }],
@@ -60,7 +60,8 @@ suite('what is read of a pod that waits', () => {
         },
         { labels: { app: 'web' } },
       ),
-    );
+    ).neighbours;
+    assert.match(kind, /"shop"/);
     assert.deepEqual(neighbours, {
       spread: [{ maxSkew: 2, selects: asked, itself: true }],
       apart: [asked],
