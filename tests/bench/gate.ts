@@ -60,7 +60,14 @@ export function gateBench(): void {
   const parse = percentiles(() => JSON.parse(body));
   const decide = percentiles((index) => {
     const placement = placements[index % nodes];
-    if (placement) decidePlacement(placement, pod, { policy, readiness, unlisted: () => false, now });
+    if (placement)
+      decidePlacement(placement, pod, {
+        policy,
+        readiness,
+        unlisted: () => false,
+        unheard: () => false,
+        now,
+      });
   });
   const line = (what: string, { p50, p99 }: { p50: number; p99: number }): void =>
     console.log(

@@ -20,6 +20,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds without a byte after which it is given up (default 10 s). */
   timeout?: number;
+  /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
+  maxBytes?: number;
 }
 
 const defaultTimeout = 10_000;
@@ -60,10 +62,10 @@ export class ApiClient {
    * where the credentials cannot be read; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
-    const { timeout = defaultTimeout, signal } = options;
+    const { timeout = defaultTimeout, signal, maxBytes } = options;
     return this.#guard(operationOf(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
-      const body = await readBody(response, timeout);
+      const body = await readBody(response, timeout, maxBytes);
       try {
         return JSON.parse(body) as T;
       } catch (error) {

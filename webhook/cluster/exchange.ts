@@ -20,6 +20,13 @@ export class Silence extends Error {
   }
 }
 
+/** The answer is larger than whoever asked can take. */
+export class TooLarge extends Error {
+  constructor(most: number) {
+    super(`an answer of more than ${most} bytes`);
+  }
+}
+
 /** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
 export async function exchange(call: Call): Promise<IncomingMessage> {
   try {
@@ -54,10 +61,22 @@ function send({ method, url, headers, body, agent, timeout, signal }: Call): Pro
   return promise;
 }
 
-/** The whole body; ends with {@link Silence} when nothing comes for `timeout` milliseconds. */
-export async function readBody(response: IncomingMessage, timeout: number): Promise<string> {
+/**
+ * The whole body; ends with {@link Silence} when nothing comes for `timeout` milliseconds, and with {@link TooLarge}
+ * when it has more than `most` bytes.
+ */
+export async function readBody(
+  response: IncomingMessage,
+  timeout: number,
+  most = Number.POSITIVE_INFINITY,
+): Promise<string> {
+  let bytes = 0;
   const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
-  response.on('data', () => timer.refresh());
+  response.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    if (bytes > most) response.destroy(new TooLarge(most));
+  });
   try {
     return await text(response);
   } finally {

@@ -46,6 +46,9 @@ export class Reflecting {
       get synced() {
         return reflector.synced;
       },
+      get heardAt() {
+        return reflector.heardAt;
+      },
       whenSynced: () => Promise.race([reflector.whenSynced(), stopped.promise]),
       subscribe: (subscriber) => reflector.subscribe(subscriber),
       entries: () => reflector.store.entries(),

@@ -5,6 +5,8 @@ import type { Change } from './reflector/store.ts';
 /** A running reflector. */
 export interface Reflection<T> {
   readonly synced: boolean;
+  /** When the API server last said all that there was to say: see the reflector's. */
+  readonly heardAt: number;
   /** Resolves when everything was listed once, or it was stopped before. */
   whenSynced(): Promise<void>;
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
@@ -61,6 +63,11 @@ export class Reflections<O extends ApiObject, T> {
   /** Whether a source is there and has not been listed yet. */
   isUnsynced(name: string): boolean {
     return this.#running.get(name)?.reflection.synced === false;
+  }
+
+  /** When the API server last said all that there was to say of a source; undefined where that is not reflected. */
+  heardAt(name: string): number | undefined {
+    return this.#running.get(name)?.reflection.heardAt;
   }
 
   /** Resolves when all of those that are reflected now have been listed, or stopped before. */

@@ -129,7 +129,7 @@ async function openCluster(kubeconfig: string | undefined, ownNamespace: string 
       ...inside,
       ownNamespace,
     });
-    const { readiness, pods, waiting, unsynced, unlisted, whenSynced, policyChanged } = gate;
+    const { readiness, pods, waiting, unsynced, unlisted, unheard, whenSynced, policyChanged } = gate;
     return {
       namespaces: namespaces.value,
       readiness,
@@ -137,6 +137,7 @@ async function openCluster(kubeconfig: string | undefined, ownNamespace: string 
       waiting,
       unsynced,
       unlisted,
+      unheard,
       whenSynced,
       policyChanged,
       unready,

@@ -34,6 +34,8 @@ export interface GateContext {
   readiness: Readiness;
   /** Whether the nodes, or the pods of a DaemonSet, have not all been listed yet: nothing follows from their absence. */
   unlisted: (daemonSet: DaemonSetRef) => boolean;
+  /** Whether a node is so new here that nothing has been heard of the DaemonSet's pods since it came. */
+  unheard: (daemonSet: DaemonSetRef, node: string) => boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -47,7 +49,7 @@ export interface GateContext {
 export function decidePlacement(
   placement: Placement,
   pod: Pick<PendingPod, 'profiles' | 'heldSince'> | undefined,
-  { policy, readiness, unlisted, now }: GateContext,
+  { policy, readiness, unlisted, unheard, now }: GateContext,
 ): GateDecision {
   const { node } = placement;
   if (placement.operation !== 'CREATE' || node === '') return skip('operation');
@@ -70,6 +72,8 @@ export function decidePlacement(
     const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
     if (standing === undefined) {
       doubts.push({ ...unknown({ readiness, daemonSet, node }), ...told });
+    } else if (standing.state === 'absent' && unheard(daemonSet, node)) {
+      doubts.push({ ...notSynced(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...told });
     } else if (!open.has(standing.state)) {
       const obstacle = { node, profile, daemonSet, standing };
       return { ...stop(obstacle, pod.heldSince, policy, now), ...told };

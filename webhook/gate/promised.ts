@@ -29,8 +29,14 @@ export function promisedTo({ metadata, spec }: PromisedPod): string[] {
   return own(metadata.labels, profileLabel)?.split('.') ?? [];
 }
 
+/** A label's value has 63 characters at most, and so 32 names with dots between them. */
+const most = { names: 32, characters: 63 };
+
+/** The names in a list, as far as they can be some: anybody may have written it, and it is kept. */
 const stringsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  Array.isArray(value)
+    ? value.filter((one) => typeof one === 'string' && one.length <= most.characters).slice(0, most.names)
+    : [];
 
 /** The profiles whose checks the container makes; none where they cannot be read. */
 function profilesProvedBy({ env: variables }: Pick<Container, 'env'>): string[] {

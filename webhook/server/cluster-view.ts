@@ -15,6 +15,8 @@ export interface ClusterView {
   unsynced(): string | undefined;
   /** Whether the nodes, or the pods of this DaemonSet, are not all known yet. */
   unlisted(daemonSet: DaemonSetRef): boolean;
+  /** Whether a node is so new here that nothing has been heard of the DaemonSet's pods since it came. */
+  unheard(daemonSet: DaemonSetRef, node: string): boolean;
   /** Resolves when all of that is known; it may stay open for ever. */
   whenSynced(): Promise<void>;
   /** Why no calls should come here yet, or undefined when they may. */

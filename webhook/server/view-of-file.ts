@@ -44,6 +44,7 @@ export function viewOfFile(file: string, profile: string | undefined, told: Told
     waiting: () => files.value.state.pending.values(),
     unsynced: () => undefined,
     unlisted: () => false,
+    unheard: () => false,
     whenSynced: () => Promise.resolve(),
     close: () => files.close(),
   };
@@ -58,6 +59,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     waiting: () => [],
     unsynced: () => 'no cluster is watched',
     unlisted: () => true,
+    unheard: () => true,
     whenSynced: () => new Promise(() => {}),
   };
 }

@@ -135,7 +135,7 @@ function needsHelp(
   { history, nodes, takes }: Known,
 ): pod is WaitingPod & { refused: string } {
   const { refused, leaving, profiles, nominated } = pod;
-  if (refused === undefined || leaving || history.isBusy(pod)) return false;
+  if (refused === undefined || leaving || pod.unwieldy || history.isBusy(pod)) return false;
   if (takes(profiles, refused)) return false;
   // a nomination of somebody else's, or of a leader before this one
   return nominated === '' || !nodes.some(({ name }) => name === nominated) || !takes(profiles, nominated);

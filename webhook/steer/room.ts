@@ -55,6 +55,14 @@ export function roomOf(pods: readonly ApiPlacedPod[], at: number): Room {
   };
 }
 
+/** A node about whose pods more is to be said than can be read: nobody is sent there. */
+export const crowdedRoom = (at: number): Room => ({
+  amounts: { pods: Number.POSITIVE_INFINITY },
+  groups: new Map(),
+  pods: new Map(),
+  at,
+});
+
 /** A pod that is to be on a node, or is there and may not be counted yet. */
 export interface Expected {
   uid: string;

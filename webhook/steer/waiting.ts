@@ -32,6 +32,9 @@ type PromisingContainer = NonNullable<NonNullable<ApiPendingPod['spec']>['initCo
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
+/** More characters than this are not kept of what a pod asks of its node: anybody may make such pods. */
+const longest = 16_384;
+
 /** A pod that waits for a node, with all that says where it could go. */
 export interface WaitingPod extends PendingPod {
   /** `metadata.resourceVersion`. */
@@ -53,6 +56,8 @@ export interface WaitingPod extends PendingPod {
   neighbours: Neighbours;
   /** Whether it has hard wishes that only the scheduler can judge: see {@link isGuesswork}. */
   guesswork: boolean;
+  /** Whether it asks for its node in so many words that they are not kept: it is left to the scheduler. */
+  unwieldy: boolean;
 }
 
 export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
@@ -64,10 +69,13 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
     tolerations: tolerations ?? [],
     requests: podRequests(spec),
   };
+  const neighbours = pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {});
+  const kind = JSON.stringify([pending.profiles, asked]);
+  const unwieldy = kind.length + neighbours.kind.length > longest;
   return {
     ...pending,
-    ...asked,
-    kind: JSON.stringify([pending.profiles, asked]),
+    ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours }),
+    unwieldy,
     version: metadata.resourceVersion,
     nominated: status?.nominatedNodeName ?? '',
     leaving: typeof metadata.deletionTimestamp === 'string',
@@ -77,10 +85,17 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
       // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
       return ephemeral ? [`${metadata.name}-${name}`] : [];
     }),
-    neighbours: pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {}),
     guesswork: isGuesswork(spec),
   };
 }
+
+const nothingAsked = {
+  wish: {},
+  tolerations: [],
+  requests: {},
+  kind: '',
+  neighbours: { spread: [], apart: [], kind: '' },
+};
 
 /** The group of a pod: {@link WaitingPod.group}. */
 export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): string {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ApiClient } from '../../../webhook/cluster/client.ts';
 import type { ClusterError } from '../../../webhook/cluster/errors.ts';
+import { TooLarge } from '../../../webhook/cluster/exchange.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
 const fails =
@@ -30,6 +31,13 @@ test('a request carries its query, body and content type, and gives the parsed a
   assert.equal(asked?.body, '{"data":{"ä":"b"}}');
   assert.equal(asked?.headers['content-type'], 'application/merge-patch+json');
   assert.match(asked?.headers['user-agent'] ?? '', /^cni-gate\/\d/);
+});
+
+test('an answer that is larger than it may be is not read to its end', async (t) => {
+  const api = await startFakeApi(t, (_asked, response) => json(response, 200, { items: 'x'.repeat(5000) }));
+  const get = (maxBytes: number) => api.client.request('GET', '/api/v1/pods', { maxBytes });
+  await get(6000);
+  await assert.rejects(get(4000), (error: Error) => error.cause instanceof TooLarge);
 });
 
 const refusals: [number, string, string][] = [

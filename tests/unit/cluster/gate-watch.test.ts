@@ -90,6 +90,8 @@ suite('what the gate watches', () => {
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'absent']);
     assert.ok(!api.asked.some((asked) => keyOf(asked) === podsOf('other')));
+    // anybody may make large ones: a page of 500 would not fit into memory
+    assert.equal(api.asked.find(({ path }) => path === '/api/v1/pods')?.query.limit, '20');
 
     configure('agent', 'other');
     assert.equal(gate.unsynced(), 'pods of DaemonSet net/other');
@@ -100,6 +102,23 @@ suite('what the gate watches', () => {
 
     configure('other');
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'absent', 'ready']);
+  });
+
+  test('of a node that only a later list told of, whether anything was heard of its DaemonSet since', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const before = there['/api/v1/nodes'] ?? [];
+    t.after(() => Object.assign(there, { '/api/v1/nodes': before }));
+    there['/api/v1/nodes'] = [...before, apiNode('n2', 'b1', 60)];
+    const unheard = (): boolean[] => ['n1', 'n2', 'n3'].map((node) => gate.unheard(named('agent'), node));
+    assert.deepEqual(unheard(), [false, false, false]);
+    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 410, reason: 'Expired' });
+    assert.deepEqual(unheard(), [false, true, false]);
+    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 61 }));
+    assert.deepEqual([unheard(), state('agent')], [[false, false, false], 'ready']);
+    // one that an event tells of is new, and its pods are not there yet
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.deepEqual(unheard(), [false, false, false]);
   });
 
   test('what goes is gone', async (t) => {

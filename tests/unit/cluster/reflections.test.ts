@@ -21,6 +21,7 @@ function reflections() {
       told.push(`start ${resource}`);
       return {
         synced: !resource.endsWith('late'),
+        heardAt: 1,
         whenSynced: () => (resource.endsWith('late') ? new Promise<void>(() => {}) : Promise.resolve()),
         subscribe: () => () => {},
         entries: () => [{ key: resource, uid: 'u', object: resource }],

@@ -4,8 +4,9 @@ import { decidePlacement, type GateDecision } from '../../../webhook/gate/decide
 import type { PendingPod } from '../../../webhook/gate/pending.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { refusedNode } from '../../../webhook/gate/refusal.ts';
+import { pickAgent, pickDaemonSet } from '../../../webhook/readiness/pick.ts';
 import { policyOf } from '../../support/configurations.ts';
-import { now } from '../readiness/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';
 
 const profiles = [
@@ -13,8 +14,16 @@ const profiles = [
   { name: 'bare' },
   { name: 'new', daemonSets: [{ namespace: 'net', name: 'late' }] },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
+  {
+    name: 'both',
+    daemonSets: [
+      { namespace: 'net', name: 'agent' },
+      { namespace: 'net', name: 'slow' },
+    ],
+  },
 ];
 const unlisted = ({ name }: { name: string }): boolean => name === 'late';
+const unheard = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
@@ -29,6 +38,7 @@ function decide(
     policy,
     readiness: broken,
     unlisted,
+    unheard,
     now,
   });
 }
@@ -71,7 +81,7 @@ suite('what the gate says to a placement', () => {
   test('what cannot be known is allowed, and told', () => {
     const told = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const context = { policy, readiness: broken, unlisted, now };
+    const context = { policy, readiness: broken, unlisted, unheard, now };
     assert.deepEqual(told(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
       'unknown',
       'pod-unknown',
@@ -100,6 +110,38 @@ suite('what the gate says to a placement', () => {
     const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
     assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
     assert.deepEqual(warnings, ['not held back: not all is known here yet: pods of DaemonSet net/late']);
+  });
+
+  test('nor does absence on a node that is newer here than what was heard of the pods', () => {
+    const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
+    const context = { policy: policyOf({ profiles }), readiness, unlisted, now };
+    const on = (node: string, isUnheard = unheard): string => {
+      const all = { ...context, unheard: isUnheard };
+      const { outcome, reason } = decidePlacement(decodePlacement(binding(node)), pending(), all);
+      return `${outcome} ${reason}`;
+    };
+    assert.deepEqual([on('n3'), on('n4')], ['refused absent', 'unknown not-synced']);
+    // what is known of a pod is known
+    assert.equal(
+      on('n5', () => true),
+      'refused broken',
+    );
+  });
+
+  test('each DaemonSet of a profile has its say, the first as the last', () => {
+    const apply = (ready: { agent: boolean; slow: boolean }) => {
+      const readiness = clusterWith({ n1: { ready: ready.agent } });
+      readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('slow')) }, now);
+      const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
+      readiness.apply({ kind: 'agent', facts: pickAgent(slow) }, now);
+      const context = { policy: policyOf({ profiles }), readiness, unlisted, unheard, now };
+      const pod = pending({ profiles: ['both'] });
+      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, context);
+      return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
+    };
+    assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);
+    assert.deepEqual(apply({ agent: false, slow: true }), ['refused', 'DaemonSet net/agent']);
+    assert.deepEqual(apply({ agent: true, slow: false }), ['refused', 'DaemonSet net/slow']);
   });
 
   test('pods to which nothing is promised, by profiles that bring nothing, are passed by', () => {

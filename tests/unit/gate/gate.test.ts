@@ -17,6 +17,7 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   pods: { pod: () => pending() },
   unsynced: () => undefined,
   unlisted: () => false,
+  unheard: () => false,
   ...more,
 });
 const outcome = async (body: object, more: Partial<GateSources> = {}) => {

@@ -35,6 +35,7 @@ suite('where a pod is sent', () => {
     ['nowhere once its node takes it', {}, { takes: () => true }, []],
     ['nowhere where it was not refused by us', { refused: undefined }, {}, []],
     ['nowhere once it is being deleted', { leaving: true }, {}, []],
+    ['nowhere where its wishes are not kept', { unwieldy: true }, {}, []],
     ['where its node selector says', { wish: { nodeSelector: { name: 'n3' } } }, {}, ['web>n3']],
     ['where its volumes are', { claims: ['data'] }, { volumes: () => onlyOn('n3') }, ['web>n3']],
     [

@@ -34,6 +34,7 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
     claims: [],
     neighbours: { spread: [], apart: [], kind: '' },
     guesswork: false,
+    unwieldy: false,
     ...more,
   };
   return { ...pod, kind: JSON.stringify([pod.profiles, pod.wish, pod.tolerations, pod.requests]) };

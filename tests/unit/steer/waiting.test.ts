@@ -68,6 +68,14 @@ suite('what is read of a pod that waits', () => {
     });
   });
 
+  test('one that says more than can be kept is left to the scheduler, and nothing of it is kept', () => {
+    const tolerations = [{ key: 'x'.repeat(20_000), operator: 'Exists' }];
+    const pod = pickWaiting(api({ tolerations }));
+    assert.equal(pod.unwieldy, true);
+    assert.ok(JSON.stringify(pod).length < 1000);
+    assert.equal(pickWaiting(api({ tolerations: [{ key: 'x', operator: 'Exists' }] })).unwieldy, false);
+  });
+
   test('pods that ask for the same are of one kind, whoever they are', () => {
     const kind = (spec: object, more: object = {}): string => pickWaiting(api(spec, more)).kind;
     assert.equal(

@@ -70,5 +70,7 @@ export const pendingSource: Source<ApiWaitingPod, WaitingPod> = {
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
+  // anybody who may make pods may set the label, and an object may have a megabyte and a half
+  pageSize: 20,
   pick: pickWaiting,
 };

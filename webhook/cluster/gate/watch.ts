@@ -26,6 +26,11 @@ export interface WatchedGate {
   unsynced(): string | undefined;
   /** Whether the nodes, or the pods of this DaemonSet, have not been listed yet. */
   unlisted(daemonSet: DaemonSetRef): boolean;
+  /**
+   * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
+   * may be there.
+   */
+  unheard(daemonSet: DaemonSetRef, node: string): boolean;
   /** Resolves when nodes, DaemonSets and their pods have been listed once. */
   whenSynced(): Promise<void>;
   /** To be called when another policy is in force: it may name other DaemonSets. */
@@ -50,7 +55,18 @@ export function watchGate(
     (changes) => apply(readiness, changes, agentChange),
   );
   const followDaemonSets = (): void => agents.watch(agentSources(daemonSets.store.list(), policy()));
-  nodes.subscribe((changes) => apply(readiness, changes, nodeChange));
+  // nodes that a later list told of: when, by performance.now()
+  const found = new Map<string, number>();
+  nodes.subscribe((changes) => {
+    for (const change of changes) {
+      if (change.type === 'deleted') found.delete(change.previous.name);
+      // the first list tells of them as well, and comes before it counts as synced
+      else if (change.type === 'added' && change.listed && nodes.synced) {
+        found.set(change.object.name, performance.now());
+      }
+    }
+    apply(readiness, changes, nodeChange);
+  });
   daemonSets.subscribe((changes) => {
     apply(readiness, changes, daemonSetChange);
     followDaemonSets();
@@ -70,6 +86,8 @@ export function watchGate(
     },
     unlisted: ({ namespace, name }) =>
       !nodes.synced || !daemonSets.synced || agents.isUnsynced(`${namespace}/${name}`),
+    unheard: ({ namespace, name }, node) =>
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.heardAt(`${namespace}/${name}`) ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();

@@ -11,6 +11,8 @@ export interface Source<O extends ApiObject, T> {
   path: string;
   /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
+  /** So many objects a page (500 by default): fewer where anybody may make large ones, as a page is read as a whole. */
+  pageSize?: number;
   /** Takes of an object what decisions need; the rest is forgotten. */
   pick: (object: O) => T;
 }
@@ -26,11 +28,12 @@ interface Page {
   items?: unknown[] | null;
 }
 
-const pageSize = 500;
+const defaultPageSize = 500;
 
 /**
  * Lists everything, page by page. No version is asked for, so the answer is up to date and not what a cache that is
- * behind has. A page token that expired on the way costs one list in one piece.
+ * behind has. A page token that expired on the way costs one list more:
+ * in one piece, but where pages are small for a reason.
  *
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
@@ -41,10 +44,10 @@ export async function listAll<O extends ApiObject, T>(
   options: { timeout: number; signal: AbortSignal; onPage: () => void },
 ): Promise<Listed<T>> {
   try {
-    return await pages(client, source, pageSize, options);
+    return await pages(client, source, source.pageSize ?? defaultPageSize, options);
   } catch (error) {
     if (!(error instanceof ClusterError && error.status === 410)) throw error;
-    return await pages(client, source, undefined, options);
+    return await pages(client, source, source.pageSize, options);
   }
 }
 

@@ -39,6 +39,7 @@ export class Reflector<O extends ApiObject, T> {
   #isSynced = false;
   #version = '';
   #lastError: unknown;
+  #heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(client: ApiClient, source: Source<O, T>, options: ReflectorOptions = {}) {
     this.source = source;
@@ -51,6 +52,14 @@ export class Reflector<O extends ApiObject, T> {
   /** Whether everything was listed once. It stays so: what is known does not become unknown by an outage. */
   get synced(): boolean {
     return this.#isSynced;
+  }
+
+  /**
+   * When the API server last said all that there was to say by then, milliseconds of `performance.now()`: a list, an
+   * event, or the regular end of a watch.
+   */
+  get heardAt(): number {
+    return this.#heardAt;
   }
 
   /** Resolves when everything was listed once. */
@@ -96,6 +105,7 @@ export class Reflector<O extends ApiObject, T> {
         onPage: () => this.#observer?.contact(),
       });
       this.#version = resourceVersion;
+      this.#heardAt = performance.now();
       this.#tell(this.store.replace(entries));
       this.#isSynced = true;
       this.#synced.resolve();
@@ -118,12 +128,16 @@ export class Reflector<O extends ApiObject, T> {
       },
       onEvent: (event) => this.#take(event),
     });
-    if (outcome.type === 'ended') this.#observer?.contact();
+    if (outcome.type === 'ended') {
+      this.#observer?.contact();
+      this.#heardAt = performance.now();
+    }
     return outcome;
   }
 
   #take(event: Exclude<WatchEvent<O>, { type: 'error' }>): void {
     this.#observer?.contact();
+    this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;
