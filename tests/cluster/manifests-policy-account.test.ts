@@ -189,6 +189,9 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
       (status) => ({ status }),
     ),
     { status: { startTime: new Date().toISOString() } },
+    { status: { observedGeneration: 77 } },
+    { status: { allocatedResources: { cpu: '5' } } },
+    { status: { resources: { requests: { cpu: '5' } } } },
     {
       status: { containerStatuses: [{ name: 'web', image: '', imageID: '', ready: true, restartCount: 0 }] },
     },
