@@ -19,7 +19,8 @@ export const errorCodes = {
   CNI_GATE_NOT_FOUND: 'The server has no such path, or serves it by another method.',
   CNI_GATE_NAMESPACE_UNKNOWN: 'A pod came from a namespace whose labels are not known.',
   CNI_GATE_DAEMONSET_UNKNOWN: 'A profile that is in use names a DaemonSet that does not exist.',
-  CNI_GATE_NOT_REGISTERED: 'Namespaces opted in, and the API server has no such webhook of cni-gate to call.',
+  CNI_GATE_NOT_REGISTERED:
+    'Namespaces opted in, and the API server has no such webhook of cni-gate, or no caBundle to call it by.',
   CNI_GATE_NOT_OPTED_IN: 'The namespace that status was asked about has not opted in.',
   CNI_GATE_NODE_NOT_READY: 'A pod was to be put on a node whose network is not ready.',
   CNI_GATE_NAME_TAKEN: 'A pod has a container or volume with a name that belongs to cni-gate.',

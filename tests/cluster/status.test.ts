@@ -122,7 +122,11 @@ const bare = ({
 
 const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../manifests/base/${name}.yaml`, import.meta.url));
-const [serviceAccount, rights] = [manifest('service-account'), manifest('rights')];
+const [serviceAccount, rights, rightsOfPeople] = [
+  manifest('service-account'),
+  manifest('rights'),
+  manifest('rights-status'),
+];
 
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
@@ -289,6 +293,28 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(status().exit, 0);
   });
 
+  test('a webhook without a caBundle is as one that is not registered, also with --watch', async (t) => {
+    const patch = ['patch', 'validatingwebhookconfiguration', 'cni-gate', '--type=json', '-p'];
+    const path = '/webhooks/1/clientConfig/caBundle';
+    const value = await cluster.kubectl([
+      ...['get', 'validatingwebhookconfiguration', 'cni-gate', '-o'],
+      'jsonpath={.webhooks[1].clientConfig.caBundle}',
+    ]);
+    const { until, end } = watching(t);
+    await until(({ well }) => well);
+    await cluster.kubectl([...patch, JSON.stringify([{ op: 'remove', path }])]);
+    await until(({ well }) => !well);
+    const { exit, faults, verbs } = status();
+    const why = 'there is no caBundle for placed-pods.cni-gate.io in validatingwebhookconfiguration/cni-gate';
+    assert.deepEqual(
+      [exit, verbs[1]?.inForce, verbs[1]?.why, faults],
+      [1, false, why, [{ code: 'CNI_GATE_NOT_REGISTERED', message: `${why}, and namespaces have opted in` }]],
+    );
+    await cluster.kubectl([...patch, JSON.stringify([{ op: 'add', path, value }])]);
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+
   test('-n with a namespace that has not opted in says so, and how it would', async () => {
     const { exit, faults, namespaces } = status('-n', bystander);
     assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
@@ -320,6 +346,27 @@ suite('cni-gate status on a real control plane', () => {
       verbs.map(({ inForce }) => inForce),
       [true, true, true],
     );
+  });
+
+  test('with the role for people all is known, also with --watch', async (t) => {
+    const { kubeconfig } = await cluster.user('reader');
+    await cluster.kubectl(['apply', '-f', rightsOfPeople]);
+    const binding = ['clusterrolebinding', 'reader', '--clusterrole=cni-gate-status', '--user=reader'];
+    await cluster.kubectl(['create', ...binding]);
+    const known = ({ verbs }: Status): boolean => verbs.every(({ inForce }) => inForce !== null);
+    await eventually(async () => {
+      const { status: exit, stdout, stderr } = cniGate(['status', '--kubeconfig', kubeconfig, '-o', 'json']);
+      assert.equal(exit, 0, stdout + stderr);
+      assert.ok(known(JSON.parse(stdout)));
+    });
+    const { until, end } = watching(t, '--kubeconfig', kubeconfig);
+    await until(({ well }) => well);
+    // what changes is told by the watches
+    await setReady(false);
+    await until((seen) => stateOfN1(seen) === 'starting' && known(seen));
+    await setReady(true);
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
   });
 
   test('a namespace that is not there, and a right that is missing, end with 2 and a code', async () => {

@@ -31,10 +31,17 @@ export interface PodFacts {
   unproved?: Unproved;
 }
 
-/** Names of our webhooks that the API server calls; undefined where it may not be read. */
+/** A webhook that is registered. */
+export interface RegisteredWebhook {
+  name: string;
+  /** Whether the API server has an authority to trust its server by. */
+  trusted: boolean;
+}
+
+/** What is in our webhook configurations; undefined where that may not be read. */
 export interface Registered {
-  mutating: ReadonlySet<string> | undefined;
-  validating: ReadonlySet<string> | undefined;
+  mutating: readonly RegisteredWebhook[] | undefined;
+  validating: readonly RegisteredWebhook[] | undefined;
 }
 
 /** The cluster's version, for people, and whether its scheduler goes by nominations. */

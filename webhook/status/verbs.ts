@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
 import { installedWebhooks, webhookConfiguration } from '../names.ts';
-import type { StatusFacts } from './facts.ts';
+import type { RegisteredWebhook, StatusFacts } from './facts.ts';
 import type { Fault, VerbStatus } from './model.ts';
 
 /** Whether something holds, and why not, or why that is not known. */
@@ -42,12 +42,19 @@ export function verbsOf(
 const yes: Finding = { inForce: true, why: '' };
 const no = (why: string): Finding => ({ inForce: false, why });
 
-/** Whether the API server calls all of our webhooks of a kind. */
-function calledFor(kind: keyof typeof installedWebhooks, found: ReadonlySet<string> | undefined): Finding {
+/** Whether the API server has all of our webhooks of a kind, and can trust who answers them. */
+function calledFor(
+  kind: keyof typeof installedWebhooks,
+  found: readonly RegisteredWebhook[] | undefined,
+): Finding {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
   if (found === undefined) return { inForce: null, why: `not known: ${where} may not be read` };
-  const missing = installedWebhooks[kind].filter((name) => !found.has(name));
-  return missing.length === 0 ? yes : no(`there is no webhook ${missing.join(', ')} in ${where}`);
+  const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
+  const missing = installedWebhooks[kind].filter((name) => !trust.has(name));
+  if (missing.length > 0) return no(`there is no webhook ${missing.join(', ')} in ${where}`);
+  const distrusted = installedWebhooks[kind].filter((name) => !trust.get(name));
+  if (distrusted.length > 0) return no(`there is no caBundle for ${distrusted.join(', ')} in ${where}`);
+  return yes;
 }
 
 function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['scheduler']): Finding {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/names.ts';
@@ -88,6 +89,7 @@ test('alerts ask for metrics that there are', async () => {
   const { registry } = new Metrics();
   new CertificateMetrics(registry);
   new ClusterMetrics(registry);
+  new SteerMetrics(registry);
   measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
   const known = await registry.metrics();
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import type { DaemonSetRef } from '../../../webhook/config/types.ts';
-import { installedWebhooks } from '../../../webhook/names.ts';
 import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
@@ -10,6 +9,7 @@ import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { blocks, pages } from '../../support/pages.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+import { allRegistered } from './objects.ts';
 
 /** Three nodes that are ready for these DaemonSets. */
 function readyNodes(daemonSets: DaemonSetRef[]): Readiness {
@@ -35,10 +35,7 @@ describe('a guide shows the status as the command prints it', () => {
       const facts = {
         policy: policyOf({}),
         readiness: readyNodes(daemonSets),
-        registered: {
-          mutating: new Set(installedWebhooks.mutating),
-          validating: new Set(installedWebhooks.validating),
-        },
+        registered: allRegistered,
         scheduler: { version: 'v1.36.3', goesByNominations: true },
         namespaces: [{ name: 'shop', profile }],
         pods: [],

@@ -1,3 +1,5 @@
+import { installedWebhooks } from '../../../webhook/names.ts';
+import type { Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
 
 /** A pod that runs with the proof that was promised to it. */
@@ -33,3 +35,13 @@ export const statusOf = (profiles: string[], checks: string[], more: object = {}
 
 /** Metadata that differs from that of {@link provedPod}. */
 export const meta = (more: object): ApiStatusPod['metadata'] => more as ApiStatusPod['metadata'];
+
+/** Webhooks of which the API server has all that it needs to call them. */
+export const called = (names: readonly string[]): RegisteredWebhook[] =>
+  names.map((name) => ({ name, trusted: true }));
+
+/** All that an installation registers. */
+export const allRegistered: Registered = {
+  mutating: called(installedWebhooks.mutating),
+  validating: called(installedWebhooks.validating),
+};

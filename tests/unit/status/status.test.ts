@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { installedWebhooks } from '../../../webhook/names.ts';
 import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
@@ -10,6 +9,7 @@ import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+import { allRegistered } from './objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -20,17 +20,14 @@ const minuteAgo = now - 60_000;
 
 /** A cluster in which all of cni-gate is registered and steers. */
 const inForce: Pick<StatusFacts, 'registered' | 'scheduler'> = {
-  registered: {
-    mutating: new Set(installedWebhooks.mutating),
-    validating: new Set(installedWebhooks.validating),
-  },
+  registered: allRegistered,
   scheduler: { version: 'v1.36.3', goesByNominations: true },
 };
 
 /** A cluster in which something of everything is wrong. */
 const troubled = (): StatusFacts => ({
   policy,
-  registered: { mutating: new Set(installedWebhooks.mutating), validating: new Set() },
+  registered: { ...allRegistered, validating: [] },
   scheduler: inForce.scheduler,
   readiness: clusterWith({
     n1: {},
@@ -154,10 +151,7 @@ suite('what is well', () => {
   });
 
   const one: [string, Partial<StatusFacts>][] = [
-    [
-      'a webhook for pods that is not registered',
-      { registered: { ...inForce.registered, mutating: new Set() } },
-    ],
+    ['a webhook for pods that is not registered', { registered: { ...allRegistered, mutating: [] } }],
     ['a pod that is held', { pods: troubled().pods }],
     ['a label that names no profile', { namespaces: [{ name: 'typo', profile: 'mehs' }] }],
     ['a node without the DaemonSet pod', { readiness: clusterWith({ n1: undefined }) }],

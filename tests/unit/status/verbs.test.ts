@@ -4,11 +4,8 @@ import { installedWebhooks } from '../../../webhook/names.ts';
 import type { Registered, SchedulerFacts } from '../../../webhook/status/facts.ts';
 import { verbsOf } from '../../../webhook/status/verbs.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { allRegistered, called } from './objects.ts';
 
-const all: Registered = {
-  mutating: new Set(installedWebhooks.mutating),
-  validating: new Set(installedWebhooks.validating),
-};
 const recent: SchedulerFacts = { version: 'v1.36.3', goesByNominations: true };
 
 /** The verbs in words, and the codes of what is wrong. */
@@ -18,7 +15,7 @@ function told(
 ): string[] {
   const { settings = {}, registered } = more;
   const scheduler = 'scheduler' in more ? more.scheduler : recent;
-  const facts = { policy: policyOf(settings), registered: { ...all, ...registered }, scheduler };
+  const facts = { policy: policyOf(settings), registered: { ...allRegistered, ...registered }, scheduler };
   const { verbs, faults } = verbsOf(facts, optedIn);
   return [
     ...verbs.map(({ verb, mode, inForce, why }) => `${verb} ${mode} ${inForce} ${why}`.trim()),
@@ -55,9 +52,33 @@ suite('what is in force', () => {
   });
 });
 
+suite('webhooks without a caBundle', () => {
+  const where = 'there is no caBundle for pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
+  const [first, second] = installedWebhooks.validating;
+
+  test('are not in force, and a fault once a namespace has opted in', () => {
+    const registered = { mutating: [{ name: 'pods.cni-gate.io', trusted: false }] };
+    const lines = [`prove enforce false ${where}`, gate, steer];
+    assert.deepEqual(told({ registered }, false), lines);
+    assert.deepEqual(told({ registered }), [
+      ...lines,
+      `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,
+    ]);
+  });
+
+  test('are told by name, after one that is missing', () => {
+    const distrusted = { name: second, trusted: false };
+    assert.equal(
+      told({ registered: { validating: [...called([first]), distrusted] } })[1],
+      `gate enforce false there is no caBundle for ${second} in validatingwebhookconfiguration/cni-gate`,
+    );
+    assert.match(told({ registered: { validating: [distrusted] } })[1] ?? '', /there is no webhook/);
+  });
+});
+
 suite('webhooks that are not registered', () => {
   const where = 'there is no webhook pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
-  const registered = { mutating: new Set<string>() };
+  const registered = { mutating: [] };
 
   test('are a fault once a namespace has opted in, and before that only told', () => {
     const missing = [`prove enforce false ${where}`, gate, steer];
@@ -75,7 +96,7 @@ suite('webhooks that are not registered', () => {
 
   test('are told by name, each that is missing', () => {
     const [first, ...others] = installedWebhooks.validating;
-    const lines = told({ registered: { validating: new Set([first]) } });
+    const lines = told({ registered: { validating: called([first]) } });
     assert.equal(
       lines[1],
       `gate enforce false there is no webhook ${others.join()} in validatingwebhookconfiguration/cni-gate`,

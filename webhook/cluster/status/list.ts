@@ -1,5 +1,5 @@
 import { Readiness } from '../../readiness/readiness.ts';
-import type { PodFacts, StatusFacts } from '../../status/facts.ts';
+import type { PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
 import { agentSources, daemonSetSource, nodeSource } from '../gate/sources.ts';
 import { listAll, type Source } from '../reflector/list-all.ts';
@@ -27,9 +27,9 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     const { entries } = await listAll(client, source, options);
     return entries.map(({ object }) => object);
   };
-  const webhooks = async (kind: WebhookKind): Promise<ReadonlySet<string> | undefined> => {
+  const webhooks = async (kind: WebhookKind): Promise<Registered['mutating']> => {
     const found = await ifAllowed(list(registeredSource(kind)));
-    return found && new Set(found.flat());
+    return found?.flat();
   };
   const readiness = new Readiness();
   try {

@@ -1,5 +1,5 @@
 import { webhookConfiguration } from '../../names.ts';
-import type { SchedulerFacts } from '../../status/facts.ts';
+import type { RegisteredWebhook, SchedulerFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import type { Source } from '../reflector/list-all.ts';
@@ -7,16 +7,28 @@ import type { ApiObject } from '../reflector/object.ts';
 import { askVersion, goesByNominations } from '../steer/version.ts';
 import { configurationsPath, type WebhookKind } from '../webhook-configurations.ts';
 
-type ConfigurationObject = ApiObject & { webhooks?: { name: string }[] | null };
+interface ApiWebhook {
+  name: string;
+  clientConfig: { service?: object | null; caBundle?: string | null };
+}
 
-/** The names of the webhooks in our configuration of a kind: a list of one, or of none. */
-export const registeredSource = (kind: WebhookKind): Source<ConfigurationObject, string[]> => ({
+type ConfigurationObject = ApiObject & { webhooks?: ApiWebhook[] | null };
+
+/** The webhooks in our configuration of a kind: a list of one configuration, or of none. */
+export const registeredSource = (kind: WebhookKind): Source<ConfigurationObject, RegisteredWebhook[]> => ({
   resource: `${kind}webhookconfigurations`,
   path: configurationsPath(kind),
   // also what a role may be held to
   query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
-  pick: ({ webhooks }) => (webhooks ?? []).map(({ name }) => name),
+  pick: ({ webhooks }) =>
+    (webhooks ?? []).map(({ name, clientConfig }) => ({ name, trusted: isTrusted(clientConfig) })),
 });
+
+/**
+ * Without a caBundle the API server goes by the authorities of its own machine, and none of those signs for the name
+ * of a Service, `cni-gate.cni-gate.svc`. For one that is called by a URL it may.
+ */
+const isTrusted = ({ service, caBundle }: ApiWebhook['clientConfig']): boolean => !service || !!caBundle;
 
 /** What was asked for; undefined where whoever asks has no right to it: the rest of a status is worth having. */
 export async function ifAllowed<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { PodFacts, StatusFacts } from '../../status/facts.ts';
+import type { PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
 import { watchGate } from '../gate/watch.ts';
 import { ClusterMetrics } from '../metrics.ts';
@@ -40,8 +40,8 @@ export function watchStatus(
   const webhooks = (kind: WebhookKind) =>
     registered[kind] === undefined ? undefined : reflecting.start(registeredSource(kind));
   const [mutating, validating] = [webhooks('mutating'), webhooks('validating')];
-  const namesIn = (reflector: typeof mutating): ReadonlySet<string> | undefined =>
-    reflector && new Set([...reflector.store.list()].flat());
+  const foundBy = (reflector: typeof mutating): Registered['mutating'] =>
+    reflector && [...reflector.store.list()].flat();
   const synced = (): boolean =>
     [namespaces, mutating, validating].every((one) => one?.synced !== false) &&
     gate.unsynced() === undefined &&
@@ -52,7 +52,7 @@ export function watchStatus(
         ? {
             policy,
             readiness: gate.readiness,
-            registered: { mutating: namesIn(mutating), validating: namesIn(validating) },
+            registered: { mutating: foundBy(mutating), validating: foundBy(validating) },
             scheduler,
             namespaces: namespaces.store.list(),
             pods: pods.list(),
