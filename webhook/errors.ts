@@ -12,7 +12,7 @@ export const errorCodes = {
   CNI_GATE_STATE_INVALID: 'The file of cluster objects given with --cluster-state cannot be used.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID:
-    'The body of an admission call is JSON, but not an AdmissionReview with a pod in it.',
+    'The body of an admission call is JSON, but not an AdmissionReview of what this path serves.',
   CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
   CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is larger than an AdmissionReview can be.',
   CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not sent as plain application/json.',

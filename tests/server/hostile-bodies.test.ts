@@ -152,11 +152,12 @@ test('headers and paths that are not for admission calls', async (t) => {
   for (const [path, method] of [
     ['/', 'POST'],
     ['/mutate', 'GET'],
+    ['/gate', 'GET'],
     ['/bindings', 'POST'],
   ] as const) {
     const answer = await server.post(path, method === 'GET' ? '' : good, { method });
     assert.equal(answer.status, 404, path);
-    assert.match(answer.body, /CNI_GATE_NOT_FOUND/);
+    assert.match(answer.body, /CNI_GATE_NOT_FOUND.*POST \/mutate for pods and POST \/gate for bindings/);
   }
   await stillServes(server);
 });

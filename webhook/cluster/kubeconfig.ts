@@ -74,7 +74,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
 function nowhere(looked: string): CniGateError {
   return new CniGateError(
     'CNI_GATE_CLUSTER_CONFIG',
-    `no cluster to ask: this is no pod with a service account, $KUBECONFIG is not set and there is no ${looked}. Give --kubeconfig, or --cluster-state or --profile to do without a cluster`,
+    `no cluster to ask: this is no pod with a service account, $KUBECONFIG is not set and there is no ${looked}. Give --kubeconfig; only serve does without a cluster, with --cluster-state or --profile`,
   );
 }
 

@@ -38,7 +38,7 @@ test('what status cannot work with is told on stderr with a code, and ends with 
   const config = join(folder, 'config.yaml');
   writeFileSync(config, 'kind: Nonsense\n');
   const cases: [string[], RegExp][] = [
-    [[], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
+    [[], /no cluster to ask: .*Give --kubeconfig; only serve does without.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
     [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
