@@ -221,6 +221,8 @@ suite('cni-gate status on a real control plane', () => {
         ['waits', 'n1', null],
       ],
     );
+    for (const { why } of heldPods)
+      assert.match(why, /^DaemonSet net\/agent is starting there .*: install-cni$/);
     await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'sent']);
     await setReady(true);
     assert.equal(status().exit, 0);

@@ -29,10 +29,16 @@ export interface PendingPod {
   refused: string | undefined;
 }
 
+/** The condition by which the scheduler tells why a pod waits; undefined where it does not wait. */
+export function waitsBy({ status }: Pick<ApiPendingPod, 'status'>) {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' ? scheduled : undefined;
+}
+
 export function pickPending(pod: ApiPendingPod): PendingPod {
   const { uid, namespace = '', name } = pod.metadata;
-  const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');
-  const refused = scheduled?.status === 'False' ? refusedNode(scheduled.message ?? '') : undefined;
+  const scheduled = waitsBy(pod);
+  const refused = refusedNode(scheduled?.message ?? '');
   const since = refused === undefined ? undefined : scheduled?.lastTransitionTime;
   return {
     uid,

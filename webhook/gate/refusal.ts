@@ -28,14 +28,24 @@ export function refusalText({ node, profile, daemonSet, standing }: Obstacle): s
 }
 
 const ours = new RegExp(
-  `"${bindingsWebhook.replaceAll('.', '\\.')}" denied the request: node (\\S+) is not ready`,
+  `"${bindingsWebhook.replaceAll('.', '\\.')}" denied the request: node (\\S+) is not ready(?: for profile \\S+: (.*) \\(${code}\\))?`,
 );
 
+/** What a text that {@link refusalText} made tells: the node, and what of it is not ready; empty where that is cut off. */
+export interface Refused {
+  node: string;
+  why: string;
+}
+
 /**
- * The node that a pod was refused for, or undefined where the text is no refusal of ours.
+ * What a pod was refused for, or undefined where the text is no refusal of ours.
  *
  * @param message of the pod's PodScheduled condition, in which the scheduler tells what the API server answered
  */
-export function refusedNode(message: string): string | undefined {
-  return message.includes(code) ? ours.exec(message)?.[1] : undefined;
+export function refusedFor(message: string): Refused | undefined {
+  const [, node, why = ''] = (message.includes(code) && ours.exec(message)) || [];
+  return node === undefined ? undefined : { node, why };
 }
+
+/** The node alone of {@link refusedFor}. */
+export const refusedNode = (message: string): string | undefined => refusedFor(message)?.node;

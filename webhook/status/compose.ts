@@ -103,8 +103,8 @@ function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<st
 
 function heldOf({ namespace, name, held }: PodFacts): HeldPod[] {
   if (held === undefined) return [];
-  const { refused, since, nominated } = held;
-  return [{ namespace, name, refused, since: textOf(since), nominated: nominated || null }];
+  const { refused, since, nominated, why } = held;
+  return [{ namespace, name, refused, since: textOf(since), nominated: nominated || null, why }];
 }
 
 function unprovedOf({ namespace, name, node, unproved: reason }: PodFacts): UnprovedPod[] {

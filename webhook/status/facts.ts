@@ -13,6 +13,8 @@ export interface OptIn {
 export interface Hold {
   /** The node that it was refused for. */
   refused: string;
+  /** What was not ready there at its last try, as the refusal tells; empty where that is cut off. */
+  why: string;
   /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not tell. */
   since: number | undefined;
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */

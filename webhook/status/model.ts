@@ -56,6 +56,8 @@ export interface HeldPod {
   since: string | null;
   /** The node that it was sent to; null where it was not. */
   nominated: string | null;
+  /** What was not ready at its last try, as the refusal tells; empty where that is cut off. */
+  why: string;
 }
 
 export interface UnprovedPod {

@@ -2,7 +2,8 @@ import { exemption } from '../admission/exempt.ts';
 import type { Pod } from '../admission/pod.ts';
 import { readStatus } from '../admission/status.ts';
 import type { Policy } from '../config/policy.ts';
-import { type ApiPendingPod, pickPending } from '../gate/pending.ts';
+import { type ApiPendingPod, pickPending, waitsBy } from '../gate/pending.ts';
+import { refusedFor } from '../gate/refusal.ts';
 import { optOutValue, profileLabel } from '../names.ts';
 import { own } from '../own.ts';
 import type { PodFacts } from './facts.ts';
@@ -25,9 +26,14 @@ export interface Exempting {
 /** What status keeps of a pod in a namespace that opted in: very little of most, as there may be many. */
 export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
   const { namespace = '', name } = pod.metadata;
-  const { heldSince: since, refused } = pickPending(pod);
-  const held = refused !== undefined && { refused, since, nominated: pod.status?.nominatedNodeName ?? '' };
-  const why = isLeftAlone(pod, exempting) ? undefined : unproved(pod, pod.status ?? {});
+  const refused = refusedFor(waitsBy(pod)?.message ?? '');
+  const held = refused !== undefined && {
+    refused: refused.node,
+    why: refused.why,
+    since: pickPending(pod).heldSince,
+    nominated: pod.status?.nominatedNodeName ?? '',
+  };
+  const without = isLeftAlone(pod, exempting) ? undefined : unproved(pod, pod.status ?? {});
   const profile = readStatus(pod)?.chosenBy === 'pod' && own(pod.metadata.labels, profileLabel);
   return {
     namespace,
@@ -35,7 +41,7 @@ export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
     ...(pod.spec.nodeName && { node: pod.spec.nodeName }),
     ...(profile && { profile }),
     ...(held && { held }),
-    ...(why && { unproved: why }),
+    ...(without && { unproved: without }),
   };
 }
 

@@ -32,12 +32,13 @@ export function statusText(status: Status, all: boolean): string {
       most,
     ),
     ...table(
-      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO'],
-      heldPods.map(({ namespace, name, refused, since, nominated }) => [
+      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO', 'WHY'],
+      heldPods.map(({ namespace, name, refused, since, nominated, why }) => [
         `${namespace}/${name}`,
         refused,
         since,
         nominated,
+        why,
       ]),
       most,
     ),

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../webhook/gate/decide.ts';
 import type { PendingPod } from '../../../webhook/gate/pending.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
-import { refusedNode } from '../../../webhook/gate/refusal.ts';
+import { refusedFor, refusedNode } from '../../../webhook/gate/refusal.ts';
 import { pickAgent, pickDaemonSet } from '../../../webhook/readiness/pick.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
@@ -187,4 +187,7 @@ test('the node of a refusal is read from what the scheduler writes on the pod, a
   );
   assert.equal(refusedNode('0/3 nodes are available: 3 Insufficient cpu.'), undefined);
   assert.equal(refusedNode(''), undefined);
+  const [, why = ''] = /for profile mesh: (.+) \(CNI_GATE_NODE_NOT_READY\)$/.exec(refusal) ?? [];
+  assert.notEqual(why, '');
+  assert.deepEqual(refusedFor(told('bindings.cni-gate.io')), { node: 'n1', why });
 });

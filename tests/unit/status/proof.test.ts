@@ -151,6 +151,11 @@ test('a pod that was refused tells its node, since when, and where it was sent',
   assert.deepEqual(pickPod(pod, { policy, ownNamespace: 'cni-gate' }), {
     namespace: 'shop',
     name: 'x',
-    held: { refused: 'n1', since: Date.parse('2026-11-21T11:59:00Z'), nominated: 'n2' },
+    held: {
+      refused: 'n1',
+      why: 'DaemonSet net/agent is broken there',
+      since: Date.parse('2026-11-21T11:59:00Z'),
+      nominated: 'n2',
+    },
   });
 });

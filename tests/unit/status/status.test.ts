@@ -41,8 +41,21 @@ const troubled = (): StatusFacts => ({
     { name: 'plain', profile: undefined },
   ],
   pods: [
-    { namespace: 'shop', name: 'web-2', held: { refused: 'n3', since: minuteAgo, nominated: 'n1' } },
-    { namespace: 'shop', name: 'web-1', held: { refused: 'n2', since: undefined, nominated: '' } },
+    {
+      namespace: 'shop',
+      name: 'web-2',
+      held: {
+        refused: 'n3',
+        since: minuteAgo,
+        nominated: 'n1',
+        why: 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started',
+      },
+    },
+    {
+      namespace: 'shop',
+      name: 'web-1',
+      held: { refused: 'n2', since: undefined, nominated: '', why: '' },
+    },
     { namespace: 'shop', name: 'web-0', node: 'n1' },
     { namespace: 'shop', name: 'old', node: 'n1', unproved: 'not-reviewed' },
     { namespace: 'shop', name: 'odd', node: 'n3', unproved: 'not-first' },
