@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
 
@@ -21,7 +22,7 @@ if (command === undefined) {
 Enter it from another terminal, as root:
 
   nsenter --net --mount --target ${pid} --pid=/proc/${pid}/ns/pid_for_children \\
-    env KUBECONFIG=${kubeconfig} PATH=${folders}:"$PATH" bash
+    env --chdir=${process.cwd()} KUBECONFIG=${kubeconfig} PATH=${folders}:${dirname(process.execPath)}:"$PATH" bash
 
 Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`);
   // the runner ends all of this

@@ -448,7 +448,9 @@ suite('cni-gate status on a real control plane', () => {
     t.after(() => unread.kill('SIGKILL'));
     const over = once(unread, 'exit');
     assert.ok(unread.stdout);
-    await once(unread.stdout, 'data');
+    const [first] = await once(unread.stdout, 'data');
+    // an empty line ends each, where nothing is drawn over
+    assert.match(String(first), /ll is well\..*\n\n$/);
     unread.stdout.destroy();
 
     // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130

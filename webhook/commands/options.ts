@@ -1,6 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../config/duration.ts';
 
+/** The name of a namespace for commander. An empty one is mostly a variable that is not set, and does not mean all. */
+export function namespaceName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected the name of a namespace.');
+  return text;
+}
+
 /** A port for commander; 0 lets the system choose. */
 export function port(text: string): number {
   const value = Number(text);

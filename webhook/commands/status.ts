@@ -5,6 +5,7 @@ import type { Wanted } from '../cluster/status/wanted.ts';
 import { readPolicy } from '../config/file.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status } from '../status/model.ts';
+import { namespaceName } from './options.ts';
 
 interface Flags {
   kubeconfig?: string;
@@ -32,7 +33,7 @@ export function statusCommand(): Command {
       '--kubeconfig <file>',
       'how to reach the cluster (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
     )
-    .option('-n, --namespace <name>', 'of the namespaces that opted in, only this one')
+    .option('-n, --namespace <name>', 'of the namespaces that opted in, only this one', namespaceName)
     .option(
       '--config <file>',
       'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
@@ -68,10 +69,12 @@ async function run(flags: Flags): Promise<void> {
     const { policy, source } = given ?? (await installedPolicy(client, ownNamespace));
     const compose = (facts: StatusFacts): Status =>
       statusOf(facts, { configuration: source, now: Date.now(), all, namespace });
+    // what shows where the next one begins, in a file
+    const gap = flags.watch && !process.stdout.isTTY ? '\n' : '';
     const form = (status: Status): string =>
       flags.output === 'json'
         ? `${JSON.stringify(status, null, flags.watch ? undefined : 2)}\n`
-        : statusText(status, all);
+        : statusText(status, all) + gap;
     const wanted = { policy, ownNamespace, namespace };
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
     const first = await listStatus(client, wanted);

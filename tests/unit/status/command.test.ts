@@ -42,6 +42,7 @@ test('what status cannot work with is told on stderr with a code, and ends with 
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
     [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
+    [['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
     [['--output', 'yaml'], /'yaml' is invalid\. Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
     [
       ['--kubeconfig', kubeconfig],
