@@ -96,7 +96,7 @@ function longHoldNotice(
     node: obstacle.node,
     note: fitNote(
       `waits since ${timeText(heldSince)}: ${refusalText(obstacle)}`,
-      `. It is bound when that is ready, or let through by gate.maxHold after ${until}.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
+      `. It is bound when that is ready, or let through by gate.maxHold, if that stays so, after ${until}.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
     ),
   };
 }

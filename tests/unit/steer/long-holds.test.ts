@@ -101,7 +101,7 @@ suite('what is told', () => {
     );
     assert.equal(
       notice?.note,
-      'waits since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). It is bound when that is ready, or let through by gate.maxHold after 2026-11-21T12:05:00Z. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
+      'waits since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). It is bound when that is ready, or let through by gate.maxHold, if that stays so, after 2026-11-21T12:05:00Z. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
     );
   });
 
