@@ -418,7 +418,7 @@ suite('cni-gate status on a real control plane', () => {
       assert.equal(exit, 0);
       assert.match(
         stdout,
-        /^gate +enforce +not known +not known: validatingwebhookconfiguration\/cni-gate may not be read$/m,
+        /^gate +enforce +not known +validatingwebhookconfiguration\/cni-gate may not be read$/m,
       );
     });
     const kind = 'mutatingwebhookconfigurations';

@@ -20,7 +20,7 @@ interface Flags {
 const more = `
 Exit code: 0 all is well; 1 a DaemonSet that is in use is missing or not ready on a node, a pod is held or runs
 without a proof, a label is wrong, the namespace of -n has not opted in, or others have and a webhook is not registered
-or has no caBundle; 2 wrong usage, no answer of the cluster, or a right that is missing.
+or has no caBundle; 2 wrong usage, no answer of the cluster, no such namespace, or a right that is missing.
 With --watch it is that of the last status.`;
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */

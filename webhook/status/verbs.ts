@@ -48,7 +48,7 @@ function calledFor(
   found: readonly RegisteredWebhook[] | undefined,
 ): Finding {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
-  if (found === undefined) return { inForce: null, why: `not known: ${where} may not be read` };
+  if (found === undefined) return { inForce: null, why: `${where} may not be read` };
   const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
   const missing = installedWebhooks[kind].filter((name) => !trust.has(name));
   if (missing.length > 0) return no(`there is no webhook ${missing.join(', ')} in ${where}`);
@@ -61,8 +61,8 @@ function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['sc
   if (steer.mode === 'off') return no('pods that are refused wait');
   if (gating.inForce === false) return no('the gate is not in force, so no pod is refused');
   if (scheduler === undefined)
-    return { inForce: null, why: "not known: the cluster's version may not be read" };
+    return { inForce: null, why: "the cluster's version may not be read" };
   if (!scheduler.goesByNominations)
     return no(`the scheduler of Kubernetes ${scheduler.version} does not go by nominations`);
-  return gating.inForce === null ? { inForce: null, why: 'not known, as the gate' } : yes;
+  return gating.inForce === null ? { inForce: null, why: 'whether the gate is in force is not known' } : yes;
 }

@@ -48,7 +48,7 @@ suite('what is in force', () => {
       gate,
       'steer nominate false the scheduler of Kubernetes v1.34.1 does not go by nominations',
     ]);
-    assert.match(told({ scheduler: undefined })[2] ?? '', /^steer nominate null not known: .*version/);
+    assert.match(told({ scheduler: undefined })[2] ?? '', /^steer nominate null .*version/);
   });
 });
 
@@ -107,9 +107,9 @@ suite('webhooks that are not registered', () => {
 
   test('are not known where they may not be read, which is no fault', () => {
     assert.deepEqual(told({ registered: { mutating: undefined, validating: undefined } }), [
-      'prove enforce null not known: mutatingwebhookconfiguration/cni-gate may not be read',
-      'gate enforce null not known: validatingwebhookconfiguration/cni-gate may not be read',
-      'steer nominate null not known, as the gate',
+      'prove enforce null mutatingwebhookconfiguration/cni-gate may not be read',
+      'gate enforce null validatingwebhookconfiguration/cni-gate may not be read',
+      'steer nominate null whether the gate is in force is not known',
     ]);
   });
 });
