@@ -60,8 +60,7 @@ function calledFor(
 function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['scheduler']): Finding {
   if (steer.mode === 'off') return no('pods that are refused wait');
   if (gating.inForce === false) return no('the gate is not in force, so no pod is refused');
-  if (scheduler === undefined)
-    return { inForce: null, why: "the cluster's version may not be read" };
+  if (scheduler === undefined) return { inForce: null, why: "the cluster's version may not be read" };
   if (!scheduler.goesByNominations)
     return no(`the scheduler of Kubernetes ${scheduler.version} does not go by nominations`);
   return gating.inForce === null ? { inForce: null, why: 'whether the gate is in force is not known' } : yes;
