@@ -17,9 +17,13 @@ const rounds = 2;
  */
 const pods = 440;
 const rate = 20;
+/** Flags of kube-scheduler to measure with, such as `--kube-api-qps=200 --kube-api-burst=400`. */
+const flags = (process.env.CNI_GATE_BENCH_SCHEDULER ?? '').split(' ').filter(Boolean);
+
 /** Prints the figures. */
 export async function benchBystanders(): Promise<void> {
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start({ flags: { 'kube-scheduler': flags } });
+  if (flags.length > 0) console.log(`kube-scheduler ${flags.join(' ')}`);
   const scene = await setTheScene(cluster, { host: '10.254.5.1' });
   try {
     const situations = await situationsIn(cluster);
