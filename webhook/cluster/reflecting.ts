@@ -49,6 +49,9 @@ export class Reflecting {
       get heardAt() {
         return reflector.heardAt;
       },
+      get isBehind() {
+        return reflector.isBehind;
+      },
       whenSynced: () => Promise.race([reflector.whenSynced(), stopped.promise]),
       subscribe: (subscriber) => reflector.subscribe(subscriber),
       entries: () => reflector.store.entries(),

@@ -7,6 +7,8 @@ export interface Reflection<T> {
   readonly synced: boolean;
   /** When the API server last said all that there was to say: see the reflector's. */
   readonly heardAt: number;
+  /** Whether what is told now may be old: see the reflector's. */
+  readonly isBehind: boolean;
   /** Resolves when everything was listed once, or it was stopped before. */
   whenSynced(): Promise<void>;
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
@@ -63,6 +65,11 @@ export class Reflections<O extends ApiObject, T> {
   /** Whether a source is there and has not been listed yet. */
   isUnsynced(name: string): boolean {
     return this.#running.get(name)?.reflection.synced === false;
+  }
+
+  /** Whether what is told of any source may be old. */
+  get isBehind(): boolean {
+    return [...this.#running.values()].some(({ reflection }) => reflection.isBehind);
   }
 
   /** When the API server last said all that there was to say of a source; undefined where that is not reflected. */

@@ -116,9 +116,16 @@ suite('what the gate watches', () => {
     assert.deepEqual(unheard(), [false, true, false]);
     await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 61 }));
     assert.deepEqual([unheard(), state('agent')], [[false, false, false], 'ready']);
-    // one that an event tells of is new, and its pods are not there yet
+    // the watch broke a moment ago: what an event tells of may have happened before that
     await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
-    assert.deepEqual(unheard(), [false, false, false]);
+    assert.deepEqual(unheard(), [false, false, true]);
+  });
+
+  test('a node that an event tells of is new, and its pods are not there yet', async (t) => {
+    const { watched, tell, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.equal(gate.unheard(named('agent'), 'n3'), false);
   });
 
   test('what goes is gone', async (t) => {

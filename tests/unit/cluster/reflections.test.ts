@@ -22,6 +22,7 @@ function reflections() {
       return {
         synced: !resource.endsWith('late'),
         heardAt: 1,
+        isBehind: false,
         whenSynced: () => (resource.endsWith('late') ? new Promise<void>(() => {}) : Promise.resolve()),
         subscribe: () => () => {},
         entries: () => [{ key: resource, uid: 'u', object: resource }],

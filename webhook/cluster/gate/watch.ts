@@ -55,13 +55,17 @@ export function watchGate(
     (changes) => apply(readiness, changes, agentChange),
   );
   const followDaemonSets = (): void => agents.watch(agentSources(daemonSets.store.list(), policy()));
-  // nodes that a later list told of: when, by performance.now()
+  // nodes that may have come earlier than they were told of: when they were, by performance.now()
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list tells of them as well, and comes before it counts as synced
-      else if (change.type === 'added' && change.listed && nodes.synced) {
+      // the first list tells of nodes as well, and comes before it counts as synced
+      else if (
+        change.type === 'added' &&
+        nodes.synced &&
+        (change.listed || nodes.isBehind || agents.isBehind)
+      ) {
         found.set(change.object.name, performance.now());
       }
     }

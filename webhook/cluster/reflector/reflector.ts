@@ -23,6 +23,9 @@ export interface ReflectorOptions {
   random?: () => number;
 }
 
+/** How long events that were missed may still come after a watch is open again, in milliseconds. */
+const catchingUp = 10_000;
+
 /**
  * Keeps a store equal to what a cluster has: lists, then watches from there, and does so again whatever goes wrong.
  * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
@@ -40,6 +43,8 @@ export class Reflector<O extends ApiObject, T> {
   #version = '';
   #lastError: unknown;
   #heardAt = Number.NEGATIVE_INFINITY;
+  #isBroken = false;
+  #backAt = Number.NEGATIVE_INFINITY;
 
   constructor(client: ApiClient, source: Source<O, T>, options: ReflectorOptions = {}) {
     this.source = source;
@@ -60,6 +65,14 @@ export class Reflector<O extends ApiObject, T> {
    */
   get heardAt(): number {
     return this.#heardAt;
+  }
+
+  /**
+   * Whether what is told now may be old: nothing works, or something works again since a moment ago, and what was
+   * missed is told first.
+   */
+  get isBehind(): boolean {
+    return this.#isBroken || performance.now() - this.#backAt < catchingUp;
   }
 
   /** Resolves when everything was listed once. */
@@ -88,6 +101,7 @@ export class Reflector<O extends ApiObject, T> {
         const step = nextStep(progress, outcome, this.#timing, this.#random());
         const error = outcome.type === 'failed' ? outcome.error : undefined;
         this.#lastError = error;
+        if (outcome.type !== 'listed' && outcome.type !== 'ended') this.#isBroken = true;
         this.#observer?.ended({ during: action, reason: step.reason, wait: step.wait, error });
         ({ action, progress } = step);
         if (step.wait > 0) await sleep(step.wait, undefined, { signal });
@@ -123,6 +137,8 @@ export class Reflector<O extends ApiObject, T> {
       random: this.#random(),
       signal,
       onOpen: () => {
+        if (this.#isBroken) this.#backAt = performance.now();
+        this.#isBroken = false;
         this.#lastError = undefined;
         this.#observer?.contact();
       },
