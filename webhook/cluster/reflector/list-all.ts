@@ -32,8 +32,8 @@ const defaultPageSize = 500;
 
 /**
  * Lists everything, page by page. No version is asked for, so the answer is up to date and not what a cache that is
- * behind has. A page token that expired on the way costs one list more:
- * in one piece, but where pages are small for a reason.
+ * behind has. A page token that expired on the way costs one list more: in one piece, but where pages are small for a
+ * reason.
  *
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
