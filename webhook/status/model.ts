@@ -77,6 +77,7 @@ export interface Status {
   well: boolean;
   /** Where the configuration is from. */
   configuration: string;
+  /** What is in force of what cni-gate does, and why not. */
   verbs: VerbStatus[];
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
