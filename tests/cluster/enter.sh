@@ -23,7 +23,7 @@ ip address add 10.254.0.1/16 dev lo # for tests to choose from
 code=0
 "$@" || code=$?
 if ((code != 0)); then
-  for log in "$TMPDIR"/cluster-*/log; do
+  for log in "$TMPDIR"/*/log; do
     [ -d "$log" ] || continue # the pattern itself, where there is none
     mkdir -p "$logs"
     cp -r "$log" "$logs/$(basename "$(dirname "$log")")"

@@ -50,7 +50,13 @@ function checkMachine(): void {
 function runInside(folders: string[]): void {
   const logs = join(tmpdir(), `cni-gate-logs-${Date.now()}-${process.pid}`);
   // a runner that is killed takes unshare with it, which takes the first process inside with it
-  const unshare = ['-c', 'CNI_GATE_UNSHARE=$$ exec unshare "$@"', 'unshare', ...namespaces];
+  const unshare = [
+    '-c',
+    // the machine's network stays open for a command that builds itself a way out of its own
+    'CNI_GATE_UNSHARE=$$ CNI_GATE_OUTER_NET=9 exec unshare "$@" 9</proc/self/ns/net',
+    'unshare',
+    ...namespaces,
+  ];
   const child = spawn(...mortal('sh', [...unshare, 'bash', enter, ...command]), {
     stdio: 'inherit',
     env: {

@@ -1,47 +1,124 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { checkout } from './dockerfile.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+import { blocks, pages } from '../support/pages.ts';
+import { run } from '../support/run.ts';
+import { checkout, compose, composeArgs, docker, ownImage } from './docker.ts';
+import { serviceImages } from './stand-ins/names.ts';
 
-const module = fileURLToPath(new URL('./compose', import.meta.url));
-const text = readFileSync(join(checkout, 'docker-compose.yml'), 'utf8');
+const guide = pages('docs/guides/compose.md')[0]?.text ?? '';
+const commands = blocks(guide, 'console');
+const [quotedStory = ''] = blocks(guide, 'text');
+let up: Up | undefined;
+after(() => up?.child.kill('SIGKILL'));
 
-/** Loads a compose file as `docker compose config` does, by the library that it uses. */
-function load(file: string) {
-  const { status, stdout, stderr, error } = spawnSync(
-    'go',
-    ['run', '-C', module, 'github.com/compose-spec/compose-go/v2/cmd', '-format', 'json', file],
-    { encoding: 'utf8' },
-  );
-  if (error) throw new Error(`NOT RUN: this needs Go 1.26 and its module proxy: ${error.message}`);
-  return { status, stdout, stderr };
+/** `docker compose up` in the foreground, as in a terminal. */
+class Up {
+  readonly child: ChildProcess;
+  readonly lines: string[] = [];
+  /** Code or signal with which it ended, and all that it wrote. */
+  readonly ended: Promise<unknown[]>;
+  readonly #storyEnded = Promise.withResolvers<void>();
+
+  constructor() {
+    const child = spawn('docker', [...composeArgs, 'up'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    this.ended = once(child, 'close');
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', (line) => {
+        this.lines.push(line);
+        if (/story-1 exited with code/.test(line)) this.#storyEnded.resolve();
+      });
+    }
+  }
+
+  /** @returns what `story` wrote, when it has ended */
+  async story(): Promise<string> {
+    await Promise.race([this.#storyEnded.promise, this.ended]);
+    const told = this.lines.flatMap((line) => /^story-1 +\| (.*)$/.exec(line)?.[1] ?? []);
+    return told.join('\n');
+  }
 }
 
-test('docker-compose.yml is one by the compose specification', () => {
-  const { status, stdout, stderr } = load(join(checkout, 'docker-compose.yml'));
-  assert.equal(status, 0, stderr);
-  assert.ok(JSON.parse(stdout).services['kube-apiserver']);
+/** Without what is another each time: times, and what controllers put behind names. */
+const comparable = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME').replace(/\b(held|cilium)-[a-z0-9]{5}\b/g, '$1-NAME');
+
+/** `docker compose ps` writes one JSON object a line. */
+async function containers(): Promise<{ Service: string; State: string; ExitCode: number }[]> {
+  const lines = (await compose('ps', '--all', '--format', 'json')).trim().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+}
+
+test('every image has a fixed tag, but the one that is built here', async () => {
+  const images = (await serviceImages()).filter((image) => image !== ownImage);
+  assert.ok(images.length > 0);
+  for (const image of images) assert.match(image, /:v?\d+\.\d+\.\d+(-\d+)?$/);
 });
 
-test('every image has a fixed tag, but the one that is built here', () => {
-  const { services } = JSON.parse(load(join(checkout, 'docker-compose.yml')).stdout);
-  const images = Object.values<{ image: string }>(services).map(({ image }) => image);
+test('docker compose up tells the story that the guide quotes, to its last line', async () => {
+  up = new Up();
+  const story = await up.story();
+  assert.equal(comparable(story), comparable(quotedStory), up.lines.join('\n'));
+});
+
+test('nothing is pulled that is built here, and the control plane does not write between the lines of the story', () => {
+  const lines = up?.lines ?? [];
   assert.deepEqual(
-    images.filter((image) => !/:v?\d+\.\d+\.\d+(-\d+)?$/.test(image) && image !== 'cni-gate'),
+    lines.filter((line) => /pull/i.test(line)),
     [],
   );
+  const speakers = new Set(lines.flatMap((line) => /^(\S+)-1 +\| /.exec(line)?.[1] ?? []));
+  assert.deepEqual([...speakers].sort(), ['certificates', 'cni-gate', 'register', 'story', 'wait-for-api']);
 });
 
-test('the check finds a word that the specification does not have', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'docker-compose.yml');
-  writeFileSync(file, text.replace('read_only:', 'readonly:'));
-  const { status, stderr } = load(file);
-  assert.notEqual(status, 0);
-  assert.match(stderr, /readonly/);
+test('what ends has ended well, and the rest goes on running', async () => {
+  const found = (await containers()).map(({ Service, State, ExitCode }) =>
+    [Service, State, ExitCode].join(' '),
+  );
+  assert.deepEqual(found.sort(), [
+    'certificates exited 0',
+    'cni-gate running 0',
+    'etcd running 0',
+    'kube-apiserver running 0',
+    'kube-controller-manager running 0',
+    'kube-scheduler running 0',
+    'kwok running 0',
+    'register exited 0',
+    'story exited 0',
+    'wait-for-api exited 0',
+  ]);
+});
+
+test("the guide's commands do what it says", async () => {
+  const [first, ...others] = commands;
+  const last = others.pop();
+  assert.equal(first, 'docker compose up');
+  assert.equal(last, 'docker compose down --volumes');
+  // an alias is for a terminal
+  const script = ['shopt -s expand_aliases', 'set -ex', ...others].join('\n');
+  const said = await run('bash', ['-c', `cd "$1"\n${script}`, 'bash', checkout]);
+  assert.match(said, /^shop +web-.* Running /m);
+  assert.match(said, /FailedScheduling .* node node-1 is not ready for profile cilium/);
+  assert.match(said, /pod\/held condition met/);
+});
+
+test('Ctrl-C stops it, and the next up tells the story again', async () => {
+  up?.child.kill('SIGINT');
+  assert.deepEqual(await up?.ended, [130, null]);
+  const gate = (await containers()).find(({ Service }) => Service === 'cni-gate');
+  assert.deepEqual([gate?.State, gate?.ExitCode], ['exited', 0]);
+
+  up = new Up();
+  assert.equal(comparable(await up.story()), comparable(quotedStory), up.lines.join('\n'));
+});
+
+test('docker compose down leaves nothing but images', async () => {
+  await compose('down', '--volumes');
+  assert.equal(await docker('ps', '--all', '--quiet'), '');
+  assert.equal(await docker('volume', 'ls', '--quiet'), '');
+  const networks = (await docker('network', 'ls', '--format={{.Name}}')).trim().split('\n');
+  assert.deepEqual(networks.sort(), ['bridge', 'host', 'none']);
 });

@@ -1,105 +1,155 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { env } from '../../validator/contract.ts';
 import { exitCode } from '../../validator/exit-codes.ts';
 import { version } from '../../webhook/version.ts';
-import { contained, needContainers, signal } from '../support/container/container.ts';
-import { readStages } from './dockerfile.ts';
-import { imageRoot } from './root.ts';
+import { eventually } from '../cluster/harness/eventually.ts';
+import { run } from '../support/run.ts';
+import { buildImage, checkout, docker, ownImage, tryDocker } from './docker.ts';
+import { copiedSources } from './dockerfile.ts';
+import { exportFiles, inspectImage } from './exported.ts';
 
-needContainers();
-const scratch = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-after(() => rmSync(scratch, { recursive: true }));
-const root = join(scratch, 'root');
-await imageRoot(root);
+await buildImage();
+const { Config: config, Size: size } = await inspectImage();
+const files = join(mkdtempSync(join(tmpdir(), 'exported-')), 'root');
+await exportFiles(files);
 
-const settings = readStages().at(-1)?.settings ?? new Map<string, string[]>();
-const entrypoint = settings.get('ENTRYPOINT') ?? [];
-const uid = Number(settings.get('USER')?.[0]?.split(':')[0]);
-
-const container = (args: string[]): [string, string[]] => contained({ root, uid }, [...entrypoint, ...args]);
-
-/** Runs the image to its end. Nothing of this machine's environment is handed on but where its tools are. */
-function run(args: string[], variables: Record<string, string> = {}) {
-  return spawnSync(...container(args), { encoding: 'utf8', env: { PATH: process.env.PATH, ...variables } });
-}
+/** As the manifests run it: no capability, nothing to write to. */
+const restricted = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
+const runImage = (...args: string[]) => tryDocker('run', '--rm', ...restricted, ...args);
+const node = ['--entrypoint', '/usr/local/bin/node', ownImage, '-p'];
 
 test('the image says its version', () => {
-  const { stdout, stderr, status } = run(['--version']);
+  const { stdout, stderr, status } = runImage(ownImage, '--version');
   assert.equal(status, 0, stderr);
   assert.equal(stdout.trim(), version);
 });
 
 test('without arguments it says what it can do', () => {
-  const { stdout, status } = run(settings.get('CMD') ?? []);
+  const { stdout, status } = runImage(ownImage);
   assert.equal(status, 0);
   assert.match(stdout, /serve/);
 });
 
-test('the program of the init container runs, and tells wrong usage from a network that is not proved', () => {
-  assert.equal(run(['validate']).status, exitCode.wrongUsage);
+test('validate tells wrong usage from a network that is not proved', () => {
+  assert.equal(runImage(ownImage, 'validate').status, exitCode.wrongUsage);
   const checks = JSON.stringify([{ profile: 'x', address: { timeout: '10ms' } }]);
-  const { stdout, status } = run(['validate'], { [env.checks]: checks, [env.podIPs]: '203.0.113.9' });
+  const variables = [`--env=${env.checks}=${checks}`, `--env=${env.podIPs}=203.0.113.9`];
+  const { stdout, status } = runImage(...variables, ownImage, 'validate');
   assert.equal(status, exitCode.failed, stdout);
   assert.match(stdout, /203\.0\.113\.9/);
 });
 
-test('the server serves, and drains when it is told to', async () => {
-  const args = ['serve', '--profile', 'cilium', '--host', '127.0.0.1', '--port', '0', '--ops-port', '0'];
-  const child = spawn(...container([...args, '--drain-delay', '0s']), {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH },
-  });
-  const { opsPort } = await serving(child);
-  assert.equal((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status, 200);
-  const ended = once(child, 'exit');
-  signal(child, 'SIGTERM');
-  assert.deepEqual(await ended, [0, null]);
+test('validate proves the address that the engine gave to the container', () => {
+  const address = '172.31.36.9';
+  const checks = JSON.stringify([{ profile: 'x', address: { timeout: '5s' } }]);
+  tryDocker('network', 'create', '--subnet=172.31.36.0/24', 'proved');
+  const variables = [`--env=${env.checks}=${checks}`, `--env=${env.podIPs}=${address}`];
+  const { stdout, status } = runImage(
+    '--network=proved',
+    `--ip=${address}`,
+    ...variables,
+    ownImage,
+    'validate',
+  );
+  tryDocker('network', 'rm', 'proved');
+  assert.equal(status, 0, stdout);
 });
 
-test('nothing in it can be written', () => {
-  const script =
-    "try { require('fs').writeFileSync('/tmp/x', ''); } catch (error) { console.log(error.code); }";
-  const node = entrypoint[0] ?? '';
-  const { stdout } = spawnSync(...contained({ root, uid }, [node, '-e', script]), { encoding: 'utf8' });
-  assert.equal(stdout.trim(), 'EROFS');
+test('the server serves, and drains when it is told to', async (t) => {
+  const serve = ['serve', '--profile', 'cilium', '--drain-delay', '0s'];
+  const started = ['run', '--detach', ...restricted, '--publish=127.0.0.1::8080', ownImage, ...serve];
+  const container = (await docker(...started)).trim();
+  t.after(() => docker('rm', '--force', container));
+  const address = (await docker('port', container, '8080')).trim();
+  await eventually(async () => assert.equal((await fetch(`http://${address}/readyz`)).status, 200));
+  await docker('stop', '--time=10', container);
+  assert.equal((await docker('inspect', '--format={{.State.ExitCode}}', container)).trim(), '0');
 });
 
 test('it runs as a number that is not root, as runAsNonRoot asks for', () => {
-  assert.ok(uid > 0, `USER ${settings.get('USER')}`);
-  const { stdout } = spawnSync(...contained({ root, uid }, [entrypoint[0] ?? '', '-p', 'process.getuid()']), {
-    encoding: 'utf8',
+  assert.equal(config.User, '65532:65532');
+  const { stdout } = runImage(...node, '[process.getuid(), process.getgid()].join(":")');
+  assert.equal(stdout.trim(), config.User);
+});
+
+test('nothing in it can be written, also where its root could be', () => {
+  const write = "try { fs.writeFileSync('/tmp/x', ''); 'written' } catch (error) { error.code }";
+  assert.equal(runImage(...node, write).stdout.trim(), 'EROFS');
+  const own = globSync('app/**', { cwd: files }).filter((path) => {
+    const { uid, gid, mode } = lstatSync(join(files, path));
+    return uid !== 0 || gid !== 0 || ((mode & 0o022) !== 0 && (mode & 0o170000) !== 0o120000);
   });
-  assert.equal(Number(stdout), uid);
+  assert.deepEqual(own, []);
+});
+
+test('there is no shell and no package manager', () => {
+  const { status, stderr } = runImage('--entrypoint', '/bin/sh', ownImage, '-c', 'true');
+  assert.equal(status, 127, stderr);
+  assert.deepEqual(globSync('{usr/,}{s,}bin/{*sh,busybox,apt*,dpkg,perl*}', { cwd: files }), []);
+  assert.deepEqual(
+    globSync('{usr/,usr/local/,}{s,}bin/*', { cwd: files }).filter((path) => !/\/node$/.test(path)),
+    [],
+  );
+});
+
+test('the entrypoint is the program, and no health check or variable of the build is left', () => {
+  assert.deepEqual(config.Entrypoint, ['/usr/local/bin/node', '/app/dist/webhook/main.js']);
+  assert.deepEqual(config.Cmd, ['--help']);
+  assert.equal(config.Healthcheck, undefined);
+});
+
+test('labels say what it is, and of which version', () => {
+  const { license } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const label = (name: string): string | undefined => config.Labels[`org.opencontainers.image.${name}`];
+  assert.equal(label('version'), version);
+  assert.equal(label('title'), 'cni-gate');
+  assert.equal(label('licenses'), license);
+  assert.ok(label('source')?.startsWith('https://'));
 });
 
 test('it holds no development dependency, and no file that Node never reads', () => {
   const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
-    readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'),
+    readFileSync(join(checkout, 'package-lock.json'), 'utf8'),
   );
-  const forDevelopment = Object.entries(lock.packages).filter(([, { dev }]) => dev);
-  assert.ok(forDevelopment.length > 0);
+  const development = Object.entries(lock.packages).flatMap(([path, { dev }]) => (dev ? [path] : []));
+  assert.ok(development.length > 0);
+  const here = new Set(globSync('**', { cwd: join(files, 'app') }));
+  assert.ok(here.has('node_modules/fastify'));
   assert.deepEqual(
-    forDevelopment.map(([path]) => path).filter((path) => existsSync(join(root, 'app', path))),
+    development.filter((path) => here.has(path)),
     [],
   );
-  const { stdout } = spawnSync('find', [join(root, 'app'), '-name', '*.map', '-o', '-name', '*.ts'], {
-    encoding: 'utf8',
-  });
-  assert.equal(stdout, '');
+  assert.deepEqual(
+    [...here].filter((path) => /\.(map|[cm]?ts)$/.test(path)),
+    [],
+  );
 });
 
-async function serving(child: ChildProcess): Promise<{ opsPort: number }> {
-  assert.ok(child.stdout);
-  for await (const text of createInterface(child.stdout)) {
-    const line = JSON.parse(text);
-    if (line.msg === 'serving admission reviews') return line;
-  }
-  throw new Error('the server ended before it served');
-}
+test('it is no larger than docs/decisions/one-image.md says', () => {
+  const megabytes = size / 1e6;
+  assert.ok(megabytes < 220, `${megabytes.toFixed(1)} MB`);
+});
+
+test('the engine is sent what the Dockerfile copies, and nothing else of the checkout', async () => {
+  const dockerfile = join(mkdtempSync(join(tmpdir(), 'context-')), 'Dockerfile');
+  await run('tee', [dockerfile], 'FROM scratch\nCOPY . /\nCMD ["none"]\n');
+  await docker('build', '--quiet', '--tag=context', '--file', dockerfile, checkout);
+  const container = (await docker('create', 'context')).trim();
+  await docker('export', '--output', `${dockerfile}.tar`, container);
+  const listed = (await run('tar', ['-tf', `${dockerfile}.tar`])).split('\n');
+  const sent = listed.filter((path) => path !== '' && !/^(dev|etc|proc|sys)\/|^\.dockerenv$/.test(path));
+  const under = (path: string, source: string): boolean => path === source || path.startsWith(`${source}/`);
+  const sources = copiedSources();
+  assert.deepEqual(
+    sources.filter((source) => !sent.some((path) => under(path, source))),
+    [],
+  );
+  assert.deepEqual(
+    sent.filter((path) => !sources.some((source) => under(path, source))),
+    [],
+  );
+});

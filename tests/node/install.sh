@@ -2,6 +2,8 @@
 # Installs what `npm run test:node` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
 # of it is there. The kubelet and the control plane are built from Go modules: see tests/cluster/README.md.
 set -euo pipefail
+# an engine builds the image
+"$(dirname "$0")/../image/install.sh"
 
 commands=(containerd ctr runc ip iptables-nft iptables-nft-restore mount nsenter setpriv tar unshare)
 missing=()

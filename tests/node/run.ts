@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
-import { accessSync, constants, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../webhook/errors.ts';
 import { ensurePrograms, find } from '../cluster/binaries/ensure.ts';
-import { imageRoot } from '../image/root.ts';
+import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cgroups.ts';
+import { leftovers } from '../support/leftovers.ts';
 import { mortal } from '../support/mortal.ts';
-import { groupOf, makeGroup, removeGroup, removeLeftGroups } from './cgroups.ts';
 import { pluginFolder } from './harness/network.ts';
-import { leftovers } from './leftovers.ts';
 import { type Setup, setupVariable } from './setup.ts';
 
 /**
@@ -22,18 +21,18 @@ const runner = fileURLToPath(new URL('../cluster/run.ts', import.meta.url));
 const imagePrefix = 'cni-gate-node-image-';
 const setup: Setup = {
   kubelet: '',
-  group: groupOf(process.pid),
-  imageRoot: join(tmpdir(), `${imagePrefix}${process.pid}`),
+  group: groupOf('node', process.pid),
+  image: join(tmpdir(), `${imagePrefix}${process.pid}`),
 };
 
 try {
   if (command.length === 0) throw new Error('usage: node tests/node/run.ts COMMAND [ARGUMENT ...]');
   checkMachine();
-  removeLeftGroups();
+  removeLeftGroups('node');
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
   setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
   // outside, because it needs the network
-  await imageRoot(setup.imageRoot);
+  buildImage();
   makeGroup(setup.group);
   runInside();
 } catch (error) {
@@ -62,6 +61,15 @@ function checkMachine(): void {
   throw new Error(
     `NOT RUN: a node needs ${missing.join(', ')}. As root on Debian or Ubuntu: tests/node/install.sh`,
   );
+}
+
+/** Builds the image as tests/image does, and takes it out of that engine. */
+function buildImage(): void {
+  mkdirSync(setup.image);
+  const image = (file: string): string => fileURLToPath(new URL(`../image/${file}`, import.meta.url));
+  const build = [image('run.ts'), process.execPath, image('exported.ts'), setup.image];
+  const { status } = spawnSync(...mortal(process.execPath, build), { stdio: 'inherit' });
+  if (status !== 0) throw new Error('NOT RUN: the image could not be built; the lines above say why.');
 }
 
 function runInside(): void {
@@ -93,6 +101,6 @@ function isProgram(path: string): boolean {
 }
 
 function cleanUp(): void {
-  rmSync(setup.imageRoot, { recursive: true, force: true });
+  rmSync(setup.image, { recursive: true, force: true });
   removeGroup(setup.group);
 }

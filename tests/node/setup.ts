@@ -4,8 +4,8 @@ export interface Setup {
   kubelet: string;
   /** Control group of this run. */
   group: string;
-  /** Folder with the root file system of cni-gate's image. */
-  imageRoot: string;
+  /** Folder with cni-gate's image: its files in `root`, and how it is run in `config.json` (tests/image/exported.ts). */
+  image: string;
 }
 
 /** The environment variable that it is handed by, as JSON. */

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultImage } from '../../../webhook/config/load.ts';
-import { readStages } from '../../image/dockerfile.ts';
 import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';
 import type { Image } from './layout.ts';
@@ -9,16 +10,14 @@ import type { Image } from './layout.ts';
 const programs = fileURLToPath(new URL('../programs/', import.meta.url));
 const node = '/usr/local/bin/node';
 
-/** The image that is injected: what the Dockerfile puts into it, under the name that it will be published by. */
+/** The image that is injected: as the Dockerfile makes it, under the name that it will be published by. */
 export const gateImage = (): Image => ({
   name: defaultImage,
-  layers: [inRun().imageRoot],
-  config: { User: setting('USER')[0], Entrypoint: setting('ENTRYPOINT'), Cmd: setting('CMD') },
+  layers: [imageFiles()],
+  config: JSON.parse(readFileSync(join(inRun().image, 'config.json'), 'utf8')),
 });
 
-function setting(keyword: string): string[] {
-  return readStages().at(-1)?.settings.get(keyword) ?? [];
-}
+const imageFiles = (): string => join(inRun().image, 'root');
 
 /** Pods' sandboxes need a program that waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
@@ -31,7 +30,7 @@ export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
 export function standIn(name: string, program: string): Image {
   return {
     name,
-    layers: [inRun().imageRoot, programs],
+    layers: [imageFiles(), programs],
     // the same image under two names would be one of them to containerd
     config: { Entrypoint: [node, `/${program}`], Labels: { name } },
   };

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { leftovers } from './leftovers.ts';
 
 /**
- * Control groups are the one thing of the machine that a node cannot have to itself. All that a run's node makes is
- * below a group whose name has the id of the run's process.
+ * Control groups are the one thing of the machine that a node or a Docker engine cannot have to itself. All that a run
+ * makes is below a group whose name has the id of the run's process.
+ *
+ * @param kind what the group is for; tells runs of different kinds apart
+ * @returns the path of this process's group, from the root of each hierarchy
  */
-const prefix = 'cni-gate-node-';
+export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
-/** The group of this process's run, as the kubelet is told it. */
-export const groupOf = (pid: number): string => `/${prefix}${pid}`;
+const prefixOf = (kind: string): string => `cni-gate-${kind}-`;
 
 /** Makes a group in each hierarchy: the kubelet wants the one that it is told to be there. */
 export function makeGroup(group: string): void {
@@ -24,10 +26,10 @@ export function removeGroup(group: string): void {
   for (const hierarchy of hierarchies()) removeTree(join(hierarchy, group));
 }
 
-/** Takes away what runs left behind that were killed: their names tell whose they were. */
-export function removeLeftGroups(): void {
+/** Takes away what runs of this kind left behind that were killed: their names tell whose they were. */
+export function removeLeftGroups(kind: string): void {
   for (const hierarchy of hierarchies()) {
-    for (const name of leftovers(hierarchy, prefix)) removeTree(join(hierarchy, name));
+    for (const name of leftovers(hierarchy, prefixOf(kind))) removeTree(join(hierarchy, name));
   }
 }
 

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { run } from '../support/run.ts';
+
+/** The checkout: the build context, and where docker-compose.yml is. */
+export const checkout = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The name that docker-compose.yml gives to the image that it builds. */
+export const ownImage = 'cni-gate';
+
+/**
+ * Runs `docker` to its end and returns what it wrote to its standard output.
+ *
+ * @throws Error with what it said where it fails
+ */
+export const docker = (...args: string[]): Promise<string> => run('docker', args, '', inRun());
+
+/** Runs `docker` to its end, however it ends. */
+export const tryDocker = (...args: string[]) => spawnSync('docker', args, { encoding: 'utf8', env: inRun() });
+
+/** `docker compose` for the project's own file, as a user runs it in the checkout. */
+export const compose = (...args: string[]): Promise<string> => docker(...composeArgs, ...args);
+
+export const composeArgs = ['compose', '--project-directory', checkout];
+
+/** Builds the image by the Dockerfile. Needs npm's registry. */
+export const buildImage = (): Promise<string> => compose('build', '--quiet');
+
+/** @throws Error outside the runner, where the engine would be the machine's own */
+function inRun(): NodeJS.ProcessEnv {
+  if (process.env.CNI_GATE_ENGINE_GROUP !== undefined) return process.env;
+  throw new Error(
+    'NOT RUN: these tests run beside the engine of the runner only. Whole suite: npm run test:image. ' +
+      'One file: npx node tests/image/run.ts node --test FILE',
+  );
+}

@@ -1,0 +1,40 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../support/run.ts';
+import { buildImage, docker, ownImage } from './docker.ts';
+
+/** `Config` of `docker image inspect`: how the image is run. */
+export interface ImageConfig {
+  User: string;
+  WorkingDir: string;
+  Entrypoint: string[];
+  Cmd: string[];
+  Env: string[];
+  Labels: Record<string, string>;
+  Healthcheck?: object;
+}
+
+/** @returns what the engine knows of the image; `Size` in bytes, of all layers unpacked */
+export async function inspectImage(): Promise<{ Config: ImageConfig; Size: number }> {
+  return JSON.parse(await docker('image', 'inspect', ownImage))[0];
+}
+
+/** Writes the image's files into a folder. */
+export async function exportFiles(folder: string): Promise<void> {
+  const container = (await docker('create', ownImage)).trim();
+  const archive = `${folder}.tar`;
+  await docker('export', '--output', archive, container);
+  await docker('rm', container);
+  await mkdir(folder, { recursive: true });
+  await run('tar', ['-C', folder, '-xf', archive]);
+  // the engine's, in every container
+  await Promise.all([archive, join(folder, '.dockerenv')].map((path) => rm(path)));
+}
+
+// node tests/image/run.ts node tests/image/exported.ts FOLDER: for tests that run the image without this engine
+if (import.meta.main) {
+  const folder = process.argv[2] ?? '';
+  await buildImage();
+  await exportFiles(join(folder, 'root'));
+  await writeFile(join(folder, 'config.json'), JSON.stringify((await inspectImage()).Config));
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what `npm run test:image` needs on Debian or Ubuntu, as root: a Docker engine with its command line, a user-mode
+# network and debootstrap from the distribution, the compose plugin from its Go module, and a Debian root file system that
+# the stand-ins for images are made from. The last two are kept in the cache. Does nothing where all of it is there.
+#
+# usage: install.sh [--check]
+#
+# --check installs nothing, and fails with what is missing.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/cache.sh"
+
+join() { local text; printf -v text '%s, ' "$@"; printf '%s' "${text%, }"; }
+
+missing=()
+for command in dockerd docker containerd runc slirp4netns debootstrap iptables ip; do
+  command -v "$command" >/dev/null || missing+=("$command")
+done
+if [ "${1:-}" = --check ]; then
+  [ -x "$compose_plugin" ] || missing+=("docker compose in $compose_plugin")
+  [ -e "$debian" ] || missing+=("$debian")
+  [ ${#missing[@]} -eq 0 ] && exit 0
+  printf 'NOT RUN: tests/image needs %s.\nAs root on Debian or Ubuntu: tests/image/install.sh\n' "$(join "${missing[@]}")" >&2
+  exit 1
+fi
+
+if [ ${#missing[@]} -gt 0 ]; then
+  packages=(docker.io slirp4netns debootstrap debian-archive-keyring iptables iproute2)
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    printf 'tests/image needs %s.\nThis is not root, or there is no apt-get. Debian has them in: %s\n' \
+      "$(join "${missing[@]}")" "${packages[*]}" >&2
+    exit 1
+  fi
+  printf 'tests/image: installing for %s\n' "$(join "${missing[@]}")"
+  export DEBIAN_FRONTEND=noninteractive
+  wait_for_lock=(-o DPkg::Lock::Timeout=300)
+  apt-get "${wait_for_lock[@]}" update -qq
+  apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+fi
+
+mkdir -p "$cache"
+# one installation at a time; the files appear under their names when they are complete
+exec {lock}>"$cache/image.lock"
+flock "$lock"
+clean_up() { rm -rf "$cache"/docker-compose.new-* "$cache"/debian.new-*; }
+trap clean_up EXIT
+# of an installation that was killed
+clean_up
+
+if ! [ -x "$compose_plugin" ]; then
+  echo 'tests/image: building docker compose from its Go module, once: about 3 minutes on two cores'
+  unfinished=$(mktemp -d "$cache/docker-compose.new-XXXXXX")
+  package=github.com/docker/compose/v2
+  version=$(go -C "$here/compose" list -m -f '{{.Version}}' "$package")
+  CGO_ENABLED=0 go -C "$here/compose" build -trimpath -ldflags "-s -w -X $package/internal.Version=$version" \
+    -o "$unfinished/docker-compose" "$package/cmd"
+  mkdir -p "$(dirname "$compose_plugin")"
+  mv "$unfinished/docker-compose" "$compose_plugin"
+fi
+
+if ! [ -e "$debian" ]; then
+  echo 'tests/image: unpacking Debian, once: about 15 seconds'
+  unfinished=$(mktemp -d "$cache/debian.new-XXXXXX")
+  debootstrap --variant=minbase bookworm "$unfinished/root" >"$unfinished/log" 2>&1 ||
+    { tail -n 20 "$unfinished/log" >&2; exit 1; }
+  rm -rf "$unfinished/root/var/cache/apt" "$unfinished/root/var/lib/apt/lists"
+  tar -C "$unfinished/root" -cf "$unfinished/debian.tar" --exclude='./dev/*' .
+  mv "$unfinished/debian.tar" "$debian"
+fi

@@ -1,0 +1,44 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cgroups.ts';
+import { mortal } from '../support/mortal.ts';
+
+/**
+ * Runs a command beside a Docker engine of its own, in the namespaces of tests/cluster/run.ts, which sees to it that
+ * everything ends with the command. The engine's files are in memory.
+ *
+ * usage: node tests/image/run.ts COMMAND [ARGUMENT ...]
+ *
+ * `CNI_GATE_PULL_IMAGES=1` lets the engine pull the images that the Dockerfile and docker-compose.yml name; without it
+ * they are made from Debian and from the programs of tests/cluster/binaries.
+ */
+const command = process.argv.slice(2);
+const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+const group = groupOf('image', process.pid);
+
+if (command.length === 0) throw new Error('usage: node tests/image/run.ts COMMAND [ARGUMENT ...]');
+const installed = spawnSync(path('./install.sh'), ['--check'], { stdio: 'inherit' });
+if (installed.status === 0) runInside();
+else process.exitCode = 1;
+
+function runInside(): void {
+  removeLeftGroups('image');
+  makeGroup(group);
+  const runner = [path('../cluster/run.ts'), 'bash', path('./enter.sh'), ...command];
+  const child = spawn(...mortal(process.execPath, runner), {
+    stdio: 'inherit',
+    env: { ...process.env, CNI_GATE_ENGINE_GROUP: group },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('close', (code, signal) => {
+    removeGroup(group);
+    if (signal === null) {
+      process.exitCode = code ?? 1;
+      return;
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,100 @@
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { programs } from '../../cluster/binaries/programs.ts';
+import { programPath } from '../../cluster/harness/programs.ts';
+import { run } from '../../support/run.ts';
+
+/**
+ * Lays the files of an image's stand-in into a folder.
+ *
+ * @param debian folder with a Debian root file system
+ * @returns instructions of a Dockerfile that say how the image is run
+ * @throws Error for an image that has no stand-in
+ */
+export async function layFiles(image: string, root: string, debian: string): Promise<string[]> {
+  if (image.startsWith('node:')) return layNode(root, debian);
+  if (image.startsWith('gcr.io/distroless/cc-')) return layDistroless(root, debian);
+  const name = /^registry\.k8s\.io\/(?:kwok\/)?([a-z-]+):/.exec(image)?.[1];
+  const program = programs.find((known) => known === name);
+  if (program !== undefined) return layProgram(root, program);
+  throw new Error(`tests/image/stand-ins has nothing in place of ${image}`);
+}
+
+const path = 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Debian, with the Node that runs this and this machine's npm, which asks the registry that it asks here. */
+async function layNode(root: string, debian: string): Promise<string[]> {
+  await run('cp', ['-a', `${debian}/.`, root]);
+  copy(process.execPath, join(root, 'usr/local/bin/node'));
+  const npm = '/usr/local/lib/node_modules/npm';
+  copy(join((await npmSays(['root', '--global'])).trim(), 'npm'), join(root, npm));
+  for (const name of ['npm', 'npx'])
+    symlinkSync(`${npm}/bin/${name}-cli.js`, join(root, 'usr/local/bin', name));
+  await layNpmConfiguration(root);
+  return [path, 'CMD ["node"]'];
+}
+
+/** The machine's own npmrc files as the image's global one, and the certificates that they or the environment name. */
+async function layNpmConfiguration(root: string): Promise<void> {
+  const target = join(root, 'usr/local/etc/npmrc');
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, '');
+  for (const which of ['globalconfig', 'userconfig']) {
+    const file = await npmConfig(which);
+    if (existsSync(file)) appendFileSync(target, `${readFileSync(file, 'utf8')}\n`);
+  }
+  appendFileSync(target, `registry=${await npmConfig('registry')}\n`);
+  const named = await npmConfig('cafile');
+  const certificates = named === 'null' ? process.env.NODE_EXTRA_CA_CERTS : named;
+  if (certificates === undefined) return;
+  copy(certificates, join(root, 'usr/local/etc/npm-ca.crt'));
+  appendFileSync(target, 'cafile=/usr/local/etc/npm-ca.crt\n');
+}
+
+const npmConfig = async (name: string): Promise<string> => (await npmSays(['config', 'get', name])).trim();
+
+/** npm tells of the checkout's own .npmrc and of `npm_config_` variables as well. */
+const npmSays = (args: string[]): Promise<string> => run('npm', args);
+
+/** The packages of Debian's that distroless/cc is made of and Node needs, and its user. No shell. */
+async function layDistroless(root: string, debian: string): Promise<string[]> {
+  const packages = ['libc6', 'libgcc-s1', 'libstdc++6', 'tzdata'];
+  const listed = (await run('dpkg', ['--root', debian, '--listfiles', ...packages])).split('\n');
+  for (const file of listed) {
+    // folders come with what is in them; some are links to others in this Debian
+    if (file !== '' && !statSync(join(debian, file)).isDirectory())
+      copy(join(debian, file), join(root, file));
+  }
+  for (const folder of ['dev', 'etc', 'home/nonroot', 'proc', 'run', 'sys']) {
+    mkdirSync(join(root, folder), { recursive: true });
+  }
+  mkdirSync(join(root, 'tmp'), { mode: 0o1777 });
+  writeFileSync(
+    join(root, 'etc/passwd'),
+    'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n',
+  );
+  writeFileSync(join(root, 'etc/group'), 'root:x:0:\nnonroot:x:65532:\n');
+  return [path, 'USER 65532', 'WORKDIR /home/nonroot'];
+}
+
+/** A program where its own image has it, and nothing else. Some images name it as their entrypoint. */
+async function layProgram(root: string, program: (typeof programs)[number]): Promise<string[]> {
+  const target = program === 'kubectl' ? '/bin/kubectl' : `/usr/local/bin/${program}`;
+  copy(programPath(program), join(root, target));
+  mkdirSync(join(root, 'tmp'), { mode: 0o1777 });
+  return [path, ...(program === 'kubectl' || program === 'kwok' ? [`ENTRYPOINT ["${target}"]`] : [])];
+}
+
+function copy(source: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(source, target, { recursive: true, dereference: true });
+}

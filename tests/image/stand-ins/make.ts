@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../support/run.ts';
+import { docker } from '../docker.ts';
+import { layFiles } from './files.ts';
+import { namedImages } from './names.ts';
+
+/**
+ * Makes a local image under the name of each image that the Dockerfile and docker-compose.yml name.
+ *
+ * usage: node tests/image/stand-ins/make.ts DEBIAN
+ *
+ * DEBIAN is a tar file with the root file system that install.sh makes.
+ */
+const debian = mkdtempSync(join(tmpdir(), 'debian-'));
+try {
+  await run('tar', ['-C', debian, '-xf', process.argv[2] ?? '']);
+  for (const image of await namedImages()) await make(image);
+} finally {
+  rmSync(debian, { recursive: true });
+}
+
+async function make(image: string): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'image-'));
+  try {
+    const settings = await layFiles(image, root, debian);
+    const archive = `${root}.tar`;
+    await run('tar', ['-C', root, '-cf', archive, '.']);
+    await docker('import', ...settings.flatMap((setting) => ['--change', setting]), archive, image);
+    rmSync(archive);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
