@@ -53,6 +53,10 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/** Whether a value from outside is one of our codes. */
+export const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(errorCodes, value);
+
 /**
  * An error meant for the person who has to act on it: the message says what was expected, what was seen and
  * where; the code is stable and can be searched for in the documentation.

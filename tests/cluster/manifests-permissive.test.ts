@@ -23,7 +23,10 @@ test('what strict would refuse gets a warning', async () => {
 test('with cni-gate away a pod is admitted, with a warning', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   await eventually(() =>
-    assert.rejects(create('shop', 'late'), new RegExp(`${policyName}.*has not seen this pod`, 's')),
+    assert.rejects(
+      create('shop', 'late'),
+      new RegExp(`${policyName}.*has no annotation cni-gate\\.io/status`, 's'),
+    ),
   );
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
 });
