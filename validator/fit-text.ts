@@ -3,8 +3,11 @@ const lastCode = / \(CNI_GATE_[A-Z_]+\)$/;
 
 const ellipsis = '…';
 
-/** The size of a text in bytes of UTF-8, as Kubernetes counts the note of an event. */
-export const inBytes = (character: string): number => Buffer.byteLength(character);
+/** What a character counts for. */
+export type SizeOf = (character: string) => number;
+
+/** Bytes of UTF-8, as Kubernetes counts the note of an event. */
+export const inBytes: SizeOf = (character) => Buffer.byteLength(character);
 
 /**
  * A text that fits a limit. One that is too long loses its end: it is cut behind a word, an ellipsis takes the place of
@@ -12,27 +15,31 @@ export const inBytes = (character: string): number => Buffer.byteLength(characte
  * inside that word, between two characters.
  *
  * @param most the limit, at least 60 where the text may end with a code
- * @param sizeOf what a character counts for; 1 by default
+ * @param sizeOf 1 by default
  */
-export function fitText(text: string, most: number, sizeOf: (character: string) => number = () => 1): string {
-  const size = (part: string): number => [...part].reduce((sum, one) => sum + sizeOf(one), 0);
-  if (size(text) <= most) return text;
+export function fitText(text: string, most: number, sizeOf: SizeOf = () => 1): string {
+  if (fitting(text, most, sizeOf) === text.length) return text;
   const code = lastCode.exec(text)?.[0] ?? '';
   const body = text.slice(0, text.length - code.length);
-  let room = most - size(ellipsis + code);
-  let end = 0;
-  for (const character of body) {
-    room -= sizeOf(character);
-    if (room < 0) break;
-    end += character.length;
-  }
-  return wholeWords(body, end) + ellipsis + code;
+  const end = fitting(body, most - sizeIn(ellipsis + code, sizeOf), sizeOf);
+  const head = body.slice(0, end);
+  // in front of a blank every word is whole
+  const words = end === body.length || /\s/.test(body.charAt(end)) ? head : head.replace(/\S+$/, '');
+  const kept = sizeIn(words, sizeOf) >= sizeIn(head, sizeOf) / 2 ? words : head;
+  return kept.replace(/[\s,;:]+$/, '') + ellipsis + code;
 }
 
-/** The first characters of a text without the word that the cut would go through. */
-function wholeWords(text: string, end: number): string {
-  const head = text.slice(0, end);
-  const isWhole = end === text.length || /\s/.test(text.charAt(end));
-  const blank = isWhole ? end : head.search(/\s\S*$/);
-  return (blank >= end / 2 ? head.slice(0, blank) : head).replace(/[\s,;:]+$/, '');
+/** How much of a text fits, as an index into it: a text may be of any length, and no more of it is looked at. */
+function fitting(text: string, most: number, sizeOf: SizeOf): number {
+  let left = most;
+  let end = 0;
+  for (const character of text) {
+    left -= sizeOf(character);
+    if (left < 0) break;
+    end += character.length;
+  }
+  return end;
 }
+
+const sizeIn = (text: string, sizeOf: SizeOf): number =>
+  [...text].reduce((sum, character) => sum + sizeOf(character), 0);
