@@ -1,4 +1,4 @@
-/** How the program ends. Its exit code is what the kubelet reports and what repair goes by. */
+/** How the program ends. Its exit code is what the kubelet reports. */
 export const exitCode = {
   /** Every check held, or `proof.mode` is `warn` and all was told. */
   proved: 0,

@@ -1,4 +1,5 @@
 import type { Result } from './finding.ts';
+import { fitText } from './fit-text.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -23,17 +24,10 @@ interface Entry {
 
 type Shortening = (entries: Entry[]) => Entry[];
 
-/** The text, cut so that as JSON it has at most so many bytes and those of an ellipsis: an escape has up to six. */
-function cut(text: string, bytes: number): string {
-  let length = 0;
-  let end = 0;
-  for (const character of text) {
-    length += Buffer.byteLength(JSON.stringify(character)) - 2;
-    if (length > bytes) return `${text.slice(0, end)}…`;
-    end += character.length;
-  }
-  return text;
-}
+/** A text that as JSON has at most so many bytes: an escape has up to six. */
+const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
+
+const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
 
 /** Each keeps what a reader needs more for longer: which check failed and why, then what was seen. */
 const shortenings: Shortening[] = [

@@ -112,8 +112,10 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
 
 function labelsOf(object: KubernetesObject, name: string, file: string): Record<string, string> {
   const own = isObject(object.metadata) ? (object.metadata.labels ?? {}) : {};
-  if (!isObject(own) || !Object.values(own).every((value) => typeof value === 'string')) {
+  // the API server takes null for an empty string
+  const entries = isObject(own) ? Object.entries(own).map(([key, value]) => [key, value ?? '']) : [];
+  if (!isObject(own) || !entries.every(([, value]) => typeof value === 'string')) {
     throw invalid(`${file}: the labels of Namespace ${name} should be strings`);
   }
-  return own as Record<string, string>;
+  return Object.fromEntries(entries);
 }

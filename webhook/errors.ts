@@ -1,3 +1,5 @@
+import { docsUrl } from './names.ts';
+
 /**
  * Every code that an error of cni-gate can carry, and what the person who meets it should look at.
  * This is the one list: `docs/reference/errors.md` holds a section for each, and a test compares the two.
@@ -52,6 +54,13 @@ export const errorCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
+
+/** The page that says what a code means and what to do. */
+export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/errors.md#${code.toLowerCase()}`;
+
+/** Whether a value from outside is one of our codes. */
+export const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
 /**
  * An error meant for the person who has to act on it: the message says what was expected, what was seen and

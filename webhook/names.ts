@@ -1,5 +1,8 @@
 /** Names of cni-gate that appear on objects of the cluster. Each stands here and nowhere else. */
 
+/** Where the documentation is read: messages name pages by this address and a path in `docs/`. */
+export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
+
 /** Label: on a namespace it opts in, on a pod it overrides the namespace's and marks what was injected. */
 export const profileLabel = 'cni-gate.io/profile';
 
@@ -15,11 +18,17 @@ export const ownPrefix = 'cni-gate.io/';
 /** Name of the validating webhook that is asked about bindings: the scheduler tells it in what it writes on a pod. */
 export const bindingsWebhook = 'bindings.cni-gate.io';
 
+/** Webhooks by which the gate is asked about every way of putting a pod on a node. */
+export const gateWebhooks = [bindingsWebhook, 'placed-pods.cni-gate.io'] as const;
+
+/** Webhook that warns of a wrong label on a namespace; nothing depends on it. */
+export const namespacesWebhook = 'namespaces.cni-gate.io';
+
 /** Name that the webhook configurations of an installation have, and the webhooks in each. */
 export const webhookConfiguration = 'cni-gate';
 export const installedWebhooks = {
   mutating: ['pods.cni-gate.io'],
-  validating: [bindingsWebhook, 'placed-pods.cni-gate.io'],
+  validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
 /** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */

@@ -55,7 +55,11 @@ const addVariable = (name: string): Change => {
 };
 
 const refused: [what: string, Change, RegExp][] = [
-  ['the annotation is gone', ({ metadata }) => delete metadata.annotations, /has not seen this pod/],
+  [
+    'the annotation is gone',
+    ({ metadata }) => delete metadata.annotations,
+    /has no annotation cni-gate\.io\/status/,
+  ],
   ['the annotation is no JSON', status(() => 'yes'), /is not as cni-gate writes it/],
   [
     'the annotation goes on behind the checks',

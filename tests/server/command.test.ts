@@ -66,7 +66,7 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
     [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
     [
       ['--profile', 'linkred'],
-      /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+      /profile "linkred" does not exist: did you mean linkerd\? The configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
     ],
     [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
     [

@@ -153,11 +153,15 @@ test('headers and paths that are not for admission calls', async (t) => {
     ['/', 'POST'],
     ['/mutate', 'GET'],
     ['/gate', 'GET'],
+    ['/namespaces', 'GET'],
     ['/bindings', 'POST'],
   ] as const) {
     const answer = await server.post(path, method === 'GET' ? '' : good, { method });
     assert.equal(answer.status, 404, path);
-    assert.match(answer.body, /CNI_GATE_NOT_FOUND.*POST \/mutate for pods and POST \/gate for bindings/);
+    assert.match(
+      answer.body,
+      /CNI_GATE_NOT_FOUND.*POST \/mutate for pods, \/gate for bindings and \/namespaces for/,
+    );
   }
   await stillServes(server);
 });

@@ -8,7 +8,7 @@ import { type Exemption, exemption, isUntouchable } from './exempt.ts';
 import { inject, type PodChange } from './inject.ts';
 import type { Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
-import { acquit, carriesInjection, injectedAt, uninject } from './withdraw.ts';
+import { acquit, carriesInjection, excuse, injectedAt, recordRefusal, uninject } from './withdraw.ts';
 
 /**
  * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
@@ -51,7 +51,7 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   if (exempt !== undefined) return leave(pod, exempt);
   if (namespace === undefined) {
     const message = `the labels of namespace "${request.namespace}" are not known here, so neither is what to prove`;
-    return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message));
+    return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
   }
   const warnings: string[] = [];
   const choice = chooseAllowed(pod, namespace, policy, warnings);
@@ -74,7 +74,7 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
       warnings: [...warnings, ...change.warnings],
     };
   } catch (error) {
-    if (error instanceof CniGateError) return refuse(policy, error);
+    if (error instanceof CniGateError) return refuse(policy, error, pod);
     throw error;
   }
 }
@@ -98,9 +98,13 @@ function chooseAllowed(
   return { profile, chosenBy: 'namespace' };
 }
 
-/** Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. */
+/**
+ * Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. The policy over
+ * the final pod knows most exemptions, but not the DaemonSets of a user's own profiles: their pods say it themselves.
+ */
 function leave(pod: Pod, reason: Exemption): Decision {
-  return leaving(pod, reason, isUntouchable(reason) ? [] : uninject(pod));
+  if (isUntouchable(reason)) return leaving(pod, reason, []);
+  return leaving(pod, reason, reason === 'network-daemonset' ? excuse(pod, reason) : uninject(pod));
 }
 
 function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision {
@@ -108,11 +112,18 @@ function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision
   return { outcome, reason, profiles: [], operations, warnings: [] };
 }
 
-/** A refusal, or with `proof.mode: warn` a warning in its place. */
-export function refuse(policy: Policy, error: CniGateError): Decision {
-  const base = { reason: error.code, profiles: [], operations: [] };
-  return policy.proof.mode === 'enforce'
-    ? { ...base, outcome: 'refused', warnings: [], message: `${error.message} (${error.code})` }
-    : // a warning may be cut at its end, and the code is what one searches for
-      { ...base, outcome: 'warned', warnings: [`${error.code}: ${error.message}`] };
+/**
+ * A refusal, or with `proof.mode: warn` a warning in its place.
+ *
+ * @param pod to record the warning on: without that, the policy over the final pod would say that nobody looked at it
+ */
+export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision {
+  const base = { reason: error.code, profiles: [] };
+  if (policy.proof.mode === 'enforce') {
+    const message = `${error.message} (${error.code})`;
+    return { ...base, outcome: 'refused', operations: [], warnings: [], message };
+  }
+  const operations = pod === undefined ? [] : recordRefusal(pod, error.code);
+  // a warning may be cut at its end, and the code is what one searches for
+  return { ...base, outcome: 'warned', operations, warnings: [`${error.code}: ${error.message}`] };
 }

@@ -1,15 +1,20 @@
 import { Ajv } from 'ajv';
 import { CniGateError } from '../errors.ts';
 import { describe, describeKind, invalid, isCoreKind, isObject, openEnvelope } from './envelope.ts';
+import { fillNulls } from './nulls.ts';
 import type { Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
 
 const text = { type: 'string' };
+const optionalText = { type: 'string', nullable: true };
 const optionalObject = { type: 'object', nullable: true };
-const stringMap = { ...optionalObject, additionalProperties: text };
+const stringMap = { ...optionalObject, additionalProperties: optionalText };
 const named = { type: 'object', required: ['name'], properties: { name: text } };
 const user = { type: 'integer', nullable: true };
-const quantities = { ...optionalObject, additionalProperties: { type: ['string', 'number'] } };
+const quantities = {
+  ...optionalObject,
+  additionalProperties: { type: ['string', 'number'], nullable: true },
+};
 const resources = { ...optionalObject, properties: { requests: quantities, limits: quantities } };
 const securityContext = { ...optionalObject, properties: { runAsUser: user, runAsGroup: user } };
 const list = (items: object) => ({ type: 'array', nullable: true, items });
@@ -33,9 +38,9 @@ const podSchema = {
     metadata: {
       type: 'object',
       properties: {
-        name: text,
-        generateName: text,
-        namespace: text,
+        name: optionalText,
+        generateName: optionalText,
+        namespace: optionalText,
         labels: stringMap,
         annotations: stringMap,
         ownerReferences: list({ ...named, required: ['name', 'kind', 'apiVersion'] }),
@@ -49,7 +54,7 @@ const podSchema = {
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),
-        imagePullSecrets: list({ type: 'object' }),
+        imagePullSecrets: list(optionalObject),
         nodeSelector: stringMap,
         hostNetwork: { type: 'boolean', nullable: true },
         os: optionalObject,
@@ -88,13 +93,16 @@ export function decodePodRequest(body: unknown): PodRequest {
 }
 
 /**
- * The object of a request, as far as admission reads it.
+ * The object of a request, as far as admission reads it. Nulls in it become what the API server makes of them.
  *
  * @throws CniGateError CNI_GATE_REVIEW_INVALID
  */
 export function podOf(object: unknown): Pod {
   if (!isObject(object)) throw invalid(`request.object should be the pod, is ${describe(object)}`);
-  if (isPod(object)) return object;
+  if (isPod(object)) {
+    fillNulls(object);
+    return object;
+  }
   const fault = isPod.errors?.[0];
   throw invalid(`request.object${fault?.instancePath ?? ''} ${fault?.message ?? 'is not a pod'}`);
 }

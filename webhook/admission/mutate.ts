@@ -1,6 +1,7 @@
 import type { Policy } from '../config/policy.ts';
 import { CniGateError } from '../errors.ts';
 import { type Admission, admit } from './admit.ts';
+import { applyOnce } from './apply.ts';
 import { type NamespaceFacts, refuse } from './decide.ts';
 import { decodePodRequest } from './decode.ts';
 import { exemption } from './exempt.ts';
@@ -38,7 +39,7 @@ export async function mutate(body: unknown, context: MutateContext, signal?: Abo
     }
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
-    const decision = refuse(policy, error);
+    const decision = applyOnce(refuse(policy, error, request.pod), request.pod, policy);
     return { request, decision, review: respond(request.uid, decision) };
   }
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };

@@ -1,3 +1,4 @@
+import { fitText, inBytes } from '../../validator/fit-text.ts';
 import {
   type AdmissionResponse,
   type AdmissionReview,
@@ -20,6 +21,12 @@ export interface Answerable {
   message?: string;
 }
 
+/**
+ * The longest text of a refusal in bytes. The scheduler writes it into an event behind 97 bytes of its own, and cuts the
+ * end off at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler): the code would be lost.
+ */
+const longestMessage = 900;
+
 /** The review that answers a request. */
 export function respond(uid: string, decision: Answerable): AdmissionReview {
   const { operations = [] } = decision;
@@ -32,7 +39,7 @@ export function respond(uid: string, decision: Answerable): AdmissionReview {
       patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
     }),
     ...(decision.message !== undefined && {
-      status: { code: 403, reason: 'Forbidden', message: decision.message },
+      status: { code: 403, reason: 'Forbidden', message: fitText(decision.message, longestMessage, inBytes) },
     }),
     ...(warnings.length > 0 && { warnings }),
     auditAnnotations: auditOf(decision),

@@ -11,8 +11,10 @@ export interface Status {
   /** The cni-gate that wrote it. */
   version: string;
   /** The label's value: every profile asked for. */
-  profile: string;
-  chosenBy: ChosenBy;
+  profile?: string;
+  chosenBy?: ChosenBy;
+  /** Why nothing is proved though cni-gate was asked: see {@link reasonText}. */
+  reason?: string;
   /** Those of them that promise something to this pod. */
   profiles: string[];
   /** The words of the checks that the init container makes. */
@@ -48,5 +50,15 @@ export function statusText(
   checks: string[] = [],
 ): string {
   const status: Status = { version, profile, chosenBy, profiles: profiles.map(({ name }) => name), checks };
+  return JSON.stringify(status);
+}
+
+/**
+ * The text of the status annotation of a pod about which no profile decided.
+ *
+ * @param reason the code of a refusal that `proof.mode: warn` turned into a warning, or an exemption
+ */
+export function reasonText(reason: string): string {
+  const status: Status = { version, reason, profiles: [], checks: [] };
   return JSON.stringify(status);
 }

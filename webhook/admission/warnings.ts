@@ -1,3 +1,5 @@
+import { fitText } from '../../validator/fit-text.ts';
+
 /**
  * The API server takes any number of warnings, but cuts each at 256 characters once all together pass 4,096
  * (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`), and clients expect about 120.
@@ -22,14 +24,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
   return fitted;
 }
 
-/** The error code that a text ends with: whoever reads the rest only in part searches for that. */
-const lastCode = / \(CNI_GATE_[A-Z_]+\)$/;
-
-/** One line of at most {@link longest} characters, whole code points only. A code at its end is kept. */
+/** One line of at most {@link longest} characters. */
 function fit(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
-  const points = [...line];
-  if (points.length <= longest) return line;
-  const [code = ''] = lastCode.exec(line) ?? [];
-  return `${points.slice(0, longest - 1 - code.length).join('')}…${code}`;
+  return fitText(text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim(), longest);
 }

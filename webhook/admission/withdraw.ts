@@ -5,7 +5,7 @@ import { type Choice, isOurs } from './choice.ts';
 import { isMountedByOthers, isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
 import type { Pod } from './pod.ts';
-import { readStatus, saysProfiles, statusText } from './status.ts';
+import { readStatus, reasonText, saysProfiles, statusText } from './status.ts';
 
 /** Where our init container stands in the pod, or -1. */
 export function injectedAt(pod: Pod): number {
@@ -28,6 +28,19 @@ export function uninject(pod: Pod): Operation[] {
  */
 export function acquit(pod: Pod, choice: Choice): Operation[] {
   return [...withdraw(pod), ...statusOperations(pod, statusText(choice))];
+}
+
+/** Takes an earlier injection out of a pod that is left alone, and records why on the pod. */
+export function excuse(pod: Pod, reason: string): Operation[] {
+  return [...withdraw(pod), ...statusOperations(pod, reasonText(reason))];
+}
+
+/**
+ * Records on a pod that is admitted with a warning why nothing is proved. The status of an earlier call stays, as the
+ * injection does that it tells of: a later call may have failed for a moment only.
+ */
+export function recordRefusal(pod: Pod, code: string): Operation[] {
+  return own(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
 }
 
 /** Container, volume and label of an earlier call. */

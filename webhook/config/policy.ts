@@ -1,4 +1,5 @@
 import { CniGateError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import { parseDuration } from './duration.ts';
 import { conflicts } from './joins.ts';
 import type { Configuration, Profile, ProofSettings } from './types.ts';
@@ -57,13 +58,13 @@ export class Policy {
   join(label: string): Join {
     const known = this.#joins.get(label);
     if (known !== undefined) return known;
+    if (label.length > longestLabel) {
+      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label's value may be, ${longestLabel} characters`;
+      throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
+    }
     const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(join.profiles).size < join.profiles.length) {
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" names a profile twice`);
-    }
-    if (label.length > longestLabel) {
-      const message = `profile "${label}" is longer than a label's value may be, ${longestLabel} characters`;
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
     }
     const faults = conflicts(join.profiles);
     if (faults.length > 0) {
@@ -78,10 +79,29 @@ export class Policy {
     const profile = this.profiles.get(name);
     if (profile !== undefined) return profile;
     const of = name === label ? '' : ` of "${label}"`;
-    throw new CniGateError(
+    throw new UnknownProfile(`profile "${name}"${of} does not exist`, name, [...this.profiles.keys()]);
+  }
+}
+
+/** A label names a profile that the configuration does not have. */
+export class UnknownProfile extends CniGateError {
+  /** What is wrong, with the name that was probably meant, in one line. */
+  readonly brief: string;
+  /** Names of the profiles that there are. */
+  readonly known: readonly string[];
+
+  constructor(what: string, name: string, known: readonly string[]) {
+    const meant = nearest(name, known);
+    const brief = meant === undefined ? what : `${what}: did you mean ${meant}?`;
+    const list = known.join(', ');
+    super(
       'CNI_GATE_PROFILE_UNKNOWN',
-      `profile "${name}"${of} does not exist; the configuration has: ${[...this.profiles.keys()].join(', ')}`,
+      meant === undefined
+        ? `${brief}; the configuration has: ${list}`
+        : `${brief} The configuration has: ${list}`,
     );
+    this.brief = brief;
+    this.known = known;
   }
 }
 

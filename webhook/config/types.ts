@@ -76,7 +76,6 @@ export interface Configuration {
   proof: ProofSettings;
   gate: { mode: 'enforce' | 'audit'; startupGrace: string; maxHold: string };
   steer: { mode: 'nominate' | 'off' };
-  repair: { mode: 'delete' | 'off'; perNodePerMinute: number };
   /** Built-in profiles and the file's own, which replace built-in ones of the same name. */
   profiles: Profile[];
 }

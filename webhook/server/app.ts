@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type MutateContext, mutate } from '../admission/mutate.ts';
+import { reviewNamespace } from '../admission/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
 import { CniGateError } from '../errors.ts';
 import { type GateSources, gate } from '../gate/gate.ts';
@@ -32,7 +33,7 @@ export interface AppOptions {
   log: FastifyBaseLogger;
 }
 
-/** The admission server: HTTPS, HTTP/1.1, `POST /mutate` and `POST /gate`. Nothing else is answered here. */
+/** The admission server: HTTPS, HTTP/1.1, `POST /mutate`, `/gate` and `/namespaces`. Nothing else is answered here. */
 export function buildApp(options: AppOptions): FastifyInstance<Server> {
   const { context, metrics, clients } = options;
   const app = fastify({
@@ -90,6 +91,14 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
     metrics.answered('gate', gated.decision, seconds);
     logDecision(request.log, 'gate', gated, seconds);
     return respond(gated.request.uid, gated.decision);
+  });
+  app.post('/namespaces', async (request) => {
+    const start = process.hrtime.bigint();
+    const reviewed = reviewNamespace(request.body, context().policy);
+    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+    metrics.answered('namespaces', reviewed.decision, seconds);
+    logDecision(request.log, 'namespaces', reviewed, seconds);
+    return respond(reviewed.request.uid, reviewed.decision);
   });
   return app;
 }

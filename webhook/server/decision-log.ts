@@ -5,12 +5,16 @@ import type { Answerable } from '../admission/respond.ts';
 interface Asked {
   uid: string;
   namespace: string;
-  name: string;
+  /** The pod's; absent where the request is about a namespace. */
+  name?: string;
   operation: string;
   dryRun: boolean;
   /** Where a pod is to be put. */
   node?: string;
 }
+
+/** What is reviewed, by webhook. */
+const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 
 /** Outcomes that somebody should hear of. */
 const told = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
@@ -22,7 +26,7 @@ const told = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
  */
 export function logDecision(
   log: FastifyBaseLogger,
-  webhook: string,
+  webhook: keyof typeof subjects,
   { request, decision }: { request: Asked; decision: Answerable },
   seconds: number,
 ): void {
@@ -31,7 +35,7 @@ export function logDecision(
     webhook,
     uid: request.uid,
     namespace: request.namespace,
-    pod: request.name,
+    ...(request.name !== undefined && { pod: request.name }),
     ...(request.node !== undefined && { node: request.node }),
     operation: request.operation,
     dryRun: request.dryRun,
@@ -43,6 +47,6 @@ export function logDecision(
     seconds,
   };
   if (told.has(outcome)) log.warn(line, message ?? warnings[0]);
-  else log.info(line, `${webhook === 'gate' ? 'placement' : 'pod'} reviewed`);
+  else log.info(line, `${subjects[webhook]} reviewed`);
   if (operations.length > 0) log.debug({ uid: request.uid, patch: operations }, 'patch');
 }

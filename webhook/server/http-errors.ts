@@ -67,7 +67,7 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
     answer(translate(error, request), request, reply),
   );
   app.setNotFoundHandler((request, reply) => {
-    const message = `no ${request.method} ${request.url.split('?')[0]} here; admission calls go to POST /mutate for pods and POST /gate for bindings`;
+    const message = `no ${request.method} ${request.url.split('?')[0]} here; admission calls go to POST /mutate for pods, /gate for bindings and /namespaces for namespaces`;
     return answer(new CniGateError('CNI_GATE_NOT_FOUND', message), request, reply);
   });
 }

@@ -1,5 +1,5 @@
 import type { Policy } from '../config/policy.ts';
-import { installedWebhooks, webhookConfiguration } from '../names.ts';
+import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../names.ts';
 import type { RegisteredWebhook, StatusFacts } from './facts.ts';
 import type { Fault, VerbStatus } from './model.ts';
 
@@ -18,8 +18,8 @@ export function verbsOf(
   const { policy, registered } = facts;
   const { proof, gate, steer } = policy;
   const called = {
-    prove: calledFor('mutating', registered.mutating),
-    gate: calledFor('validating', registered.validating),
+    prove: calledFor('mutating', installedWebhooks.mutating, registered.mutating),
+    gate: calledFor('validating', gateWebhooks, registered.validating),
   };
   const gating = gate.mode === 'audit' ? no('it tells what it would refuse, and allows') : called.gate;
   const verbs: VerbStatus[] = [
@@ -42,17 +42,18 @@ export function verbsOf(
 const yes: Finding = { inForce: true, why: '' };
 const no = (why: string): Finding => ({ inForce: false, why });
 
-/** Whether the API server has all of our webhooks of a kind, and can trust who answers them. */
+/** Whether the API server has all of these webhooks of a kind, and can trust who answers them. */
 function calledFor(
   kind: keyof typeof installedWebhooks,
+  names: readonly string[],
   found: readonly RegisteredWebhook[] | undefined,
 ): Finding {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
   if (found === undefined) return { inForce: null, why: `${where} may not be read` };
   const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
-  const missing = installedWebhooks[kind].filter((name) => !trust.has(name));
+  const missing = names.filter((name) => !trust.has(name));
   if (missing.length > 0) return no(`there is no webhook ${missing.join(', ')} in ${where}`);
-  const distrusted = installedWebhooks[kind].filter((name) => !trust.get(name));
+  const distrusted = names.filter((name) => !trust.get(name));
   if (distrusted.length > 0) return no(`there is no caBundle for ${distrusted.join(', ')} in ${where}`);
   return yes;
 }

@@ -1,3 +1,4 @@
+import { fitText, inBytes } from '../../validator/fit-text.ts';
 import { clean } from '../clean.ts';
 import { eventReasons } from '../names.ts';
 import type { Nomination } from './plan.ts';
@@ -38,16 +39,7 @@ export function nominatedNotice({ pod, node, why }: Omit<Nomination, 'look'>, ve
   };
 }
 
-/** A text that an event can hold: of the first part the end is cut where both would be too long. */
+/** A text that an event can hold: where both parts are too long together, the first one loses its end. */
 export function fitNote(text: string, more = ''): string {
-  const room = longest - Buffer.byteLength(more);
-  const line = clean(text);
-  if (Buffer.byteLength(line) <= room) return line + more;
-  const end = '…';
-  let left = room - Buffer.byteLength(end);
-  const kept = [...line].findIndex((character) => {
-    left -= Buffer.byteLength(character);
-    return left < 0;
-  });
-  return [...line].slice(0, kept).join('') + end + more;
+  return fitText(clean(text), longest - Buffer.byteLength(more), inBytes) + more;
 }

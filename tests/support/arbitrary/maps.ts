@@ -20,17 +20,18 @@ const text = fc.oneof(
 );
 
 /** An object as `JSON.parse` makes it: `__proto__` is a key like others. */
-function parsed(entries: [string, string][]): Record<string, string> {
+function parsed(entries: [string, string | null][]): Record<string, string> {
   return JSON.parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`);
 }
 
-/** A map with entries of its own kind, and in every other case with some that no API server would take. */
+/** A map with entries of its own kind, and in every other case with nulls, and some that no API server would take. */
 function map(own: Arbitrary<[string, string][]>): Arbitrary<Record<string, string> | null> {
-  const odd = fc.array(fc.tuple(key, text), { maxLength: 4 });
-  const plain = fc.subarray<[string, string]>([
+  const odd = fc.array(fc.tuple(key, fc.option(text, { freq: 9 })), { maxLength: 4 });
+  const plain = fc.subarray<[string, string | null]>([
     ['app', 'web'],
     ['app.kubernetes.io/name', 'web'],
     ['constructor', 'x'],
+    ['app.kubernetes.io/version', null],
   ]);
   return fc.option(
     fc.tuple(fc.oneof(odd, plain), own).map(([entries, more]) => parsed([...entries, ...more])),

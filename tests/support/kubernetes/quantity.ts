@@ -31,9 +31,9 @@ const form = /^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,2})|([numkMGTPE]|[KMGTP
 
 const roundUp = (value: bigint, by: bigint): bigint => value / by + (value % by > 0n ? 1n : 0n);
 
-/** Billionths of a unit, or undefined for a text that is no quantity. */
-export function nanos(value: string | number): bigint | undefined {
-  const match = form.exec(String(value));
+/** Billionths of a unit, or undefined for a text that is no quantity. A null is 0, as Go decodes it. */
+export function nanos(value: string | number | null): bigint | undefined {
+  const match = form.exec(String(value ?? 0));
   if (match === null) return undefined;
   const [, sign, digits = '', exponent, suffix = ''] = match;
   const [whole = '', fraction = ''] = digits.split('.');

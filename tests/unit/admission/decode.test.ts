@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
 import { CniGateError } from '../../../webhook/errors.ts';
-import { patched } from '../../support/answers.ts';
+import { copyOf, patched } from '../../support/answers.ts';
 import { recorded, reviewOf } from '../../support/reviews.ts';
 
 const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'app' }] } };
@@ -62,7 +62,7 @@ const invalid: [string, unknown, string][] = [
   [
     '/request/object/spec/containers/0/resources',
     { limits: { cpu: true } },
-    'request.object/spec/containers/0/resources/limits/cpu must be string,number',
+    'request.object/spec/containers/0/resources/limits/cpu must be string,number,null',
   ],
   [
     '/request/object/spec/securityContext',
@@ -120,6 +120,37 @@ suite('decodePodRequest', () => {
   test('a pod without containers is not refused here: the API server does, in better known words', () => {
     const none = { metadata: {}, spec: { containers: null } };
     assert.equal(textFor(reviewOf(none)), 'decoded');
+  });
+
+  test('a null in a map becomes what the API server makes of it', () => {
+    const labels = JSON.parse('{"a": null, "__proto__": null, "b": "c"}');
+    const resources = { requests: { cpu: null, memory: '1Gi' }, limits: { cpu: null } };
+    const sent = {
+      metadata: { name: null, generateName: null, namespace: null, labels, annotations: { a: null } },
+      spec: {
+        nodeSelector: { a: null },
+        imagePullSecrets: [null, { name: 'mirror' }],
+        resources: { requests: { cpu: null } },
+        initContainers: [{ name: 'migrate', resources }],
+        containers: [{ name: 'app', resources }],
+      },
+    };
+    const { pod: decoded } = decodePodRequest(copyOf(reviewOf(sent)));
+    const filled = { requests: { cpu: '0', memory: '1Gi' }, limits: { cpu: '0' } };
+    assert.deepEqual(copyOf(decoded), {
+      metadata: {
+        ...{ name: '', generateName: '', namespace: '' },
+        labels: JSON.parse('{"a": "", "__proto__": "", "b": "c"}'),
+        annotations: { a: '' },
+      },
+      spec: {
+        nodeSelector: { a: '' },
+        imagePullSecrets: [{}, { name: 'mirror' }],
+        resources: { requests: { cpu: '0' } },
+        initContainers: [{ name: 'migrate', resources: filled }],
+        containers: [{ name: 'app', resources: filled }],
+      },
+    });
   });
 
   test('null stands for absent wherever a manifest may write it', () => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { mutate } from '../../../webhook/admission/mutate.ts';
 import { KnownNamespaces, type Namespaces } from '../../../webhook/admission/namespaces.ts';
+import { reasonText } from '../../../webhook/admission/status.ts';
 import { CniGateError } from '../../../webhook/errors.ts';
 import { policyOf } from '../../support/configurations.ts';
-import { recorded } from '../../support/reviews.ts';
+import { patchOf, recorded } from '../../support/reviews.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
 
@@ -25,6 +26,32 @@ suite('mutate', () => {
     const message = "the namespace's labels were not known in time (CNI_GATE_DEADLINE)";
     assert.equal((await answer(never, AbortSignal.timeout(5))).status?.message, message);
     assert.equal((await answer(never, AbortSignal.abort())).status?.message, message);
+  });
+
+  test('with proof.mode warn the pod says why nothing proves it, unless an earlier call said something', async () => {
+    const policy = policyOf({ proof: { mode: 'warn' } });
+    const fails = async (): Promise<never> => {
+      throw new CniGateError('CNI_GATE_CLUSTER_BUSY', 'the API server is busy');
+    };
+    const ask = async (annotations: Record<string, string>) => {
+      const body = recorded('pod-ad-hoc');
+      body.request.object.metadata.annotations = annotations;
+      const { review } = await mutate(body, { policy, namespaces: { facts: fails } });
+      assert.deepEqual(review.response.warnings, ['CNI_GATE_CLUSTER_BUSY: the API server is busy']);
+      return patchOf(review.response);
+    };
+    const value = reasonText('CNI_GATE_CLUSTER_BUSY');
+    const path = '/metadata/annotations/cni-gate.io~1status';
+    assert.deepEqual(await ask({}), [{ op: 'add', path, value }]);
+    assert.deepEqual(await ask({ 'cni-gate.io/status': '' }), [{ op: 'replace', path, value }]);
+    assert.deepEqual(await ask({ 'cni-gate.io/status': '{"checks":["address"]}' }), []);
+  });
+
+  test('a refusal is short enough for the event that the scheduler makes of it, and keeps its code', async () => {
+    const long = new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'a long word '.repeat(200));
+    const text = (await answer(async () => Promise.reject(long))).status?.message ?? '';
+    assert.ok(Buffer.byteLength(text) <= 900);
+    assert.match(text, /^a long word .* (a|long|word)… \(CNI_GATE_NAMESPACE_UNKNOWN\)$/);
   });
 
   test('a pod that is left alone anyway waits for no source', async () => {

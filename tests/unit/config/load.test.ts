@@ -5,9 +5,9 @@ import { head } from '../../support/configurations.ts';
 
 suite('a configuration that is accepted', () => {
   test('has its defaults filled in', () => {
-    const { proof, gate, steer, repair } = defaultConfiguration();
+    const { proof, gate, steer } = defaultConfiguration();
     assert.deepEqual(
-      { proof, gate, steer, repair },
+      { proof, gate, steer },
       {
         proof: {
           mode: 'enforce',
@@ -18,7 +18,6 @@ suite('a configuration that is accepted', () => {
         },
         gate: { mode: 'enforce', startupGrace: '2m', maxHold: '10m' },
         steer: { mode: 'nominate' },
-        repair: { mode: 'delete', perNodePerMinute: 30 },
       },
     );
   });

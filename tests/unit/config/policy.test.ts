@@ -36,11 +36,21 @@ const refusals: [string, string, string][] = [
     'UNKNOWN',
     `profile "none" of "cilium.none" does not exist; the configuration has: ${[...policy.profiles.keys()].join(', ')}`,
   ],
+  [
+    'likerd',
+    'UNKNOWN',
+    `profile "likerd" does not exist: did you mean linkerd? The configuration has: ${[...policy.profiles.keys()].join(', ')}`,
+  ],
+  [
+    'cilium.likerd',
+    'UNKNOWN',
+    `profile "likerd" of "cilium.likerd" does not exist: did you mean linkerd? The configuration has: ${[...policy.profiles.keys()].join(', ')}`,
+  ],
   ['cilium.multus.cilium', 'JOIN', 'profile "cilium.multus.cilium" names a profile twice'],
   [
     `cilium.multus.linkerd.${'x'.repeat(40)}.aws-vpc-cni`,
     'JOIN',
-    `profile "cilium.multus.linkerd.${'x'.repeat(40)}.aws-vpc-cni" is longer than a label's value may be, 63 characters`,
+    `profile "cilium.multus.linkerd.${'x'.repeat(40)}.…" is longer than a label's value may be, 63 characters`,
   ],
   [
     'istio.inbound',

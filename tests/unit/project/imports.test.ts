@@ -47,7 +47,6 @@ const refused: [folder: string, source: string][] = [
   ['webhook/scheduling/', '../server/app.ts'],
   ['webhook/steer/', '../cluster/steer/steering.ts'],
   ['webhook/steer/', 'node:timers/promises'],
-  ['webhook/repair/plan/', '../../server/app.ts'],
   ['webhook/status/', '../cluster/status/list.ts'],
   ['webhook/status/', 'node:fs'],
   ['webhook/readiness/', '../status/model.ts'],

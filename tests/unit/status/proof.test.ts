@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { reasonText } from '../../../webhook/admission/status.ts';
 import { type ApiStatusPod, pickPod } from '../../../webhook/status/pick-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { meta, provedPod, statusOf } from './objects.ts';
@@ -20,6 +21,16 @@ suite('pods that run without a proof', () => {
     ['never reviewed', provedPod('web', { metadata: bare }), 'not-reviewed'],
     ['a status that nobody can read', provedPod('web', annotated('{')), 'not-reviewed'],
     ['looked at, and nothing promised', provedPod('web', annotated(statusOf([], []))), undefined],
+    [
+      'admitted with a warning in place of a refusal',
+      provedPod('web', annotated(reasonText('CNI_GATE_PROFILE_UNKNOWN'))),
+      'admitted-with-warning',
+    ],
+    [
+      'left alone, with a word of it',
+      provedPod('web', annotated(reasonText('network-daemonset'))),
+      undefined,
+    ],
     [
       'the container taken out',
       provedPod('web', { spec: { containers: [{ name: 'web' }], initContainers: null } }),

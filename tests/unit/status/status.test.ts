@@ -144,6 +144,26 @@ suite('what is well', () => {
     );
   });
 
+  test('a namespace whose label names no profile, or profiles that cannot be joined, is not', () => {
+    for (const [profile, code, message] of [
+      [
+        'mehs',
+        'CNI_GATE_PROFILE_UNKNOWN',
+        /^namespace shop: .*: did you mean mesh\? The configuration has: .*mesh/,
+      ],
+      ['mesh.mesh', 'CNI_GATE_PROFILE_JOIN', /^namespace shop: profile "mesh\.mesh" names a profile twice$/],
+    ] as const) {
+      const status = tell({ ...well(), namespaces: [{ name: 'shop', profile }], pods: [] });
+      assert.equal(status.well, false);
+      assert.deepEqual(
+        status.faults.map((fault) => fault.code),
+        [code],
+      );
+      assert.match(status.faults[0]?.message ?? '', message);
+      assert.match(statusText(status, false), new RegExp(`\\(${code}\\)`));
+    }
+  });
+
   test('a namespace that was asked about and has not opted in is not, and the text says how it would', () => {
     const facts = { ...well(), namespaces: [{ name: 'plain', profile: undefined }], pods: [] };
     assert.equal(tell(facts).well, true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { installedWebhooks } from '../../../webhook/names.ts';
+import { gateWebhooks } from '../../../webhook/names.ts';
 import type { Registered, SchedulerFacts } from '../../../webhook/status/facts.ts';
 import { verbsOf } from '../../../webhook/status/verbs.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -54,7 +54,7 @@ suite('what is in force', () => {
 
 suite('webhooks without a caBundle', () => {
   const where = 'there is no caBundle for pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
-  const [first, second] = installedWebhooks.validating;
+  const [first, second] = gateWebhooks;
 
   test('are not in force, and a fault once a namespace has opted in', () => {
     const registered = { mutating: [{ name: 'pods.cni-gate.io', trusted: false }] };
@@ -95,7 +95,7 @@ suite('webhooks that are not registered', () => {
   });
 
   test('are told by name, each that is missing', () => {
-    const [first, ...others] = installedWebhooks.validating;
+    const [first, ...others] = gateWebhooks;
     const lines = told({ registered: { validating: called([first]) } });
     assert.equal(
       lines[1],

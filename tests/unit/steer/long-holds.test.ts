@@ -133,6 +133,9 @@ suite('what is told', () => {
     const [notice] = new LongHolds().due([pod], { policy, readiness: broken, unsteered: undefined }, now, 1);
     const note = notice?.note ?? '';
     assert.ok(Buffer.byteLength(note) <= longest && Buffer.byteLength(note) > longest - 5, note);
-    assert.match(note, /é…\. It is bound when .* Look at .* and "cni-gate status"$/);
+    assert.match(
+      note,
+      /é… \(CNI_GATE_NODE_NOT_READY\)\. It is bound when .* Look at .* and "cni-gate status"$/,
+    );
   });
 });

@@ -2,7 +2,7 @@ import { CniGateError } from '../../errors.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 
 /**
- * Name and labels of a Namespace object.
+ * Name and labels of a Namespace object. A label that is null is empty, as the API server takes it.
  *
  * @throws CniGateError CNI_GATE_INPUT_SYNTAX where it has no name, or labels that are not strings
  */
@@ -13,7 +13,8 @@ export function namespaceLabels(object: Fields): { name: string; labels: Record<
   if (!isObject(own))
     throw wrong(`Namespace ${name}: expected an object in metadata.labels, got ${describe(own)}`);
   const text = new Map<string, string>();
-  for (const [key, value] of Object.entries(own)) {
+  for (const [key, given] of Object.entries(own)) {
+    const value = given ?? '';
     if (typeof value !== 'string') {
       throw wrong(
         `Namespace ${name}: expected a string in label ${key}, got ${describe(value)}; put it in quotes`,

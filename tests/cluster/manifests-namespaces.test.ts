@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { messageOf } from '../../webhook/errors.ts';
+import { namespacesWebhook, profileLabel } from '../../webhook/names.ts';
+import { signal } from '../support/container/container.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { metric } from './harness/metrics.ts';
+import { install } from './installed/installation.ts';
+import { namespace } from './installed/overlay.ts';
+
+/* The warning that whoever labels a namespace reads, and that it never keeps a namespace from anybody. */
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+
+await cluster.kubectl(['create', 'namespace', 'shop']);
+await cluster.kubectl(['create', 'namespace', 'other']);
+
+const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus';
+const unknown = 'Warning: CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist: did you mean linkerd?';
+
+interface Namespace {
+  metadata: { name: string; labels: Record<string, string> };
+}
+
+/** What kubectl warns of, beside doing what it is told. */
+async function warningsOf(args: string[], input?: object): Promise<string> {
+  try {
+    await cluster.kubectl(
+      [...args, '--warnings-as-errors'],
+      input === undefined ? {} : { input: JSON.stringify(input) },
+    );
+    return '';
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+const label = (name: string, value: string, ...more: string[]): Promise<string> =>
+  warningsOf(['label', '--overwrite', 'namespace', name, `${profileLabel}=${value}`, ...more]);
+
+async function labelOf(name: string): Promise<string | undefined> {
+  const { metadata } = await cluster.api.get<Namespace>(`/api/v1/namespaces/${name}`);
+  return metadata.labels[profileLabel];
+}
+
+const calls = (): Promise<number> =>
+  metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: namespacesWebhook });
+
+test('a label that names no profile is warned of, with the one that was meant, and is set', async () => {
+  await eventually(async () => assert.match(await label('shop', 'likerd', '--dry-run=server'), /Warning/));
+  const text = await label('shop', 'likerd');
+  assert.ok(text.includes(unknown), text);
+  assert.ok(text.includes(`Warning: ${list}`), text);
+  assert.match(text, /Warning: no pod can be created in namespace shop/);
+  assert.match(text, /Warning: see https:\/\/github\.com\/.*#cni_gate_profile_unknown/);
+  assert.equal(await labelOf('shop'), 'likerd');
+});
+
+test('so is a join that cannot be, and a namespace that is created with such a label', async () => {
+  assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_JOIN: /);
+  const made = await warningsOf(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
+  assert.ok(made.includes(unknown), made);
+  assert.equal(await labelOf('typo'), 'likerd');
+});
+
+test('only a label that is set or changed is asked about', async () => {
+  const before = await calls();
+  assert.ok(before > 0, 'the API server counts no calls where there were some');
+  assert.equal(await warningsOf(['label', '--overwrite', 'namespace', 'shop', 'team=green']), '');
+  assert.equal(await warningsOf(['annotate', 'namespace', 'shop', 'note=green']), '');
+  assert.equal(await label('other', 'none'), '');
+  assert.equal(await warningsOf(['label', 'namespace', 'other', `${profileLabel}-`]), '');
+  assert.equal(await warningsOf(['create', 'namespace', 'plain']), '');
+  for (const own of ['kube-system', 'cni-gate']) {
+    assert.equal(await label(own, 'likerd'), '');
+    await cluster.kubectl(['label', 'namespace', own, `${profileLabel}-`]);
+  }
+  assert.equal(await calls(), before);
+  assert.equal(await label('shop', 'linkerd'), '', 'a label that is right gets no warning');
+  assert.equal(await calls(), before + 1);
+});
+
+test('with every replica hanging a namespace waits for a second, and is labelled', async () => {
+  for (const { child } of replicas) signal(child, 'SIGSTOP');
+  const start = performance.now();
+  assert.equal(await label('shop', 'likerd'), '');
+  const took = performance.now() - start;
+  assert.ok(took < 3000, `${Math.round(took)} ms`);
+  assert.equal(await labelOf('shop'), 'likerd');
+});
+
+test('with no replica there a namespace is made and labelled at once, and can be deleted', async () => {
+  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+  const start = performance.now();
+  await cluster.api.post('/api/v1/namespaces', namespace('late', { [profileLabel]: 'likerd' }));
+  await cluster.api.patch('/api/v1/namespaces/late', { metadata: { labels: { [profileLabel]: 'linkerd' } } });
+  const took = performance.now() - start;
+  assert.ok(took < 1000, `${Math.round(took)} ms`);
+  assert.equal(await labelOf('late'), 'linkerd');
+  await cluster.kubectl(['delete', 'namespace', 'late', 'typo']);
+});

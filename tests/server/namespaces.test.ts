@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespaceReview, namespaceWith } from '../support/namespace-reviews.ts';
+import { recorded } from '../support/reviews.ts';
+import { startServer } from '../support/running-server.ts';
+
+test('POST /namespaces warns of a label that names no profile, logs and counts it', async (t) => {
+  const server = await startServer(t);
+  const ask = async (label: unknown) => {
+    const { status, body } = await server.post(
+      '/namespaces',
+      JSON.stringify(namespaceReview(namespaceWith(label))),
+    );
+    assert.equal(status, 200, body);
+    return JSON.parse(body).response;
+  };
+  const typo = await ask('likerd');
+  assert.equal(typo.allowed, true);
+  assert.match(typo.warnings[0], /^CNI_GATE_PROFILE_UNKNOWN: .* did you mean linkerd\?$/);
+  assert.deepEqual(typo.auditAnnotations, { outcome: 'warned', reason: 'CNI_GATE_PROFILE_UNKNOWN' });
+  const right = await ask('linkerd');
+  assert.equal(right.allowed, true);
+  assert.equal(right.warnings, undefined);
+
+  const line = server.lines.find(({ webhook }) => webhook === 'namespaces');
+  assert.equal(line?.namespace, 'shop');
+  assert.ok(line !== undefined && !('pod' in line));
+  const metrics = (await server.ops('/metrics')).body;
+  for (const labels of [
+    'profile="",outcome="warned",reason="CNI_GATE_PROFILE_UNKNOWN"',
+    'profile="linkerd",outcome="allowed",reason="profile-known"',
+  ]) {
+    assert.ok(
+      metrics.includes(`cni_gate_admission_reviews_total{webhook="namespaces",${labels}} 1\n`),
+      labels,
+    );
+  }
+});
+
+test('what is no review of a namespace gets a 4xx, and huge labels and names take no time', async (t) => {
+  const server = await startServer(t);
+  const huge = 'x.'.repeat(3_000_000);
+  const cases: [unknown, number][] = [
+    [namespaceReview(null), 400],
+    [namespaceReview([]), 400],
+    [recorded('pod-meshed'), 400],
+    [namespaceReview({ metadata: null }), 200],
+    [namespaceReview({ metadata: { labels: [1] } }), 200],
+    [namespaceReview(namespaceWith({ a: 1 })), 200],
+    [namespaceReview(namespaceWith(huge)), 200],
+    [namespaceReview(namespaceWith('likerd'), { name: huge }), 200],
+  ];
+  for (const [body, expected] of cases) {
+    const text = JSON.stringify(body);
+    const { status, body: answer } = await server.post('/namespaces', text);
+    assert.equal(status, expected, answer.slice(0, 300));
+    assert.ok(answer.length < 4096);
+  }
+  const took = server.lines.flatMap(({ seconds }) => (typeof seconds === 'number' ? [seconds] : []));
+  assert.equal(took.length, 5);
+  assert.ok(Math.max(...took) < 0.5, `${took}`);
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fitText, inBytes } from '../../../validator/fit-text.ts';
+import { errorCodes } from '../../../webhook/errors.ts';
+
+test('a text that fits stays as it is', () => {
+  assert.equal(fitText('one two', 7), 'one two');
+  assert.equal(fitText('', 0), '');
+  assert.equal(fitText('äöü', 6, inBytes), 'äöü');
+});
+
+test('a text that is too long ends behind a word, without the comma there', () => {
+  assert.equal(fitText('one two three four', 10), 'one two…');
+  assert.equal(fitText('one two three four', 8), 'one two…');
+  assert.equal(fitText('aws-vpc-cni, cilium, istio, linkerd', 25), 'aws-vpc-cni, cilium…');
+});
+
+test('an error code at the end stays, and one elsewhere is a word like others', () => {
+  const text = `what is wrong ${'and why '.repeat(20)}(CNI_GATE_INTERNAL)`;
+  assert.equal(fitText(text, 48), 'what is wrong and why and… (CNI_GATE_INTERNAL)');
+  assert.equal(fitText(`(CNI_GATE_INTERNAL) ${'x '.repeat(20)}`, 24), '(CNI_GATE_INTERNAL) x x…');
+});
+
+test('a word that is longer than half of the room is cut between two characters', () => {
+  assert.equal(fitText(`a ${'🚚'.repeat(20)}`, 10), `a ${'🚚'.repeat(7)}…`);
+  assert.equal(fitText('🚚'.repeat(20), 16, inBytes), '🚚🚚🚚…');
+});
+
+const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), { maxLength: 60 });
+const texts = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  words.map((list) => list.join(' ')),
+);
+const ends = fc.constantFrom('', ...Object.keys(errorCodes).map((code) => ` (${code})`));
+
+for (const [unit, sizeOf] of [
+  ['characters', undefined],
+  ['bytes', inBytes],
+] as const) {
+  test(`any text fits in ${unit}, is a beginning of what was given, and keeps its code`, () => {
+    const size = (text: string): number => (sizeOf ? Buffer.byteLength(text) : [...text].length);
+    fc.assert(
+      fc.property(texts, ends, fc.integer({ min: 60, max: 300 }), (body, end, most) => {
+        const text = body + end;
+        const fitted = fitText(text, most, sizeOf);
+        assert.ok(size(fitted) <= most);
+        if (size(text) <= most) {
+          assert.equal(fitted, text);
+          return;
+        }
+        assert.ok(fitted.endsWith(`…${end}`));
+        const kept = fitted.slice(0, fitted.length - end.length - 1);
+        assert.ok(text.startsWith(kept));
+        assert.ok(fitted.isWellFormed() || !text.isWellFormed());
+        const next = body.charAt(kept.length);
+        const room = most - size(`…${end}`);
+        assert.ok(/[\s,;:]/.test(next) || size(kept) >= room / 2 - 8, `cut inside a word: ${fitted}`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+}
