@@ -39,9 +39,13 @@ export function readNetworkStatus(
   return believed && !contradicts(own, devices) ? entries : undefined;
 }
 
-/** Only the cluster's own network: a bond gives the interfaces of others one link-layer address (bonding.rst). */
+/** What a device without a link-layer address has: netkit and ipvlan in their L3 modes. */
+const noMac = '00:00:00:00:00:00';
+
+/** Only the cluster's own network is asked: a bond gives the interfaces of others one link-layer address. */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
-  return devices.some((device) => device.name === name && mac && device.mac && device.mac !== mac);
+  if (!mac) return false;
+  return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);
 }
 
 function parse(text: string): NetworkStatus[] | undefined {

@@ -53,7 +53,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     assert.equal(code, 95, log);
     assert.match(
       log,
-      /redirect IPv4 held:[^]*redirect IPv4 failed \(not-redirected\): .*, after it held before\./,
+      /redirect IPv4 held:(?:.|\n)*redirect IPv4 failed \(not-redirected\): .*, after it held before\./,
     );
     const held = message.checks.map(({ check, family, held }) => [check, family, held]);
     assert.deepEqual(held, [

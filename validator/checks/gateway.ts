@@ -45,8 +45,9 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
       family === 'IPv4'
         ? await askByIPv4(text, device, deadline)
         : await askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, deadline);
-    if (found.held && found.note === undefined) answered.set(key, found);
-    // known before this attempt, but by an earlier one of this run: somebody did answer
-    return (found.held && answered.get(key)) || found;
+    if (!found.held) return found;
+    if (found.note === undefined) answered.set(key, found);
+    // it may be known before this attempt by an earlier one of this run, and then somebody did answer
+    return answered.get(key) ?? found;
   };
 }

@@ -175,6 +175,14 @@ test('a status is of another sandbox where the first interface has another link-
   const devices = [device('eth0', true, '10.9.0.2')];
   assert.equal(judge('lan', devices, told('02:00:00:00:00:0A')).reason, 'interface-missing');
   assert.deepEqual(judge('lan', devices, told('02:00:00:00:00:01')), { note: toldOfNone, confirmed: true });
+  for (const mac of ['', '00:00:00:00:00:00']) {
+    const without = devices.map((it) => ({ ...it, mac }));
+    assert.equal(
+      judge('lan', without, told('02:00:00:00:00:0A')).reason,
+      undefined,
+      `a device with "${mac}"`,
+    );
+  }
   assert.deepEqual(judge('lan', [], told('02:00:00:00:00:0A')), { note: toldOfNone, confirmed: true });
 });
 
