@@ -12,6 +12,11 @@ export function parseAddress(text: string): Address | undefined {
   return hex === undefined ? undefined : addressOf(hex);
 }
 
+/** The address of one end of a socket. The interface behind % is where it was seen, and differs at the other end. */
+export function parseSocketAddress(text = ''): Address | undefined {
+  return parseAddress(text.split('%')[0] ?? '');
+}
+
 /** The address of those bytes. IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) counts as what it stands for. */
 export function addressOf(hex: string): Address {
   const lower = hex.toLowerCase();

@@ -17,7 +17,10 @@ export interface ExchangeOptions {
   limit: number;
 }
 
-/** Waits on a connection for the own token. The token alone proves nothing: a node may lead the pod's packets back to it. */
+/**
+ * Waits on a connection for the own token. The token alone proves nothing: a node may lead the pod's packets back to
+ * it. The socket is left as it is.
+ */
 export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answer> {
   const { token, accepted, patience, limit } = options;
   return new Promise((resolve) => {
@@ -25,7 +28,6 @@ export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answ
     const settle = (answer: Answer): void => {
       clearTimeout(early);
       clearTimeout(late);
-      socket.destroy();
       resolve(answer);
     };
     // nothing that was accepted elsewhere becomes ours by waiting: a silent peer does not cost the time-out

@@ -10,6 +10,8 @@ export interface Held {
   seen: string;
   /** What was not looked at, and why that is right. */
   note?: string;
+  /** Another attempt may tell more. It counts once the time of the check is over. */
+  preliminary?: true;
 }
 
 export interface Failed {

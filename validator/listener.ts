@@ -1,18 +1,12 @@
 import type { Server } from 'node:net';
-import { type Family, parseAddress } from './addresses.ts';
+import { type Address, type Family, parseSocketAddress } from './addresses.ts';
 import { net } from './builtins.ts';
 
 /** A server that sends a token to everyone who connects. */
 export interface Listener {
-  /** Whether it accepted a connection that came from there: an address and a port, see {@link endOf}. */
-  accepted(from: string): boolean;
+  /** Whether it accepted a connection that came from one of these addresses and from this port. */
+  accepted(from: Address[], port: number): boolean;
   close(): void;
-}
-
-/** One end of a connection, in a spelling that is the same at both ends. */
-export function endOf(address = '', port = 0): string {
-  // the interface behind % is where it was seen, and may be another one at the other end
-  return `${parseAddress(address.split('%')[0] ?? '')?.hex} ${port}`;
 }
 
 /**
@@ -30,14 +24,17 @@ export function listen(
   const ends = new Set<string>();
   return new Promise((resolve) => {
     const server: Server = net().createServer((socket) => {
-      ends.add(endOf(socket.remoteAddress, socket.remotePort));
+      ends.add(`${parseSocketAddress(socket.remoteAddress)?.hex} ${socket.remotePort}`);
       socket.on('error', () => {}); // the other end may be gone already
       socket.end(token);
     });
     server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     const own = { host: family === 'IPv6' ? '::' : '0.0.0.0', ipv6Only: family === 'IPv6' };
     server.listen({ port, ...(!alone && own) }, () =>
-      resolve({ accepted: (from) => ends.has(from), close: () => server.close() }),
+      resolve({
+        accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
+        close: () => server.close(),
+      }),
     );
   });
 }

@@ -29,11 +29,16 @@ const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson
 
 const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
 
-/** Each keeps what a reader needs more for longer: which check failed and why, then what was seen. */
+/**
+ * Each keeps what a reader needs more for longer: which check failed and why, then what was seen, then what a check
+ * that held did not look at.
+ */
 const shortenings: Shortening[] = [
   (entries) => entries,
-  (entries) => entries.map((entry) => (entry.held ? without(entry, 'expected', 'note') : entry)),
+  (entries) => entries.map((entry) => (entry.held ? without(entry, 'expected') : entry)),
   (entries) => entries.map((entry) => (entry.held ? without(entry, 'seen') : entry)),
+  (entries) => entries.map((entry) => (entry.note ? { ...entry, note: cut(entry.note, 80) } : entry)),
+  (entries) => entries.map((entry) => without(entry, 'note')),
   (entries) => entries.map((entry) => without(entry, 'expected')),
   (entries) => entries.map((entry) => (entry.seen ? { ...entry, seen: cut(entry.seen, 60) } : entry)),
   (entries) => entries.map((entry) => without(entry, 'seen')),

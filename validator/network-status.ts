@@ -19,7 +19,8 @@ export interface NetworkStatus {
  * What Multus wrote when it made this sandbox (Network Plumbing Working Group, "Network Attachment Status"), or
  * undefined while that is not known. The file is empty at first, or after a reboot still holds what was written for
  * the sandbox before: only what has an address of this pod is believed, or, where the cluster's own network tells
- * none, the link-layer address of an interface of this pod. Both are given out for each sandbox anew.
+ * none, the link-layer address of an interface of this pod. Both are given out for each sandbox anew. An address may
+ * come again by chance, so a status whose link-layer address of the pod's first interface is another one is not believed.
  */
 export function readNetworkStatus(
   text: string,
@@ -35,7 +36,16 @@ export function readNetworkStatus(
       : entries.some(
           ({ interface: name, mac }) => mac && devices.some((it) => it.name === name && it.mac === mac),
         );
-  return believed ? entries : undefined;
+  return believed && !contradicts(own, devices) ? entries : undefined;
+}
+
+/** What a device without a link-layer address has: netkit and ipvlan in their L3 modes. */
+const noMac = '00:00:00:00:00:00';
+
+/** Only the cluster's own network is asked: a bond gives the interfaces of others one link-layer address. */
+function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
+  if (!mac) return false;
+  return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);
 }
 
 function parse(text: string): NetworkStatus[] | undefined {

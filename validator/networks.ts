@@ -6,6 +6,8 @@ export interface AskedNetwork {
   interface?: string;
   /** What Multus calls its interface otherwise. */
   usualInterface: string;
+  /** The pod asks for addresses there by itself. */
+  asksAddress?: true;
 }
 
 /**
@@ -17,11 +19,12 @@ export interface AskedNetwork {
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
   const entries = /[[{"]/.test(text) ? fromJson(text) : fromCommaList(text);
-  return entries?.map(({ namespace, name, interface: device }, index) => ({
+  return entries?.map(({ namespace, name, interface: device, asksAddress }, index) => ({
     name: `${namespace || podNamespace}/${name}`,
     ...(device && { interface: device }),
     // by its place in the list, which begins with the cluster's own network: Multus, `getIfname`
     usualInterface: `net${index + 1}`,
+    ...(asksAddress && { asksAddress: true }),
   }));
 }
 
@@ -29,6 +32,7 @@ interface Entry {
   namespace?: string | undefined;
   name: string;
   interface?: string | undefined;
+  asksAddress?: boolean;
 }
 
 function fromJson(text: string): Entry[] | undefined {
@@ -36,10 +40,11 @@ function fromJson(text: string): Entry[] | undefined {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list) || !list.every((item) => typeof item?.name === 'string')) return undefined;
     // `interfaceRequest` is its name from before Multus 3.2, which Multus still takes
-    return list.map(({ namespace, name, interface: device, interfaceRequest }) => ({
+    return list.map(({ namespace, name, interface: device, interfaceRequest, ips }) => ({
       namespace,
       name,
       interface: device || interfaceRequest,
+      asksAddress: Array.isArray(ips) && ips.length > 0,
     }));
   } catch {
     return undefined;

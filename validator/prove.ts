@@ -1,47 +1,44 @@
-import { proveAddress } from './checks/address.ts';
-import { proveCaptured } from './checks/captured.ts';
-import { proveGateway } from './checks/gateway.ts';
-import { proveInterfaces } from './checks/interfaces.ts';
-import { proveReach } from './checks/reach.ts';
-import { proveRedirect } from './checks/redirect.ts';
+import { attemptAddress } from './checks/address.ts';
+import { attemptCaptured } from './checks/captured.ts';
+import { attemptGateway } from './checks/gateway.ts';
+import { attemptInterfaces } from './checks/interfaces.ts';
+import { attemptReach } from './checks/reach.ts';
+import { attemptRedirect } from './checks/redirect.ts';
 import { expectedOf } from './expected.ts';
-import { type Finding, failed, type Result } from './finding.ts';
+import type { Finding, Result } from './finding.ts';
+import { untilAllHold } from './one-moment.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
-import { now } from './waiting.ts';
+import type { Attempt } from './waiting.ts';
 
 /**
- * Runs all steps side by side, each until it holds or its own time is over.
+ * Runs all steps side by side, each until it holds or its own time is over, and repeats those that held early: see
+ * {@link untilAllHold}.
  *
- * @param tell hears of each at its end
+ * @param tell hears of each at its end; without a result where one that held does no longer and is tried again
  */
-export function prove(
+export async function prove(
   steps: Step[],
   pod: Pod,
-  tell: (result: Result, step: Step) => void,
-): Promise<Result[]> {
-  const start = now();
-  return Promise.all(
-    steps.map(async (step) => {
-      const finding = await look(step, pod, start + step.timeout).catch(defect);
-      const result = resultOf(step, pod, finding);
-      tell(result, step);
-      return result;
-    }),
+  tell: (step: Step, result: Result | undefined) => void,
+): Promise<Map<Step, Result>> {
+  const checks = steps.map((step) => ({ step, attempt: attemptAt(step, pod), timeout: step.timeout }));
+  const ended = await untilAllHold(checks, ({ step }, finding) =>
+    tell(step, finding && resultOf(step, pod, finding)),
   );
+  return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 
-async function look(step: Step, pod: Pod, end: number): Promise<Finding> {
-  const { check, settled } = step;
-  if (settled) return settled;
-  if ('interfaces' in check) return proveInterfaces(pod, end);
-  if ('reach' in check) return proveReach(check.reach, end);
-  const { family } = step;
+function attemptAt(step: Step, pod: Pod): Attempt {
+  const { check, settled, family } = step;
+  if (settled) return async () => ({ ...settled, final: true });
+  if ('interfaces' in check) return attemptInterfaces(pod);
+  if ('reach' in check) return attemptReach(check.reach);
   if (family === undefined) throw new Error(`${step.word} without an address family`);
-  if ('redirect' in check) return proveRedirect(check.redirect, family, pod, end);
-  if ('captured' in check) return proveCaptured(check.captured, family, pod, end);
-  if ('address' in check) return proveAddress(family, pod, end);
-  return proveGateway(family, pod, end);
+  if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
+  if ('captured' in check) return attemptCaptured(check.captured, family, pod);
+  if ('address' in check) return attemptAddress(family, pod);
+  return attemptGateway(family, pod);
 }
 
 function resultOf(step: Step, pod: Pod, finding: Finding): Result {
@@ -55,5 +52,3 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
     finding,
   };
 }
-
-const defect = (error: unknown): Finding => failed('unexpected', String(error));

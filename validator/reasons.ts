@@ -21,7 +21,7 @@ export const reasons = {
     code: unproved,
     lookAt:
       "Look at the profile's `connect` list and at the pod's addresses (`status.podIPs`): the list " +
-      'needs an address of a family that the pod has.',
+      'needs an address of a family that the pod has, and not an address of the pod itself.',
   },
   'port-taken': {
     code: unproved,
@@ -52,9 +52,10 @@ export const reasons = {
   'answered-by-someone-else': {
     code: failed,
     lookAt:
-      'Look at who has that address: it answers by itself, so the connection left the pod instead of ' +
-      "coming back. Then look whether the mesh's plugin was in the node's CNI configuration before this " +
-      'sandbox was made.',
+      'Look at who answered. Where the connection left the pod, somebody outside has that address and ' +
+      'answers by itself; where it ended at a port of this pod, a program of the pod listens there. In both ' +
+      "cases no rule led it back: look whether the mesh's plugin was in the node's CNI configuration before " +
+      'this sandbox was made.',
   },
   'no-listener': {
     code: failed,

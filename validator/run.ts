@@ -18,7 +18,8 @@ interface Progress {
   /** Where the kubelet reads the message, once the command line was read. */
   terminationLog?: string;
   open: Set<Step>;
-  results: Result[];
+  /** What is known of each step that is not open. */
+  results: Map<Step, Result>;
 }
 
 /** Proves what the environment asks for, and ends the process with the verdict. */
@@ -28,7 +29,7 @@ export function run(): void {
     log(help);
     return;
   }
-  const progress: Progress = { open: new Set(), results: [] };
+  const progress: Progress = { open: new Set(), results: new Map() };
   // the pod is going away: without a handler the first process of a container would not even notice
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () =>
@@ -50,12 +51,17 @@ async function proveAll(progress: Progress): Promise<never> {
   const pod = readPod(process.env, process.getuid?.() ?? 0, readDevices);
   const steps = plan(asked, pod);
   progress.open = new Set(steps);
-  progress.results = await prove(steps, pod, (result, step) => {
+  progress.results = await prove(steps, pod, (step, result) => {
+    if (result === undefined) {
+      progress.open.add(step);
+      progress.results.delete(step);
+      return;
+    }
     progress.open.delete(step);
-    progress.results.push(result);
+    progress.results.set(step, result);
     log(sentenceOn(result));
   });
-  return finish(progress, verdictOf(progress.results));
+  return finish(progress, verdictOf([...progress.results.values()]));
 }
 
 function stopped(signal: string, { open }: Progress): string {
@@ -73,7 +79,7 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
     warn,
     sandbox: readSandbox(),
     seconds: process.uptime(),
-    results,
+    results: [...results.values()],
     ...(problem !== undefined && { problem }),
   };
   log(verdictSentence(report));

@@ -33,7 +33,10 @@ export function verdictSentence(report: Report): string {
   const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
   const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-  return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${instead}.`);
+  // whoever reads nothing but this line must not miss that something was not looked at
+  const notes = causes.length === 0 ? results.flatMap(notedIn) : [];
+  const noted = notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
+  return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
 }
 
 export function nameOf(check: string, family: string | undefined): string {
@@ -42,4 +45,8 @@ export function nameOf(check: string, family: string | undefined): string {
 
 function causeOf({ profile, check, family, finding }: Result): string[] {
   return finding.held ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
+}
+
+function notedIn({ profile, check, family, finding }: Result): string[] {
+  return finding.held && finding.note !== undefined ? [`${profile} ${nameOf(check, family)}`] : [];
 }

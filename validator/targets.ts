@@ -28,6 +28,11 @@ export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** Those of the targets that are no address of the pod itself. */
+export function withoutOwn(targets: Target[], own: Address[]): Target[] {
+  return targets.filter(({ host }) => !own.some(({ hex }) => hex === parseAddress(host)?.hex));
+}
+
 /** As many as this are tried: routes come first that are likely to be right. */
 const mostSpares = 4;
 

@@ -17,13 +17,21 @@ const pause = 100;
 const shortest = 100;
 
 /**
- * Looks again and again until it holds, until nothing can change it, or until `end` (see {@link now}). A plugin may
- * be late by a moment, and Istio's repair writes rules into running sandboxes: a failure is final only at the end.
+ * One attempt at a check. Each stands for itself, so that a check can be repeated at any time.
+ *
+ * @param deadline when it should be over (see {@link now}); it always takes the time for one look
  */
-export async function untilHeld(end: number, look: () => Promise<Finding>): Promise<Finding> {
+export type Attempt = (deadline: number) => Promise<Finding>;
+
+/**
+ * Repeats the attempt until it holds, until nothing can change the finding, or until the deadline. A plugin may be
+ * late by a moment, and Istio's repair writes rules into running sandboxes: a failure is final only at the end.
+ */
+export async function untilHeld(deadline: number, attempt: Attempt): Promise<Finding> {
   for (;;) {
-    const finding = await look();
-    if (finding.held || finding.final || now() + pause + shortest >= end) return finding;
+    const finding = await attempt(deadline);
+    const settled = finding.held ? !finding.preliminary : finding.final;
+    if (settled || now() + pause + shortest >= deadline) return finding;
     await sleep(pause);
   }
 }

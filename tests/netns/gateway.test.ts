@@ -16,7 +16,7 @@ before(requireMachine);
 const notes = (log: string): (string | undefined)[] =>
   log
     .split('\n')
-    .filter((line) => line.includes(' gateway '))
+    .filter((line) => line.includes(' gateway IPv') && line.includes('expected'))
     .map((line) => /Note: (.*)$/.exec(line)?.[1])
     .sort();
 

@@ -2,15 +2,15 @@ import { type Address, type Family, formatAddress } from '../addresses.ts';
 import { addressesOf, type Device, readDevices } from '../devices.ts';
 import { type Finding, failed, held } from '../finding.ts';
 import type { Pod } from '../pod.ts';
-import { untilHeld } from '../waiting.ts';
+import type { Attempt } from '../waiting.ts';
 
 /**
  * The addresses that the cluster knows the pod by are on its interfaces. They are not where a plugin answered with
  * an address and no interface: Multus says 0.0.0.0/0 for a pod that the API server does not know.
  */
-export function proveAddress(family: Family, pod: Pod, end: number): Promise<Finding> {
+export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
-  return untilHeld(end, async () => judgeAddresses(wanted, readDevices()));
+  return async () => judgeAddresses(wanted, readDevices());
 }
 
 export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {

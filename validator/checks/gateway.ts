@@ -4,7 +4,7 @@ import { type Finding, held } from '../finding.ts';
 import type { Pod } from '../pod.ts';
 import { defaultRoute } from '../proc/routes.ts';
 import { readRoutes } from '../read-routes.ts';
-import { now, untilHeld } from '../waiting.ts';
+import { type Attempt, now } from '../waiting.ts';
 import { judgeAddresses } from './address.ts';
 import { askByIPv4 } from './gateway-ipv4.ts';
 import { askByIPv6 } from './gateway-ipv6.ts';
@@ -21,8 +21,9 @@ const untold = 'nobody was asked, because this kernel does not tell the gateway 
  *
  * That there is nobody to ask holds only in a pod that has its address: an interface may be late, or never come.
  */
-export function proveGateway(family: Family, pod: Pod, end: number): Promise<Finding> {
+export function attemptGateway(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
+  const answered = new Map<string, Finding>();
   let missing: { at: number; finding: Finding } | undefined;
   const nobody = (told: Finding): Finding => {
     // without an address to go by, the family is that of an interface which was there at the start
@@ -30,7 +31,7 @@ export function proveGateway(family: Family, pod: Pod, end: number): Promise<Fin
     if (!finding.held) missing = { at: now(), finding };
     return missing !== undefined && now() - missing.at < settling ? missing.finding : told;
   };
-  return untilHeld(end, async () => {
+  return async (deadline) => {
     const route = defaultRoute(readRoutes(family));
     if (!route) return nobody(noGateway('no default route'));
     const { gateway, device, untoldGateway } = route;
@@ -39,7 +40,14 @@ export function proveGateway(family: Family, pod: Pod, end: number): Promise<Fin
     if (hasNoNeighbours(device))
       return nobody(noGateway(`a default route by ${device}, which has no neighbours`));
     const text = formatAddress(gateway);
-    if (family === 'IPv4') return askByIPv4(text, device, end);
-    return askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, end);
-  });
+    const key = `${text} ${device}`;
+    const found =
+      family === 'IPv4'
+        ? await askByIPv4(text, device, deadline)
+        : await askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, deadline);
+    if (!found.held) return found;
+    if (found.note === undefined) answered.set(key, found);
+    // it may be known before this attempt by an earlier one of this run, and then somebody did answer
+    return answered.get(key) ?? found;
+  };
 }

@@ -1,41 +1,43 @@
 import { readDevices } from '../devices.ts';
-import { type Failed, type Finding, failed, held } from '../finding.ts';
+import { type Failed, failed, held } from '../finding.ts';
 import { readNetworkStatus } from '../network-status.ts';
 import { readNetworks } from '../networks.ts';
 import type { Pod } from '../pod.ts';
 import { readText } from '../read-text.ts';
 import type { Reason } from '../reasons.ts';
-import { now, sleep } from '../waiting.ts';
+import { type Attempt, now } from '../waiting.ts';
 import { type Judged, judgeInterfaces } from './judge-interfaces.ts';
 
 /** How long `network-status` is waited for where all else is right: the kubelet brought it in 0.15 s when tried. */
 const patience = 5000;
 
-/** Between two looks: the file comes within the first few, and nothing tells when. */
-const pause = 50;
-
 const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
 
-/** Each network that the pod asks for has its interface. Multus can answer with success and no interface at all. */
-export async function proveInterfaces(pod: Pod, end: number): Promise<Finding> {
+/**
+ * Each network that the pod asks for has its interface. Multus can answer with success and no interface at all.
+ *
+ * An interface without an address is waited for until the end: a network may have none, which only `network-status`
+ * tells. When that never comes the check holds all the same, with a note: the interface shows that Multus ran here, and
+ * where the network's address manager fails, it makes none.
+ */
+export function attemptInterfaces(pod: Pod): Attempt {
   const networks = readNetworks(pod.networks, pod.namespace);
-  if (!networks) return failed('networks-unreadable', `the annotation ${cut(pod.networks)}`);
-  if (networks.length === 0) return held('no network asked for', 'there is no interface to look at');
   const patient = now() + patience;
-  for (;;) {
-    const over = now() + pause >= end;
+  return async () => {
+    if (!networks)
+      return { ...failed('networks-unreadable', `the annotation ${cut(pod.networks)}`), final: true };
+    if (networks.length === 0) return held('no network asked for', 'there is no interface to look at');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
     const judged = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
     const problem = mostTelling(judged);
-    if (problem && over) return problem;
-    if (!problem) {
-      const seen = judged.map((it) => it.seen).join('; ');
-      if (judged.every(({ confirmed }) => confirmed)) return held(seen);
-      if (over || now() >= patient) return held(seen, unconfirmed);
-    }
-    await sleep(pause);
-  }
+    if (problem) return problem;
+    const seen = judged.map((it) => it.seen).join('; ');
+    const notes = judged.flatMap(({ note }) => note ?? []);
+    if (judged.every(({ confirmed }) => confirmed)) return held(seen, notes.join('; ') || undefined);
+    const waiting = now() < patient || judged.some(({ addressless }) => addressless);
+    return { ...held(seen, unconfirmed), ...(waiting && { preliminary: true }) };
+  };
 }
 
 /** What tells most comes first. */

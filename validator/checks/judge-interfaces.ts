@@ -8,8 +8,12 @@ import type { AskedNetwork } from '../networks.ts';
 export interface Judged {
   problem?: Failed;
   seen: string;
-  /** Its addresses, or that it has no interface, are what `network-status` says. */
+  /** What was not looked at, and why that is right. */
+  note?: string;
+  /** Nothing that `network-status` could still say would change it. */
   confirmed: boolean;
+  /** It has no address, and only `network-status` can tell whether it should have one. */
+  addressless?: true;
 }
 
 /**
@@ -23,18 +27,15 @@ export function judgeInterfaces(
   devices: Device[],
 ): Judged[] {
   const left = (status ?? []).filter((entry) => !entry.default);
-  return asked.map((network) => {
+  const pairs = asked.map((network) => {
     const at = left.findIndex((entry) => isOf(entry, network));
     const [entry] = at < 0 ? [] : left.splice(at, 1);
-    if (status && !entry) return notMade(network);
-    return judge(network, entry, devices);
+    return { network, entry };
   });
-}
-
-/** Multus names every network that it made something for: an interface that is there all the same is another's. */
-function notMade({ name }: AskedNetwork): Judged {
-  const seen = `${name} not in network-status of this sandbox`;
-  return { problem: failed('interface-missing', seen), seen, confirmed: true };
+  return pairs.map(({ network, entry }) => {
+    if (entry) return judgeEntry(network, entry, devices);
+    return status ? judgeUnlisted(network, status, devices) : judgeUnknown(network, devices);
+  });
 }
 
 /** Older releases of Multus leave the namespace out, or write the name that the plugin's own configuration has. */
@@ -44,32 +45,83 @@ function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }:
   return !entry.name.includes('/') && entry.interface === usualInterface;
 }
 
-function judge(network: AskedNetwork, entry: NetworkStatus | undefined, devices: Device[]): Judged {
-  const confirmed = entry !== undefined;
-  const name = network.interface ?? entry?.interface ?? network.usualInterface;
+/** Of a network that `network-status` lists: what it says was made has to be there. */
+function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): Judged {
+  if (entry.interface === undefined) return sound(`${network.name} without an interface of its own`);
+  const name = network.interface ?? entry.interface;
   const device = devices.find((it) => it.name === name);
-  const bad = (reason: Failed['reason'], seen: string): Judged => ({
-    problem: failed(reason, seen),
-    seen,
-    confirmed,
-  });
-  if (entry && entry.interface === undefined)
-    return { seen: `${network.name} without an interface of its own`, confirmed };
-  if (!device && entry?.device)
-    return { seen: `${network.name} as a device that the kernel's network does not know`, confirmed };
-  if (!device) return bad('interface-missing', `no interface ${name} for ${network.name}`);
-  if (!device.up) return bad('interface-down', `interface ${name} for ${network.name} down`);
-  const list =
-    device.addresses
-      .filter((address) => !isLinkLocal(address))
-      .map(formatAddress)
-      .join(', ') || 'no address';
-  const missing = entry?.addresses.filter(({ hex }) => !device.addresses.some((it) => it.hex === hex)) ?? [];
-  if (missing.length > 0) {
-    const given = missing.map(formatAddress).join(', ');
-    return bad('address-differs', `interface ${name} for ${network.name} with ${list}, not ${given}`);
-  }
-  if (!entry && device.addresses.every(isLinkLocal))
-    return bad('interface-without-address', `interface ${name} for ${network.name} without an address`);
-  return { seen: `${name} for ${network.name} with ${list}`, confirmed };
+  if (!device && entry.device)
+    return sound(`${network.name} as a device that the kernel's network does not know`);
+  if (!device) return absent(network, name);
+  if (!device.up) return down(network, name);
+  const missing = entry.addresses.filter(({ hex }) => !device.addresses.some((it) => it.hex === hex));
+  if (missing.length === 0) return sound(found(network, device));
+  const given = missing.map(formatAddress).join(', ');
+  const seen = `interface ${name} for ${network.name} with ${addressesOf(device)}, not ${given}`;
+  return wrong('address-differs', seen);
 }
+
+/**
+ * Of a network that the status of this sandbox does not list. Multus has then run for this pod, and every plugin
+ * succeeded: one that fails takes the whole sandbox with it (Multus, `CmdAdd`). It lists only interfaces that a plugin
+ * told of (network-attachment-definition-client, `CreateNetworkStatuses`): those of Istio make none, and those without
+ * a `cniVersion`, or with 0.2.0, cannot tell. So an interface that is there is judged, and one that is not is noted.
+ */
+function judgeUnlisted(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): Judged {
+  const name = network.interface ?? network.usualInterface;
+  const other = status.find((entry) => entry.interface === name);
+  const device = other ? undefined : devices.find((it) => it.name === name);
+  const unlisted = `network-status of this sandbox does not list ${network.name}`;
+  if (device && !device.up) return down(network, name);
+  if (device && lacksAskedAddress(network, device)) return withoutAddress(network, name);
+  if (device)
+    return { ...sound(found(network, device)), note: `${unlisted}, so addresses were not compared` };
+  // a pod that asks for an address there asks for an interface
+  if (network.asksAddress) return absent(network, name);
+  const seen = other
+    ? `no interface for ${network.name}: ${name} is that of ${other.name}`
+    : `no interface ${name} for ${network.name}`;
+  return { ...sound(seen), note: `${unlisted}: its plugin told of no interface` };
+}
+
+/** Of a network while it is not known what Multus did in this sandbox, or whether it ran at all. */
+function judgeUnknown(network: AskedNetwork, devices: Device[]): Judged {
+  const name = network.interface ?? network.usualInterface;
+  const device = devices.find((it) => it.name === name);
+  if (!device) return absent(network, name);
+  if (!device.up) return down(network, name);
+  if (lacksAskedAddress(network, device)) return withoutAddress(network, name);
+  const judged = { seen: found(network, device), confirmed: false };
+  return isAddressless(device) ? { ...judged, addressless: true } : judged;
+}
+
+const absent = (network: AskedNetwork, name: string): Judged =>
+  wrong('interface-missing', `no interface ${name} for ${network.name}`);
+
+const down = (network: AskedNetwork, name: string): Judged =>
+  wrong('interface-down', `interface ${name} for ${network.name} down`);
+
+const withoutAddress = (network: AskedNetwork, name: string): Judged =>
+  wrong('interface-without-address', `interface ${name} for ${network.name} without an address`);
+
+const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
+
+const lacksAskedAddress = ({ asksAddress }: AskedNetwork, device: Device): boolean =>
+  asksAddress === true && isAddressless(device);
+
+const wrong = (reason: Failed['reason'], seen: string): Judged => ({
+  problem: failed(reason, seen),
+  seen,
+  confirmed: true,
+});
+
+const sound = (seen: string): Judged => ({ seen, confirmed: true });
+
+const found = ({ name }: AskedNetwork, device: Device): string =>
+  `${device.name} for ${name} with ${addressesOf(device)}`;
+
+const addressesOf = ({ addresses }: Device): string =>
+  addresses
+    .filter((address) => !isLinkLocal(address))
+    .map(formatAddress)
+    .join(', ') || 'no address';

@@ -1,12 +1,13 @@
 import { dial } from '../dial.ts';
 import { type Answer, exchange } from '../exchange.ts';
 import { type Finding, failed, held } from '../finding.ts';
-import { endOf, type Listener } from '../listener.ts';
+import type { Listener } from '../listener.ts';
+import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 import { formatTarget, type Target } from '../targets.ts';
 
 export interface ProbeOptions {
   token: Buffer;
-  /** Whether our own listener accepted a connection from that end. */
+  /** Whether our own listener accepted a connection from such an end. */
   accepted: Listener['accepted'];
   limit: number;
   /** The address to connect from, if it matters. */
@@ -26,18 +27,25 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-redirected', `${at} refused (${dialled.code})`);
   const { socket } = dialled;
-  const source = endOf(socket.localAddress, socket.localPort);
-  const answer = await exchange(socket, {
-    token,
-    accepted: () => accepted(source),
-    patience,
-    limit: Math.max(limit, 2 * patience),
-  });
-  if (answer === 'own') return held(`the own token come back from ${at}`);
-  return failed(
-    'answered-by-someone-else',
-    `a connection to ${at} that left the pod, whose other end ${said[answer]}`,
-  );
+  const { localPort = 0 } = socket;
+  const source = sourceOf(socket);
+  try {
+    const answer = await exchange(socket, {
+      token,
+      accepted: () => accepted(source, localPort) || accepted(ownAddresses(), localPort),
+      patience,
+      limit: Math.max(limit, 2 * patience),
+    });
+    if (answer === 'own') return held(`the own token come back from ${at}`);
+    const port = endedAt([...source, ...ownAddresses()], localPort, readSockets(), liveOrClosed);
+    const where = port === undefined ? 'left the pod' : `ended at port ${port} of this pod`;
+    return failed(
+      'answered-by-someone-else',
+      `a connection to ${at} that ${where}, whose other end ${said[answer]}`,
+    );
+  } finally {
+    socket.destroy();
+  }
 }
 
 const said: Record<Exclude<Answer, 'own'>, string> = {

@@ -2,12 +2,12 @@ import type { Family } from '../addresses.ts';
 import type { RedirectCheck } from '../contract.ts';
 import { readDevices } from '../devices.ts';
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { type Listener, listen } from '../listener.ts';
+import { listen } from '../listener.ts';
 import type { Pod } from '../pod.ts';
-import { readSpareTargets } from '../spare-targets.ts';
+import { otherTargets } from '../spare-targets.ts';
 import { type Target, targetsOf } from '../targets.ts';
 import { makeToken } from '../token.ts';
-import { now, untilHeld } from '../waiting.ts';
+import { type Attempt, now } from '../waiting.ts';
 import { probe } from './probe.ts';
 
 /** How long one look waits: a redirect answers within the connect itself, so this is for a starved machine. */
@@ -18,40 +18,31 @@ const attempt = 500;
  * validator does for the outbound rule, and `istio-iptables --run-validation` for the inbound one. Unlike those it
  * tells causes apart, retries, and works without a default route.
  */
-export async function proveRedirect(
-  check: RedirectCheck,
-  family: Family,
-  pod: Pod,
-  end: number,
-): Promise<Finding> {
-  const wrong = wrongUser(check, pod.userId);
-  if (wrong) return wrong;
-  const token = makeToken();
-  let listener: Listener | undefined;
-  const look = async (): Promise<Finding> => {
-    if (!listener) {
-      const listening = await listen(check.listen, family, token, pod.families.length === 1);
-      if (typeof listening === 'string') return cannotListen(check.listen, family, listening);
-      listener = listening;
-    }
+export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
+  return async (deadline) => {
+    const wrong = wrongUser(check, pod.userId);
+    if (wrong) return wrong;
+    const token = makeToken();
+    const listener = await listen(check.listen, family, token, pod.families.length === 1);
+    if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
     const { accepted } = listener;
-    const limit = Math.min(attempt, Math.max(end - now(), 1));
+    const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const ask = (targets: Target[]): Promise<Finding> =>
       firstHeld(targets.map((target) => probe(target, { token, accepted, limit, from })));
-    const targets = targetsOf(check.connect, family);
-    const finding = await ask(targets);
-    if (finding.held || finding.reason !== 'no-route') return withHint(finding);
-    // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them the mesh is not there
-    if (check.direction === 'inbound') return withHint({ ...finding, reason: 'not-redirected' });
-    const spares = readSpareTargets(targets, pod.apiServer);
-    return spares.length === 0 ? finding : withHint(await ask(spares));
+    try {
+      const targets = targetsOf(check.connect, family);
+      const finding = await ask(targets);
+      if (finding.held) return finding;
+      // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them the mesh is not there
+      if (check.direction === 'inbound')
+        return withHint(finding.reason === 'no-route' ? { ...finding, reason: 'not-redirected' } : finding);
+      const others = otherTargets(targets, finding, pod.apiServer);
+      return withHint('held' in others ? others : await ask(others));
+    } finally {
+      listener.close();
+    }
   };
-  try {
-    return await untilHeld(end, look);
-  } finally {
-    listener?.close();
-  }
 }
 
 /** Where Istio's validation dials from: its inbound rule leaves other sources out. */

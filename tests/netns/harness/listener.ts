@@ -9,6 +9,7 @@ const { host, tcp, udp, manner }: Listening = JSON.parse(process.argv[2] ?? '');
 for (const port of tcp) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
+    if (manner === 'close') socket.end();
     if (manner === 'banner') socket.write(`220 port ${port}\r\n`);
     if (typeof manner === 'number') {
       const back = connect({ host: socket.remoteAddress, port: manner }).on('error', () => socket.destroy());

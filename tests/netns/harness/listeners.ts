@@ -13,10 +13,10 @@ export interface Listening {
   tcp: number[];
   udp?: number[];
   /**
-   * `silent` reads and says nothing, `banner` speaks first, `echo` sends back what it gets; a number is a port of the
-   * caller, to which it makes a connection of its own and joins both.
+   * `silent` reads and says nothing, `close` hangs up at once, `banner` speaks first, `echo` sends back what it gets; a
+   * number is a port of the caller, to which it makes a connection of its own and joins both.
    */
-  manner: 'silent' | 'banner' | 'echo' | number;
+  manner: 'silent' | 'close' | 'banner' | 'echo' | number;
 }
 
 /** Starts a program that listens in one of the sandbox's namespaces for as long as the sandbox lasts. */

@@ -50,7 +50,14 @@ export interface Message {
   verdict: string;
   code: number;
   sandbox: { netns: number | string; bootId: string };
-  checks: { profile: string; check: string; family?: string; held: boolean; reason?: string }[];
+  checks: {
+    profile: string;
+    check: string;
+    family?: string;
+    held: boolean;
+    reason?: string;
+    note?: string;
+  }[];
 }
 
 /** Starts the validator in a sandbox from exactly the container that the webhook puts into such a pod. */

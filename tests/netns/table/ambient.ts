@@ -7,7 +7,9 @@ import {
   dropEverything,
   flush,
   leadBack,
+  masquerade,
   openZtunnel,
+  ownTarget,
   refuseByRouter,
   write,
 } from './steps.ts';
@@ -62,6 +64,27 @@ export const ambientCells: Cells = {
   },
   'target hands the connection back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
   'node leads the connection back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
+  'what held is undone at 2 s, the rest comes at 3 s': {
+    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
+    while: [
+      { after: 2000, step: flush },
+      { after: 3000, step: write(ambient(), { families: 'ipv6' }) },
+    ],
+    ends: 95,
+  },
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': {
+    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
+    while: [
+      { after: 2000, step: flush },
+      { after: 3000, step: write(ambient(), { families: 'ipv6' }) },
+      { after: 5000, step: write(ambient(), { families: 'ipv4' }) },
+    ],
+    ends: 0,
+  },
+  'target is an address of the pod itself': { before: [ownTarget, write(ambient()), openZtunnel], ends: 0 },
+  'target is an address of the pod itself, no rules': { before: [ownTarget, openZtunnel], ends: 95 },
+  'a MASQUERADE rule in the pod': { before: [write(ambient()), openZtunnel, masquerade], ends: 0 },
+  'a MASQUERADE rule in the pod, no rules': { before: [openZtunnel, masquerade, leadBack(15_001)], ends: 95 },
   'rules come 3 s late': { before: [openZtunnel], while: [{ after: 3000, step: write(ambient()) }], ends: 0 },
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },

@@ -8,6 +8,8 @@ import {
   flush,
   leadBack,
   listenInPod,
+  masquerade,
+  ownTarget,
   refuseByRouter,
   write,
 } from './steps.ts';
@@ -18,6 +20,8 @@ const noMultus = 'the mesh has no interface of its own, and Multus no part in it
 const ownListener = 'the proof is its own listener: the proxy starts later';
 export const onlyLo = 'the same as no route at all: the pod has no interface but lo';
 const byLo = 'the inbound rule is proved through lo, which needs no route';
+const ownByDesign = 'the targets of the inbound rule are on lo by design';
+const oneFamily = 'one family is proved, by one check';
 const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
@@ -31,8 +35,14 @@ export const notOfMeshes = {
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status names an interface that is gone': noMultus,
   'network-status leaves the network out': noMultus,
+  'network-status leaves the network out, interface down': noMultus,
+  'network-status leaves the network out, no interface': noMultus,
+  'network-status of the sandbox before leaves the network out, no interface': noMultus,
   'network without addresses, as network-status says': noMultus,
+  'network without addresses, network-status late': noMultus,
+  'network without addresses, network-status absent': noMultus,
   'gateway does not answer': noGateway,
   'gateway does not answer, others do': noGateway,
 };
@@ -77,9 +87,30 @@ export const linkerdCells: Cells = {
   'target answers by itself': { before: [answerOutside('banner')], ends: 95 },
   'target sends back what it gets': { before: [answerOutside('echo')], ends: 95 },
   'target answers by itself, right rules': { before: [write(linkerd()), answerOutside('banner')], ends: 0 },
+  'target is an address of the pod itself': { before: [ownTarget, write(linkerd())], ends: 0 },
+  'target is an address of the pod itself, no rules': { before: [ownTarget], ends: 95 },
+  'a MASQUERADE rule in the pod': { before: [write(linkerd()), masquerade], ends: 0 },
+  'a MASQUERADE rule in the pod, no rules': { before: [masquerade, answerOutside(4140)], ends: 95 },
   'target hands the connection back to the pod': { before: [answerOutside(4140)], ends: 95 },
   'node leads the connection back to the pod': { before: [leadBack(4140)], ends: 95 },
   'rules come 3 s late': { while: [{ after: 3000, step: write(linkerd()) }], ends: 0 },
+  'what held is undone at 2 s, the rest comes at 3 s': {
+    before: [write(linkerd(), { families: 'ipv4' })],
+    while: [
+      { after: 2000, step: flush },
+      { after: 3000, step: write(linkerd(), { families: 'ipv6' }) },
+    ],
+    ends: 95,
+  },
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': {
+    before: [write(linkerd(), { families: 'ipv4' })],
+    while: [
+      { after: 2000, step: flush },
+      { after: 3000, step: write(linkerd(), { families: 'ipv6' }) },
+      { after: 5000, step: write(linkerd(), { families: 'ipv4' }) },
+    ],
+    ends: 0,
+  },
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(linkerd()), dropEverything], ends: 0 },
 };
@@ -121,9 +152,15 @@ export const istioCells: Cells = {
     before: [write(istio()), listenInPod(15_002, 'banner')],
     ends: 0,
   },
+  'target is an address of the pod itself': ownByDesign,
+  'target is an address of the pod itself, no rules': ownByDesign,
+  'a MASQUERADE rule in the pod': { before: [write(istio()), masquerade], ends: 0 },
+  'a MASQUERADE rule in the pod, no rules': { before: [masquerade, listenInPod(15_002, 15_006)], ends: 95 },
   'target hands the connection back to the pod': { before: [listenInPod(15_002, 15_006)], ends: 95 },
   'node leads the connection back to the pod': 'the proof stays on lo',
   'rules come 3 s late': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
+  'what held is undone at 2 s, the rest comes at 3 s': oneFamily,
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': oneFamily,
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(istio()), dropEverything], ends: 0 },
 };

@@ -1,7 +1,15 @@
 import { gatewayAddress, otherPodAddress, withPrefix } from '../harness/addresses.ts';
 import type { Shape } from '../harness/shape.ts';
 import type { Cells, Plan, Step } from './plan.ts';
-import { dropEverything, giveInterface, silenceAmongOthers, silenceGateway, takeInterface } from './steps.ts';
+import {
+  dropEverything,
+  exchangeAddress,
+  giveInterface,
+  restoreAddress,
+  silenceAmongOthers,
+  silenceGateway,
+  takeInterface,
+} from './steps.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
 const noTarget = 'the proof connects to nobody';
@@ -25,6 +33,10 @@ export const notOfPlugins = {
   'target answers by itself': noTarget,
   'target sends back what it gets': noTarget,
   'target answers by itself, right rules': noTarget,
+  'target is an address of the pod itself': noTarget,
+  'target is an address of the pod itself, no rules': noTarget,
+  'a MASQUERADE rule in the pod': noTarget,
+  'a MASQUERADE rule in the pod, no rules': noTarget,
   'target hands the connection back to the pod': noTarget,
   'node leads the connection back to the pod': noTarget,
 };
@@ -33,8 +45,14 @@ const withoutMultus = {
   'network-status late': noMultus,
   'network-status of the sandbox before': noMultus,
   'network-status absent': noMultus,
+  'network-status names an interface that is gone': noMultus,
   'network-status leaves the network out': noMultus,
+  'network-status leaves the network out, interface down': noMultus,
+  'network-status leaves the network out, no interface': noMultus,
+  'network-status of the sandbox before leaves the network out, no interface': noMultus,
   'network without addresses, as network-status says': noMultus,
+  'network without addresses, network-status late': noMultus,
+  'network without addresses, network-status absent': noMultus,
 };
 
 /** The node's end of the link gets its addresses: the agent attached the datapath. */
@@ -68,6 +86,25 @@ export const ciliumCells: Cells = {
     while: [{ after: 3000, step: attach }],
     ends: 0,
   },
+  'what held is undone at 2 s, the rest comes at 3 s': {
+    shape: linkRoute,
+    before: [silenceGateway],
+    while: [
+      { after: 2000, step: exchangeAddress },
+      { after: 3000, step: attach },
+    ],
+    ends: 95,
+  },
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': {
+    shape: linkRoute,
+    before: [silenceGateway],
+    while: [
+      { after: 2000, step: exchangeAddress },
+      { after: 3000, step: attach },
+      { after: 5000, step: restoreAddress },
+    ],
+    ends: 0,
+  },
   'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
   'interface comes 2 s late': lateInterface(linkRoute, []),
   'interface comes 2 s late, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
@@ -77,6 +114,7 @@ export const ciliumCells: Cells = {
   'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
 };
 
+const together = 'nothing comes late there: the checks hold in one moment, or one of them never does';
 const permanent = 'a permanent neighbour entry stands for the gateway: nobody is asked';
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
@@ -87,6 +125,8 @@ export const awsCells: Cells = {
   'no default route, the subnet only': { shape: { ...standIn, defaultRoute: false }, ends: 0 },
   'no default route, the services only': { shape: { ...standIn, defaultRoute: 'services' }, ends: 0 },
   'no route at all': 'the same as a sandbox without the interface',
+  'what held is undone at 2 s, the rest comes at 3 s': together,
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': together,
   'rules come 3 s late': 'address and routes are written before the sandbox is handed over, or not at all',
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
   'interface comes 2 s late': lateInterface(standIn, []),

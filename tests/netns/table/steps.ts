@@ -2,6 +2,7 @@ import {
   type Families,
   type Family,
   gatewayAddress,
+  otherPodAddress,
   outsideAddress,
   podAddress,
   secondAddress,
@@ -109,6 +110,43 @@ export const refuseByRouter: Step = async (sandbox) => {
   }
   `;
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
+};
+
+/** The pod itself has the target's addresses: what it sends there stays on `lo`. */
+export const ownTarget: Step = async (sandbox) => {
+  const addresses = sandbox.familyList.map((family) => withPrefix(family, outsideAddress[family], 'host'));
+  await sandbox.ip('pod', ...addresses.map((address) => `addr add ${address} dev eth0`));
+};
+
+/** Somebody puts the address of an interface in the place of every source: what stays on `lo` is no exception. */
+export const masquerade: Step = async (sandbox) => {
+  const rules = `table inet masquerading {
+    chain out { type nat hook postrouting priority 100; masquerade; }
+  }
+  `;
+  await sandbox.exec('pod', 'nft', ['-f', '-'], rules);
+};
+
+/** The pod gets the addresses of another pod in the place of its own. Its routes stay. */
+export const exchangeAddress: Step = async (sandbox) => {
+  const lines = sandbox.familyList.flatMap((family) => [
+    `addr add ${withPrefix(family, otherPodAddress[family], 'host')} dev eth0`,
+    `addr del ${withPrefix(family, podAddress[family], 'host')} dev eth0`,
+  ]);
+  await sandbox.ip('pod', ...lines);
+};
+
+/** Its own addresses come again. */
+export const restoreAddress: Step = async (sandbox) => {
+  const lines = sandbox.familyList.map(
+    (family) => `addr add ${withPrefix(family, podAddress[family], 'host')} dev eth0`,
+  );
+  await sandbox.ip('pod', ...lines);
+};
+
+/** The second interface is set down. */
+export const downSecondInterface: Step = async (sandbox) => {
+  await sandbox.ip('pod', 'link set net1 down');
 };
 
 /** Multus' second interface, with these addresses or without any. */

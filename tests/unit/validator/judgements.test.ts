@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
-import { endedAt, withoutListener } from '../../../validator/checks/captured.ts';
+import { withoutListener } from '../../../validator/checks/captured.ts';
 import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
 import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
 import type { RedirectCheck } from '../../../validator/contract.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import { type TcpSocket, tcpState } from '../../../validator/proc/tcp.ts';
+import { endedAt, liveOrClosed } from '../../../validator/sockets.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const word = (finding: Finding | undefined): string | undefined =>
@@ -71,7 +72,7 @@ test('a listener serves its own family, and one on :: both', () => {
 });
 
 test('a connection is captured where its other end is in this network namespace', () => {
-  const [from] = addresses('10.9.0.2');
+  const from = addresses('10.9.0.2');
   const own = socket('10.9.0.2', 40_000, '192.0.2.2', 1404);
   const other = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
   const ofAnother = socket('127.0.0.1', 15_001, '10.9.0.3', 40_000);
@@ -79,15 +80,18 @@ test('a connection is captured where its other end is in this network namespace'
   assert.equal(endedAt(from, 40_000, [own]), undefined, 'our own end is none');
   assert.equal(endedAt(from, 40_001, [own, other]), undefined, 'another connection');
   assert.equal(endedAt(from, 40_000, [own, ofAnother]), undefined, "another pod's");
+  assert.equal(endedAt([], 40_000, [own, other]), undefined);
+  assert.equal(endedAt(addresses('10.9.0.3', '10.9.0.2'), 40_000, [own, other]), 15_001, 'one of several');
 });
 
 test('what a connection left behind that had the same port before captures nothing', () => {
-  const [from] = addresses('10.9.0.2');
+  const from = addresses('10.9.0.2');
   const left = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
   const counts = (state: number): boolean => endedAt(from, 40_000, [{ ...left, state }]) !== undefined;
   const { established, synReceived, finWait1, finWait2, timeWait, closeWait, listen } = tcpState;
   assert.deepEqual([established, synReceived, finWait1, finWait2].map(counts), [true, true, true, true]);
   assert.deepEqual([timeWait, closeWait, listen].map(counts), [false, false, false]);
+  assert.equal(endedAt(from, 40_000, [{ ...left, state: timeWait }], liveOrClosed), 15_001, 'who answered');
 });
 
 const signs: Signs = {

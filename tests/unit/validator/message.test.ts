@@ -77,6 +77,14 @@ test('what held is shortened before what failed', () => {
   assert.ok(second?.seen);
 });
 
+test('what a check did not look at is kept for longer than what it expected and saw', () => {
+  const noted = { ...good, expected: 'x'.repeat(600), finding: held('y'.repeat(600), 'z'.repeat(300)) };
+  const [one] = parse(terminationMessage(reportOn([noted]))).checks;
+  assert.deepEqual([one?.expected, one?.seen, one?.note], [undefined, undefined, 'z'.repeat(300)]);
+  const [first] = parse(terminationMessage(reportOn(Array.from({ length: 4 }, () => noted)))).checks;
+  assert.equal(first?.note, `${'z'.repeat(80)}…`);
+});
+
 for (const [what, character] of [
   ['letters', 'x'],
   ['characters that JSON escapes', '\u0001'],

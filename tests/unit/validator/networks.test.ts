@@ -49,14 +49,24 @@ const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   addresses: addresses('fe80::1', ...ips),
   mac: '02:00:00:00:00:01',
 });
-const judge = (text: string, devices: Device[], known?: string): { reason?: string; confirmed: boolean } => {
+interface Told {
+  reason?: string;
+  note?: string;
+  confirmed: boolean;
+}
+const judge = (text: string, devices: Device[], known?: string): Told => {
   const judged = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],
     known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
   );
   const reason = mostTelling(judged)?.reason;
-  return { ...(reason && { reason }), confirmed: judged.every(({ confirmed }) => confirmed) };
+  const note = judged.flatMap((it) => it.note ?? []).join('; ');
+  return {
+    ...(reason && { reason }),
+    ...(note && { note }),
+    confirmed: judged.every(({ confirmed }) => confirmed),
+  };
 };
 
 test('an interface is missing, down, without its address, or right', () => {
@@ -72,17 +82,31 @@ test('an interface is missing, down, without its address, or right', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')], status), { confirmed: true });
 });
 
-test('while network-status is not known, an interface needs an address of its own', () => {
+test('while network-status is not known, an interface without an address is left open', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
-  assert.deepEqual(judge('lan', [device('net1', true)]), {
-    reason: 'interface-without-address',
-    confirmed: false,
-  });
+  assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
+  const judged = (...ips: string[]): (true | undefined)[] =>
+    judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [device('net1', true, ...ips)]).map(
+      ({ addressless }) => addressless,
+    );
+  assert.deepEqual([judged(), judged('172.16.0.5')], [[true], [undefined]]);
+  assert.equal(judge('lan', []).reason, 'interface-missing');
+  assert.equal(judge('lan', [device('net1', false)]).reason, 'interface-down');
+});
+
+test('an interface without the address that the pod asks for is wrong, unless network-status says otherwise', () => {
+  const asked = '[{"name":"lan","ips":["172.16.0.5/24"]}]';
+  const none = '[{"name":"lan","ips":[]}]';
+  assert.equal(judge(asked, [device('net1', true)]).reason, 'interface-without-address');
+  assert.equal(judge(none, [device('net1', true)]).reason, undefined);
+  const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
+  assert.equal(judge(asked, [device('net1', true)], bare).reason, undefined);
 });
 
 test('a missing interface tells more than a wrong address', () => {
   const devices = [device('net1', true, '172.16.0.6')];
-  assert.equal(judge('lan,lan', devices, status).reason, 'interface-missing');
+  const twice = JSON.stringify([...JSON.parse(status), { name: 'apps/lan', interface: 'net2' }]);
+  assert.equal(judge('lan,lan', devices, twice).reason, 'interface-missing');
 });
 
 test('network-status names the interface where the pod does not', () => {
@@ -104,13 +128,62 @@ test('a network of the second layer has no address to compare', () => {
   assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
 });
 
-test('a network that a believed network-status leaves out was not made, whoever has its interface', () => {
+/** A status of this sandbox in which Multus lists the cluster's own network, and whatever is given besides. */
+const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
+const unlisted = 'network-status of this sandbox does not list apps/lan';
+const notCompared = `${unlisted}, so addresses were not compared`;
+const toldOfNone = `${unlisted}: its plugin told of no interface`;
+
+test('a network that network-status does not list is judged by its interface', () => {
+  const there = [device('net1', true, '172.16.0.5')];
+  assert.deepEqual(judge('lan', there, listing()), { note: notCompared, confirmed: true });
+  assert.deepEqual(judge('lan', [device('net1', true)], listing()), { note: notCompared, confirmed: true });
+  assert.equal(judge('lan', [device('net1', false)], listing()).reason, 'interface-down');
+  const named = [device('ext0', false), device('net1', true, '172.16.0.5')];
+  assert.equal(
+    judge('lan@ext0', named, listing()).reason,
+    'interface-down',
+    'the interface that was asked for',
+  );
+  const second = [device('net2', false)];
+  assert.equal(judge('wan,lan', second, listing()).reason, 'interface-down', 'by its place in the list');
+});
+
+test('a network that network-status does not list and that has no interface is noted', () => {
+  assert.deepEqual(judge('lan', [], listing()), { note: toldOfNone, confirmed: true });
+  assert.deepEqual(judge('lan@ext0', [], listing()), { note: toldOfNone, confirmed: true });
+  assert.equal(judge('[{"name":"lan","ips":["172.16.0.5"]}]', [], listing()).reason, 'interface-missing');
+});
+
+test('the interface of another network is not that of one that is not listed', () => {
+  const anothers = listing({ name: 'apps/wan', interface: 'net1', ips: ['172.16.0.5'] });
   const devices = [device('net1', true, '172.16.0.5')];
-  const alone = JSON.stringify([JSON.parse(status)[0]]);
-  assert.deepEqual(judge('lan', devices, alone), { reason: 'interface-missing', confirmed: true });
-  assert.deepEqual(judge('lan@net1', devices, alone), { reason: 'interface-missing', confirmed: true });
-  const anothers = status.replace('apps/lan', 'apps/wan');
-  assert.deepEqual(judge('lan', devices, anothers), { reason: 'interface-missing', confirmed: true });
+  assert.deepEqual(judge('lan', devices, anothers), { note: toldOfNone, confirmed: true });
+  assert.deepEqual(judge('lan,wan', devices, anothers), { note: toldOfNone, confirmed: true });
+});
+
+test('no note hides an interface that network-status lists and that is gone, or a pod of which Multus wrote nothing', () => {
+  const wan = listing({ name: 'apps/wan', interface: 'net2', ips: ['172.16.0.5'] });
+  assert.equal(judge('lan,wan', [], wan).reason, 'interface-missing');
+  assert.equal(judge('lan', []).reason, 'interface-missing');
+  assert.equal(judge('lan', [], listing().replace('10.9.0.2', '10.9.0.9')).reason, 'interface-missing');
+});
+
+test('a status is of another sandbox where the first interface has another link-layer address than it says', () => {
+  const [own] = JSON.parse(status);
+  const told = (mac: string): string => JSON.stringify([{ ...own, mac }]);
+  const devices = [device('eth0', true, '10.9.0.2')];
+  assert.equal(judge('lan', devices, told('02:00:00:00:00:0A')).reason, 'interface-missing');
+  assert.deepEqual(judge('lan', devices, told('02:00:00:00:00:01')), { note: toldOfNone, confirmed: true });
+  for (const mac of ['', '00:00:00:00:00:00']) {
+    const without = devices.map((it) => ({ ...it, mac }));
+    assert.equal(
+      judge('lan', without, told('02:00:00:00:00:0A')).reason,
+      undefined,
+      `a device with "${mac}"`,
+    );
+  }
+  assert.deepEqual(judge('lan', [], told('02:00:00:00:00:0A')), { note: toldOfNone, confirmed: true });
 });
 
 test("an older Multus names the plugin's own configuration", () => {
@@ -124,7 +197,6 @@ test('where the own network tells no address, a link-layer address shows whose s
   const bare = JSON.stringify([{ ...own, ips: undefined }, lan]);
   assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
   assert.deepEqual(judge('lan', [device('net1', true)], bare.replace('00:01', '00:0A')), {
-    reason: 'interface-without-address',
     confirmed: false,
   });
   const stale = JSON.stringify([{ ...own, ips: ['10.9.0.9'] }, lan]);

@@ -76,10 +76,13 @@ const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'ap
 test('proved: exit 0, a sentence, a verdict and a message with the sandbox', async () => {
   const { code, log, complaints, message } = await runs(checks(interfaces('1s')));
   assert.equal(code, 0);
-  assert.match(log, /^multus: interfaces held: .*\nverdict: proved \(0\) after \d+\.\d{3} s\.\n$/);
+  assert.match(
+    log,
+    /^multus: interfaces held: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
+  );
   assert.equal(complaints, '');
   assert.equal(message.verdict, 'proved');
-  const [, seconds] = /after ([\d.]+) s\./.exec(log) ?? [];
+  const [, seconds] = /after ([\d.]+) s\b/.exec(log) ?? [];
   assert.equal(message.seconds, Number(seconds));
   assert.ok(message.seconds > 0, 'a process takes some milliseconds to start');
   assert.deepEqual(Object.keys(message.sandbox), ['netns', 'bootId']);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { proveRedirect } from '../../../validator/checks/redirect.ts';
+import { attemptRedirect } from '../../../validator/checks/redirect.ts';
 import { listen } from '../../../validator/listener.ts';
 import { plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
@@ -26,7 +26,7 @@ test('a check that ends with an error is told as a defect, and the others go on'
   );
   const results = await prove(plan(asked, pod), pod, () => {});
   assert.deepEqual(
-    results.map(({ check, finding }) => [check, finding.held ? 'held' : finding.reason]),
+    [...results.values()].map(({ check, finding }) => [check, finding.held ? 'held' : finding.reason]),
     [
       ['gateway', 'unexpected'],
       ['interfaces', 'held'],
@@ -52,7 +52,7 @@ test('a redirect leaves its port free', async () => {
     connect: [`127.0.0.1:${other}`],
     timeout: '0s',
   } as const;
-  const finding = await proveRedirect({ ...check, connect: [...check.connect] }, 'IPv4', pod, 0);
+  const finding = await attemptRedirect({ ...check, connect: [...check.connect] }, 'IPv4', pod)(0);
   assert.equal(finding.held ? 'held' : finding.reason, 'not-redirected');
   const listener = await listen(port, 'IPv4', Buffer.from('token'), false);
   assert.ok(typeof listener !== 'string', String(listener));

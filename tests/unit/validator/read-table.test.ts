@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { proveCaptured } from '../../../validator/checks/captured.ts';
+import { attemptCaptured } from '../../../validator/checks/captured.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { readIPv6Table, readTable } from '../../../validator/read-text.ts';
 
@@ -24,12 +24,11 @@ for (const table of ['/proc/net/tcp', '/proc/net/tcp6'])
     });
     const check = { listeners: [15_001], outbound: 15_001, connect: ['192.0.2.2:1404'], timeout: '0s' };
     await assert.rejects(
-      proveCaptured(
+      attemptCaptured(
         check,
         'IPv4',
         readPod({}, 1, () => []),
-        0,
-      ),
+      )(0),
       /cannot be read: EMFILE/,
     );
   });

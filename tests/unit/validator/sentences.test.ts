@@ -42,6 +42,15 @@ test('the last line is the verdict', () => {
     'verdict: failed (95) after 10.020 s: linkerd redirect IPv4 not-redirected; proof.mode is warn, so the exit ' +
       'code is 0 and the pod starts.',
   );
+  const noted = redirectResult(held('nothing', 'there was none'));
+  assert.equal(
+    verdictSentence(reportOn([good, noted])),
+    'verdict: proved (0) after 10.020 s, with a note on linkerd redirect IPv4.',
+  );
+  assert.equal(
+    verdictSentence(reportOn([noted, bad('no-route')])),
+    'verdict: unproved (69) after 10.020 s: linkerd redirect IPv4 no-route.',
+  );
   assert.equal(
     verdictSentence(reportOn([], { verdict: 'stopped', code: 143, problem: 'SIGTERM came' })),
     'verdict: stopped (143) after 10.020 s: SIGTERM came.',

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { parseIPv6Routes, parseRoutes } from '../../../validator/proc/routes.ts';
-import { formatTarget, parseTarget, spareTargets, targetsOf } from '../../../validator/targets.ts';
+import {
+  formatTarget,
+  parseTarget,
+  spareTargets,
+  targetsOf,
+  withoutOwn,
+} from '../../../validator/targets.ts';
 
 const own = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const v4 = { family: 'IPv4', host: '192.0.2.2', port: 1404 } as const;
@@ -26,6 +32,12 @@ test('targets are addresses with a port', () => {
 test('targets of one family', () => {
   const texts = ['192.0.2.2:1404', '[2001:db8::2]:1404'];
   assert.deepEqual(targetsOf(texts, 'IPv6').map(formatTarget), ['[2001:db8::2]:1404']);
+});
+
+test('what the pod sends to its own addresses never leaves it, however they are spelled', () => {
+  assert.deepEqual(withoutOwn([v4, v6], own('10.9.0.2', 'fd09::2')), [v4, v6]);
+  assert.deepEqual(withoutOwn([v4, v6], own('192.0.2.2')), [v6]);
+  assert.deepEqual(withoutOwn([v4, v6], own('2001:db8:0::2', '192.0.2.2')), []);
 });
 
 const row = (destination: string, mask: string): string =>

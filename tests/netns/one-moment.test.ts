@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { podAddress, secondAddress } from './harness/addresses.ts';
+import { requireMachine } from './harness/machine.ts';
+import { type PodSpecimen, specimens } from './harness/pods.ts';
+import { startProof } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+import { flushRules, writeRules } from './rules/backends.ts';
+import { linkerd } from './rules/linkerd.ts';
+import { networkStatusOf } from './table/network-status.ts';
+import { addSecondInterface } from './table/steps.ts';
+
+/** A verdict is one moment: what held early is looked at again when the rest holds. Codes and reasons are in the table. */
+before(requireMachine);
+
+const right = networkStatusOf('dual', podAddress, secondAddress);
+const joined: PodSpecimen = {
+  ...specimens.linkerd,
+  ...specimens.multus,
+  profile: 'linkerd.multus',
+  sidecars: specimens.linkerd.sidecars,
+};
+
+/** How often the log tells that a check held. */
+const timesHeld = (log: string, check: string): number => log.split(`${check} held:`).length - 1;
+
+describe('checks of several profiles', { concurrency: 4 }, () => {
+  test('that hold at different times are proved together, and each is told once', async () => {
+    await using sandbox = await Sandbox.make();
+    await writeRules(sandbox, linkerd());
+    await addSecondInterface()(sandbox);
+    const proof = startProof(sandbox, joined);
+    await proof.started;
+    await sleep(2000);
+    proof.setNetworkStatus(right);
+    const { code, log, message } = await proof.ended;
+    assert.equal(code, 0, log);
+    assert.equal(timesHeld(log, 'redirect IPv4'), 1, log);
+    assert.ok(message.checks.every(({ held }) => held));
+  });
+
+  test('of which one was undone while another was waited for: the log tells that it held before', async () => {
+    await using sandbox = await Sandbox.make();
+    await writeRules(sandbox, linkerd());
+    const proof = startProof(sandbox, joined, { networkStatus: right });
+    await proof.started;
+    await sleep(2000);
+    await flushRules(sandbox);
+    await sleep(1000);
+    await addSecondInterface()(sandbox);
+    const { code, log, message } = await proof.ended;
+    assert.equal(code, 95, log);
+    assert.match(
+      log,
+      /redirect IPv4 held:(?:.|\n)*redirect IPv4 failed \(not-redirected\): .*, after it held before\./,
+    );
+    const held = message.checks.map(({ check, family, held }) => [check, family, held]);
+    assert.deepEqual(held, [
+      ['redirect', 'IPv4', false],
+      ['redirect', 'IPv6', false],
+      ['interfaces', undefined, true],
+    ]);
+  });
+
+  test('of which one is tried again when the pod goes away: it is among the open ones', async () => {
+    await using sandbox = await Sandbox.make();
+    await writeRules(sandbox, linkerd());
+    const proof = startProof(sandbox, joined, { networkStatus: right });
+    await proof.started;
+    await sleep(2000);
+    await flushRules(sandbox);
+    await addSecondInterface()(sandbox);
+    await sleep(2000);
+    proof.signal('SIGTERM');
+    const { code, log, message } = await proof.ended;
+    assert.equal(code, 143, log);
+    assert.match(log, /with these still open: linkerd redirect IPv4, linkerd redirect IPv6;/);
+    assert.deepEqual(
+      message.checks.map(({ check }) => check),
+      ['interfaces'],
+    );
+  });
+});
+
+test('a network without an interface is noted in the log, in the verdict and in the message', async () => {
+  await using sandbox = await Sandbox.make();
+  const status = networkStatusOf('dual', podAddress);
+  const { code, log, message } = await startProof(sandbox, specimens.multus, { networkStatus: status }).ended;
+  assert.equal(code, 0, log);
+  const note = 'network-status of this sandbox does not list shop/storage: its plugin told of no interface';
+  assert.ok(log.includes(`saw no interface net1 for shop/storage. Note: ${note}.`), log);
+  assert.match(log, /verdict: proved \(0\) after [\d.]+ s, with a note on multus interfaces\./);
+  assert.equal(message.checks[0]?.note, note);
+});

@@ -1,0 +1,105 @@
+import { type Finding, failed } from './finding.ts';
+import { type Attempt, now, untilHeld } from './waiting.ts';
+
+/** A check that is to hold together with others. */
+export interface TimedAttempt {
+  attempt: Attempt;
+  /** How long it is tried, in milliseconds from the start. */
+  timeout: number;
+}
+
+/** Findings that are at most this much older than the newest one are of the same moment, in milliseconds. */
+const moment = 250;
+
+/** The least time that a repeated check gets, in milliseconds: one lost packet must not fail a pod. */
+const grace = 1000;
+
+/**
+ * How often checks that all still hold are repeated because repeating them took longer than a moment. Only a starved
+ * machine or a slow server gets that far.
+ */
+const mostRepeats = 3;
+
+interface Run<Check> {
+  check: Check;
+  attempt: Attempt;
+  deadline: number;
+  finding: Finding;
+  /** When the finding was made. */
+  at: number;
+}
+
+/**
+ * Runs the checks side by side, each until it holds or its time is over. When the last one holds, those that held
+ * earlier are repeated: what they saw may be undone by now. A check that fails its repeat is tried again until its own
+ * time is over, and after it the others are repeated.
+ *
+ * It ends: once the longest time-out is over, every further round is counted.
+ *
+ * @param tell hears how each check ended. A check may end again: it is told without a finding when it held before, does
+ *   no longer, and is tried again
+ */
+export async function untilAllHold<Check extends TimedAttempt>(
+  checks: Check[],
+  tell: (check: Check, finding: Finding | undefined) => void,
+): Promise<{ check: Check; finding: Finding }[]> {
+  const start = now();
+  const runs = await Promise.all(
+    checks.map(async (check): Promise<Run<Check>> => {
+      const attempt = withoutThrowing(check.attempt);
+      const deadline = start + check.timeout;
+      const finding = await untilHeld(deadline, attempt);
+      tell(check, finding);
+      return { check, attempt, deadline, finding, at: now() };
+    }),
+  );
+  const last = Math.max(...runs.map(({ deadline }) => deadline));
+  for (let repeats = 0; repeats < mostRepeats; ) {
+    const outdated = outdatedOf(runs);
+    if (outdated.length === 0) break;
+    const steady = await Promise.all(
+      outdated.map((run) => repeat(run, (finding) => tell(run.check, finding))),
+    );
+    repeats = steady.every(Boolean) || now() >= last ? repeats + 1 : 0;
+  }
+  return runs;
+}
+
+/** Those that have to be repeated before all can be said to hold. None where one failed: no repeat changes that. */
+function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
+  if (!runs.every(({ finding }) => finding.held)) return [];
+  const newest = Math.max(...runs.map(({ at }) => at));
+  return runs.filter(({ at }) => at < newest - moment);
+}
+
+/** Returns whether the check still held at the first attempt. */
+async function repeat<Check>(
+  run: Run<Check>,
+  tell: (finding: Finding | undefined) => void,
+): Promise<boolean> {
+  const { attempt, finding: before } = run;
+  const deadline = Math.max(run.deadline, now() + grace);
+  const first = await attempt(deadline);
+  if (first.held) {
+    run.finding = first;
+    if (before.held && before.note !== first.note) tell(first);
+  } else {
+    tell(undefined);
+    const finding = first.final ? first : await untilHeld(deadline, attempt);
+    run.finding = finding.held ? finding : { ...finding, seen: `${finding.seen}, after it held before` };
+    tell(run.finding);
+  }
+  run.at = now();
+  return first.held;
+}
+
+/** An error says nothing about the network, and must not end the other checks. */
+function withoutThrowing(attempt: Attempt): Attempt {
+  return async (deadline) => {
+    try {
+      return await attempt(deadline);
+    } catch (error) {
+      return { ...failed('unexpected', String(error)), final: true };
+    }
+  };
+}
