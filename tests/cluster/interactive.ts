@@ -3,17 +3,22 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
+import { install } from './installed/installation.ts';
 
 /**
- * The tests' control plane, with two fake nodes, for people.
+ * The tests' control plane, with two simulated nodes, for people.
  *
- * usage: interactive.ts [COMMAND [ARGUMENT ...]]   inside the runner: see `npm run cluster`
+ * usage: interactive.ts [--installed] [COMMAND [ARGUMENT ...]]   inside the runner: see `npm run cluster`
  *
- * With a command it lasts as long as that, otherwise until Ctrl-C.
+ * With --installed, cni-gate is installed by the overlay `strict`, and its two replicas run as processes. With a
+ * command the cluster lasts as long as the command, otherwise until Ctrl-C.
  */
-const [command, ...args] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const installed = given[0] === '--installed';
+const [command, ...args] = installed ? given.slice(1) : given;
 const cluster = await Cluster.start({ nodeLifecycle: true });
-for (const name of ['n1', 'n2']) await addNode(cluster, name);
+if (installed) await install(cluster, 'strict');
+else await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
 const { kubeconfig } = cluster.admin;
 
 if (command === undefined) {
@@ -31,5 +36,5 @@ Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`
   const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG: kubeconfig } });
   const [code] = await once(child, 'close');
   await cluster.stop();
-  process.exitCode = code ?? 1;
+  process.exit(code ?? 1);
 }

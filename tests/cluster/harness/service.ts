@@ -6,7 +6,8 @@ interface Address {
 
 /**
  * A Service, and an EndpointSlice that says where it is, as objects to apply. The API server goes to these addresses
- * by itself; the controllers leave them alone, for the Service selects no pods.
+ * by itself; the controllers leave them alone, for the Service selects no pods. Older API servers, such as 1.30,
+ * go to those in Endpoints.
  */
 export function serviceAt(namespace: string, name: string, addresses: Address[]): object[] {
   const [first] = addresses;
@@ -25,6 +26,18 @@ export function serviceAt(namespace: string, name: string, addresses: Address[])
       // all of a slice share their ports
       ports: [{ name: 'https', port: first?.port }],
       endpoints: addresses.map(({ host }) => ({ addresses: [host], conditions: { ready: true } })),
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      // no second EndpointSlice is made of it
+      metadata: { namespace, name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+      subsets: [
+        {
+          addresses: addresses.map(({ host }) => ({ ip: host })),
+          ports: [{ name: 'https', port: first?.port }],
+        },
+      ],
     },
   ];
 }

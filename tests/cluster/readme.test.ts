@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { blocks } from '../support/pages.ts';
+import { run } from '../support/run.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+import { programPath } from './harness/programs.ts';
+import { runningPods, trusted } from './installed/installation.ts';
+import { pod } from './installed/overlay.ts';
+import { type RunningPod, startPod } from './installed/pod.ts';
+import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
+
+/*
+ * The commands of README.md, as they stand there, from top to bottom, on a cluster that has cilium and linkerd and
+ * never saw cni-gate. Three programs are stand-ins: `docker` (the image is built for real in tests/image), `helm`,
+ * and `sudo`. Pods of cni-gate run as processes, and `rollout status` waits for them as it waits for a readiness probe.
+ * The servers that a user starts have a network of their own, as the replicas' ports are taken in the cluster's.
+ */
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
+const folder = mkdtempSync(join(tmpdir(), 'readme-'));
+const image = 'registry.example/cni-gate:0.1.0';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const replicas: RunningPod[] = [];
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+
+await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
+await makeNamespace(cluster, 'shop');
+for (const [where, name] of [
+  ['kube-system', 'cilium'],
+  ['linkerd-cni', 'linkerd-cni'],
+] as const) {
+  if (where !== 'kube-system') await makeNamespace(cluster, where);
+  const containers = [{ name: 'agent', image: 'example/agent' }];
+  const daemonSet = { ...deployment(name, { initContainers: [], containers }), kind: 'DaemonSet' };
+  await cluster.kubectl(['-n', where, 'apply', '-f', '-'], { input: [daemonSet] });
+  await runningPod(cluster, where, name);
+}
+const { bin, work } = scratch();
+const laptop = ['ip', 'netns', 'exec', 'laptop'];
+await run('ip', ['netns', 'add', 'laptop']);
+await run('ip', ['-n', 'laptop', 'link', 'set', 'lo', 'up']);
+
+suite('the commands of README.md, from top to bottom', () => {
+  let next = 0;
+  /** Takes the next block, which has to be the one that the test is about. */
+  const block = (about: RegExp): string => {
+    const text = found[next] ?? '';
+    assert.match(text, about, `block ${next + 1} of README.md is another one: tell this test about it`);
+    next += 1;
+    return text;
+  };
+
+  test('two commands: CI runs the same', () => {
+    const ci = readFileSync(join(checkout, '.ci/run'), 'utf8').split('\n');
+    for (const command of block(/npm test/).split(/\n| && /)) {
+      assert.ok(ci.includes(command), `.ci/run does not run \`${command}\``);
+    }
+  });
+
+  test('the trial on a control plane of its own ends with all well', async () => {
+    const open = block(/npm run cluster -- --installed bash/);
+    const { code, output, errors } = await bash(open, { input: block(/by-hand\.yaml/), cwd: checkout });
+    assert.equal(code, 0, output + errors);
+    assert.match(output, new RegExp(`^${validatorContainer}$`, 'm'));
+    assert.match(output, /All is well/);
+  });
+
+  test('an image that cannot be built leaves the namespace without its label', async () => {
+    const { code } = await bash(found[next] ?? '', { env: { DOCKER_FAILS: 'yes' } });
+    assert.notEqual(code, 0);
+    await notOptedIn();
+    await cluster.api.post('/api/v1/namespaces/shop/pods?dryRun=All', pod('web'));
+  });
+
+  test('an installation whose pods do not become ready leaves the namespace without its label', async () => {
+    const { code } = await bash(found[next] ?? '', { env: { ROLLOUT_FAILS: 'yes' } });
+    assert.notEqual(code, 0);
+    await notOptedIn();
+    await cluster.api.post('/api/v1/namespaces/shop/pods?dryRun=All', pod('web'));
+    await cluster.kubectl(['delete', 'namespace', 'cni-gate']);
+  });
+
+  test('the installation refuses no pod, and proves the next one', async () => {
+    const ready = runReplicas();
+    const { code, output, errors } = await bash(block(/kubectl label namespace shop/));
+    await ready;
+    assert.equal(code, 0, output + errors);
+    assert.match(output, /namespace\/shop labeled/);
+    const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/shop/pods', pod('web'));
+    assert.deepEqual(initNames(stored), [validatorContainer]);
+    assert.equal(stored.spec.initContainers?.[0]?.image, image);
+  });
+
+  test('review of the examples, and of a chart', async () => {
+    const examples = await bash(block(/review -f examples/));
+    assert.equal(examples.code, 0, examples.errors);
+    assert.match(examples.output, new RegExp(validatorContainer));
+    assert.match(readFileSync(join(work, 'cni-gate.xml'), 'utf8'), /<testsuite/);
+    const chart = await bash(block(/helm template/));
+    assert.equal(chart.code, 0, chart.errors);
+    assert.match(chart.output, new RegExp(validatorContainer));
+  });
+
+  test('a server in one terminal, and a call from another', async () => {
+    await serve(block(/serve --profile/), 8080);
+    const { code, output, errors } = await bash(block(/curl .*\/mutate/), { local: true });
+    assert.equal(code, 0, output + errors);
+    const { response } = JSON.parse(output);
+    assert.equal(response.allowed, true);
+    assert.match(Buffer.from(response.patch, 'base64').toString(), new RegExp(validatorContainer));
+  });
+
+  test('a second server beside it refuses a binding', async () => {
+    await serve(block(/serve --port 8444/), 8081);
+    const { code, output, errors } = await bash(block(/curl .*\/gate/), { local: true });
+    assert.equal(code, 0, output + errors);
+    const { response } = JSON.parse(output);
+    assert.equal(response.allowed, false);
+    assert.equal(response.status.code, 403);
+  });
+
+  test('status', async () => {
+    const { code, output, errors } = await bash(block(/status/));
+    assert.equal(code, 0, output + errors);
+    assert.match(output, /All is well/);
+  });
+
+  test('README.md has no other commands', () => assert.deepEqual(found.slice(next), []));
+});
+
+async function notOptedIn(): Promise<void> {
+  const { metadata } = await cluster.api.get<{ metadata: { labels?: Record<string, string> } }>(
+    '/api/v1/namespaces/shop',
+  );
+  assert.equal(metadata.labels?.[profileLabel], undefined);
+}
+
+/** A folder of stand-ins for programs, and one that looks like the checkout and can be written to. */
+function scratch(): { bin: string; work: string } {
+  const [programs, copy] = [join(folder, 'bin'), join(folder, 'work')];
+  for (const path of [programs, copy]) mkdirSync(path);
+  for (const name of readdirSync(checkout)) symlinkSync(join(checkout, name), join(copy, name));
+  writeFileSync(join(folder, 'chart.json'), JSON.stringify(deployment('web')));
+  const kubectl = programPath('kubectl');
+  const standIns = {
+    docker: '[ -z "$DOCKER_FAILS" ]',
+    helm: `cat ${folder}/chart.json`,
+    // -E and variables, then the command
+    sudo: 'while [ "$1" = -E ]; do shift; done; exec "$@"',
+    // pods that run are Ready here at once; a kubelet waits for the readiness probe
+    kubectl: `if [ "$3 $4" = "rollout status" ] && [ "$5" = deployment/cni-gate ]; then
+  [ -z "$ROLLOUT_FAILS" ] || exit 1
+  until [ -e ${folder}/serving ]; do sleep 0.1; done
+fi
+exec ${kubectl} "$@"`,
+  };
+  for (const [name, script] of Object.entries(standIns)) {
+    writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(programs, name), 0o755);
+  }
+  return { bin: programs, work: copy };
+}
+
+/** Does the kubelet's part for the replicas, once they are there. */
+async function runReplicas(): Promise<void> {
+  const pods = await eventually(() => runningPods(cluster, 2));
+  replicas.push(...(await Promise.all(pods.map((one) => startPod(cluster, one)))));
+  await trusted(cluster);
+  writeFileSync(join(folder, 'serving'), '');
+}
+
+/** Where a command runs, and with what. */
+interface Terminal {
+  /** Standard input. */
+  input?: string;
+  env?: Record<string, string>;
+  cwd?: string;
+  /** In the network in which the user's servers are, not in the cluster's. */
+  local?: boolean;
+}
+
+function start(commands: string, terminal: Terminal, stdio: 'pipe' | 'ignore'): ChildProcess {
+  const { env, cwd = work, local = false } = terminal;
+  const [program = '', ...args] = [...(local ? laptop : []), 'bash', '-c', commands];
+  return spawn(program, args, {
+    cwd,
+    stdio,
+    env: {
+      ...process.env,
+      npm_config_loglevel: 'error',
+      KUBECONFIG: cluster.admin.kubeconfig,
+      ...env,
+      PATH: `${bin}:${process.env.PATH}`,
+    },
+  });
+}
+
+/** Runs commands in a shell, and gives what they wrote to standard output, then to standard error. */
+async function bash(
+  commands: string,
+  terminal: Terminal = {},
+): Promise<{ code: number | null; output: string; errors: string }> {
+  const child = start(commands, terminal, 'pipe');
+  let [output, errors] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  // not every command reads it
+  child.stdin?.on('error', () => {}).end(terminal.input ?? '');
+  const [code] = await once(child, 'close');
+  return { code, output, errors };
+}
+
+/** Starts a server that goes on, and waits until it answers. */
+async function serve(command: string, opsPort: number): Promise<void> {
+  // they end with the runner's namespaces
+  start(`exec ${command}`, { local: true }, 'ignore').unref();
+  await eventually(async () => {
+    const { output } = await bash(`curl -s http://localhost:${opsPort}/readyz`, { local: true });
+    assert.equal(output.trim(), 'ok');
+  });
+}
