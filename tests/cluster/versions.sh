@@ -20,10 +20,10 @@ programs=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
   tests=(
-    start injection namespaces manifests-strict manifests-permissive manifests-rights
-    manifests-policy-account manifests-policy-golden manifests-policy-tampering
-    gate gate-left-alone gate-restart lease events status
-    certificates-faults certificates-writes client-certificates
+    start injection namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
+    manifests-components manifests-policy-account manifests-policy-golden manifests-policy-tampering
+    gate gate-left-alone gate-restart lease manifests-namespaces
+    certificates-faults certificates-rotation certificates-writes client-certificates
   )
 fi
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}

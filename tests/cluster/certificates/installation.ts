@@ -3,6 +3,7 @@ import { certificatesLabel, certificatesLabelValue } from '../../../webhook/name
 import type { Access } from '../harness/access.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { endpoints } from '../harness/service.ts';
 import { port, Replica } from './replica.ts';
 
 export const namespace = 'cni-gate';
@@ -15,6 +16,7 @@ export const configurationPath =
 export const validatingPath =
   '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate';
 const slicePath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/cni-gate`;
+const endpointsPath = `/api/v1/namespaces/${namespace}/endpoints/cni-gate`;
 
 /** How long a new authority is trusted before it is used: as short as the API server here allows. */
 export const overlap = '5s';
@@ -61,8 +63,10 @@ export class Installation {
 
   /** Says which replicas the Service has, as the endpoints controller does from the pods. */
   async endpoints(replicas: Replica[]): Promise<void> {
-    const endpoints = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
-    await this.cluster.api.patch(slicePath, { endpoints });
+    const ready = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
+    await this.cluster.api.patch(slicePath, { endpoints: ready });
+    const addresses = replicas.map(({ host }) => ({ host, port }));
+    await this.cluster.api.patch(endpointsPath, endpoints(namespace, 'cni-gate', addresses));
   }
 
   async secret(): Promise<Secret> {
@@ -182,6 +186,7 @@ function objects(): object[] {
       ports: [{ name: 'https', port }],
       endpoints: [],
     },
+    endpoints(namespace, 'cni-gate', []),
     registration('Mutating', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
     registration('Validating', [
       webhook('somebody.example.com', 'somebody', 'nothing'),

@@ -27,17 +27,26 @@ export function serviceAt(namespace: string, name: string, addresses: Address[])
       ports: [{ name: 'https', port: first?.port }],
       endpoints: addresses.map(({ host }) => ({ addresses: [host], conditions: { ready: true } })),
     },
-    {
-      apiVersion: 'v1',
-      kind: 'Endpoints',
-      // no second EndpointSlice is made of it
-      metadata: { namespace, name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-      subsets: [
-        {
-          addresses: addresses.map(({ host }) => ({ ip: host })),
-          ports: [{ name: 'https', port: first?.port }],
-        },
-      ],
-    },
+    endpoints(namespace, name, addresses),
   ];
+}
+
+/** The Endpoints of a Service, for API servers that do not go by EndpointSlices. All addresses have the first's port. */
+export function endpoints(namespace: string, name: string, addresses: Address[]): object {
+  const [first] = addresses;
+  return {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    // no second EndpointSlice is made of it
+    metadata: { namespace, name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets:
+      first === undefined
+        ? []
+        : [
+            {
+              addresses: addresses.map(({ host }) => ({ ip: host })),
+              ports: [{ name: 'https', port: first.port }],
+            },
+          ],
+  };
 }
