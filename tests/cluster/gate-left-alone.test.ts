@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { reasonText } from '../../webhook/admission/status.ts';
 import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
@@ -59,10 +60,11 @@ before(async () => {
 });
 
 suite("the network's own DaemonSet, in a namespace that opted in, on a node that is not ready", () => {
-  test('its pod is bound, and not touched', async () => {
+  test('its pod is bound, and gets no init container, only an annotation that says why', async () => {
     await cluster.kubectl(['label', 'node', 'n1', 'datapath=here']);
     const pod = (await agentOn('n1', 'datapath')) as Stored;
-    assert.deepEqual([pod.spec.initContainers, pod.metadata.annotations], [undefined, undefined]);
+    const annotations = { [statusAnnotation]: reasonText('network-daemonset') };
+    assert.deepEqual([pod.spec.initContainers, pod.metadata.annotations], [undefined, annotations]);
     await isTold('mutate', 'datapath-', 'skipped', 'network-daemonset');
     await isTold('gate', 'datapath-', 'skipped', 'nothing-promised');
   });
