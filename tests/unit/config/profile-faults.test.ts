@@ -25,7 +25,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       invalid(
         `${at}.redirect.listen: must be <= 65535, is 70000`,
         `${at}.redirect.connect[0]: "localhost:80" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root)`,
+        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -34,7 +34,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       ),
       invalid(
         `${at}.redirect.connect[1]: "[::g]:1" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root)`,
+        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -180,9 +180,9 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     assert.equal(
       profile('container: {image: "", asUser: 0, env: []}'),
       invalid(
-        `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser`,
+        `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser, notAsGroup`,
         `${at}.image: must NOT have fewer than 1 characters, is "" (Its image; or imageOf.)`,
-        `${at}.asUser: must be >= 1, is 0 (never 0, which is root)`,
+        `${at}.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
   });
