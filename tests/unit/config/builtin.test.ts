@@ -135,7 +135,11 @@ suite('built-in profiles', () => {
         direction: 'outbound',
         listen: 4140,
         connect: ['192.0.2.2:1404', '[2001:db8::2]:1404'],
-        notAsUser: { annotation: 'config.linkerd.io/proxy-uid', containers: ['linkerd-proxy'], default: 2102 },
+        notAsUser: {
+          annotation: 'config.linkerd.io/proxy-uid',
+          containers: ['linkerd-proxy'],
+          default: 2102,
+        },
         notAsGroup: { annotation: 'config.linkerd.io/proxy-gid', containers: ['linkerd-proxy'] },
         timeout: '10s',
       },

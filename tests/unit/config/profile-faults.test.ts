@@ -124,6 +124,50 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
+  test('ids and families that are read from nowhere, or from two places', () => {
+    const at = 'cni-gate.yaml:5: profiles[0].proof';
+    const proof = (text: string): string => refusal(`profiles:\n  - name: a\n    proof: {${text}}\n`);
+    const redirect = (rest: string): string =>
+      proof(`checks: [{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}]`);
+    const id = 'never 0, which is root; or where the pod says it: {annotation, containers, default}';
+    assert.equal(
+      redirect('asUser: {containers: [mesh-proxy]}'),
+      invalid(`${at}.checks[0].redirect.asUser: "default" is missing`),
+    );
+    assert.equal(
+      redirect('notAsUser: {}, notAsGroup: {container: a, default: 0}'),
+      invalid(
+        `${at}.checks[0].redirect.notAsUser: must be ${id}, has nothing`,
+        `${at}.checks[0].redirect.notAsGroup.container: unknown field; allowed here: annotation, containers, default`,
+        `${at}.checks[0].redirect.notAsGroup.default: must be >= 1, is 0 (never 0, which is root)`,
+      ),
+    );
+    assert.equal(redirect('asUser: {containers: [a], default: 5}, notAsUser: {annotation: a/b}'), 'accepted');
+    const families =
+      'a container and one of env (a variable that holds the addresses which the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true where the mesh serves both families)';
+    assert.equal(
+      proof('families: {container: a, env: A, dualStackEnv: B}'),
+      invalid(`${at}.families: must be ${families}, has container, env, dualStackEnv`),
+    );
+    assert.equal(
+      proof('families: {container: a}'),
+      invalid(`${at}.families: must be ${families}, has container`),
+    );
+  });
+
+  test('arguments and environment of no container', () => {
+    const text = 'needs container: it is about the container of that name';
+    assert.equal(
+      refusal(
+        'profiles:\n  - name: a\n    when:\n      - {container: a, args: [b]}\n      - {args: [b], env: {A: b}}\n',
+      ),
+      invalid(
+        `cni-gate.yaml:7: profiles[0].when[1].args: ${text}`,
+        `cni-gate.yaml:7: profiles[0].when[1].env: ${text}`,
+      ),
+    );
+  });
+
   test('a profile that cannot be proved as it is', () => {
     const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
     assert.equal(
