@@ -22,10 +22,11 @@ type Field = 'runAsUser' | 'runAsGroup';
 
 /** The ids that a profile names, or names the place of, in this pod. */
 export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place): Ids {
-  const user = idOf(asUser, 'runAsUser', place);
+  const user = idOf(asUser, 'runAsUser', place, 'pod');
   const group = typeof asUser === 'object' ? groupBeside(asUser, place) : undefined;
-  const otherUser = idOf(notAsUser, 'runAsUser', place);
-  const otherGroup = idOf(notAsGroup, 'runAsGroup', place);
+  // an id that the whole pod has is the application's: a rule that exempts it would exempt all traffic of the pod
+  const otherUser = idOf(notAsUser, 'runAsUser', place, 'none');
+  const otherGroup = idOf(notAsGroup, 'runAsGroup', place, 'none');
   return {
     ...(user !== undefined && { asUser: user }),
     ...(group !== undefined && { asGroup: group }),
@@ -34,14 +35,17 @@ export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place)
   };
 }
 
-function idOf(id: Id | undefined, field: Field, place: Place): number | undefined {
+/** Whether the ids of the pod count for containers without one: only for whom a proof runs as. */
+type Fallback = 'pod' | 'none';
+
+function idOf(id: Id | undefined, field: Field, place: Place, fallback: Fallback): number | undefined {
   if (typeof id !== 'object') return id;
-  return inAnnotations(id, place) ?? inContainers(id, field, place.pod) ?? id.default;
+  return inAnnotations(id, place) ?? inContainers(id, field, place.pod, fallback) ?? id.default;
 }
 
 /** The group of the containers that the user id is read from. An annotation for the user says nothing of it. */
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
-  source.containers && (inContainers(source, 'runAsGroup', pod) ?? source.default);
+  source.containers && (inContainers(source, 'runAsGroup', pod, 'pod') ?? source.default);
 
 /** The pod's annotation before its namespace's; an empty one is none (linkerd2-proxy-init, `getAnnotationOverride`). */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
@@ -54,11 +58,16 @@ function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): num
  * without one. A mesh's proxy that runs as root is known to the rule by the default (istio-cni, `NewRedirect`), so an
  * explicit 0 of a container ends the search.
  */
-function inContainers({ containers = [] }: IdSource, field: Field, pod: Pod): number | undefined {
+function inContainers(
+  { containers = [] }: IdSource,
+  field: Field,
+  pod: Pod,
+  fallback: Fallback,
+): number | undefined {
   const found = containers.flatMap((name) => allContainers(pod).find((it) => it.name === name) ?? []);
-  if (found.length === 0) return undefined;
   const said = found.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
-  return said.length > 0 ? said.find(isId) : idIn(pod.spec.securityContext?.[field]);
+  if (said.length > 0) return said.find(isId);
+  return found.length > 0 && fallback === 'pod' ? idIn(pod.spec.securityContext?.[field]) : undefined;
 }
 
 /** The greatest id that Kubernetes takes (`IsValidUserID`). */

@@ -81,6 +81,8 @@ suite('where an id is read from', () => {
   test('what is excluded may be nothing', () => {
     const excluded = { notAsUser: { annotation: key }, notAsGroup: { containers: ['second'] } };
     assert.deepEqual(ids({}, excluded), {});
+    const ofPod = { runAsUser: 1000, runAsGroup: 1000 };
+    assert.deepEqual(ids({ second: {}, ofPod }, excluded), {}, "the pod's ids are the application's");
     assert.deepEqual(ids({ annotation: '4', second: { runAsGroup: 6 } }, excluded), {
       notAsUser: 4,
       notAsGroup: 6,
