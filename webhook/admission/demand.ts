@@ -20,7 +20,7 @@ export interface Demand {
   words: string[];
   /** The user id that a check must run as. */
   asUser: number | undefined;
-  /** The group id that a check must run as, where it is another number than the user id may be. */
+  /** The group id that a check must run as; undefined where it is the number of `asUser`. */
   asGroup: number | undefined;
   /** User ids that a check must not run as. */
   notAsUsers: number[];
@@ -142,7 +142,7 @@ function refuseContradiction({ profiles, asUser, asGroup, notAsUsers, notAsGroup
   const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
   throw new CniGateError(
     'CNI_GATE_PROFILE_JOIN',
-    `the proof of this pod would have to run as ${clash}, which another check of profile ${names} must not run as: ` +
+    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) must not run as: ` +
       'give the proxies of the pod different ids, or the pod one of the profiles',
   );
 }

@@ -9,10 +9,12 @@ interface Given {
 }
 
 /** A user id, in words: a number, or where the pod says it. */
-const inWords = (id: Id): string =>
-  typeof id === 'number'
-    ? String(id)
-    : `of ${[...(id.annotation === undefined ? [] : [`annotation ${id.annotation}`]), ...(id.containers ?? [])].join(' or ')}`;
+function inWords(id: Id): string {
+  if (typeof id === 'number') return String(id);
+  const { annotation, containers = [], default: otherwise } = id;
+  const places = [...(annotation === undefined ? [] : [`annotation ${annotation}`]), ...containers];
+  return `of ${[...places, ...(otherwise === undefined ? [] : [`else ${otherwise}`])].join(', ')}`;
+}
 
 /**
  * Why these profiles cannot be proved in one pod: an empty list when they can. The init container has one user
