@@ -9,6 +9,7 @@ import type { Finding, Result } from './finding.ts';
 import { untilAllHold } from './one-moment.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
+import { leftAloneNote } from './redirect-families.ts';
 import type { Attempt } from './waiting.ts';
 
 /**
@@ -49,6 +50,12 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
     ...(family !== undefined && { family }),
     ...('redirect' in check && { proves: check.redirect.direction }),
     expected: expectedOf(step, pod),
-    finding,
+    finding: withNote(finding, step),
   };
+}
+
+/** A check that passed for one family says which other ones the mesh leaves alone. */
+function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
+  const note = family === undefined ? undefined : leftAloneNote(family, leftAlone);
+  return finding.held && note !== undefined ? { ...finding, note } : finding;
 }

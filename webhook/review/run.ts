@@ -29,7 +29,9 @@ export async function review(options: ReviewOptions): Promise<Report> {
   try {
     await readAll(options, intake);
     const ask =
-      'policy' in admission ? inProcess(admission.policy, intake.namespaces, admission.profile) : admission;
+      'policy' in admission
+        ? inProcess(admission.policy, intake.namespaces, admission.profile, intake.namespaceAnnotations)
+        : admission;
     return {
       judged: await judgeAll(intake, ask, progress),
       documents: intake.documents,

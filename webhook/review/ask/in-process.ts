@@ -9,13 +9,15 @@ import type { Admission } from './judge.ts';
  *
  * @param labels of the namespaces that are known
  * @param profile opts every namespace in
+ * @param annotations of the namespaces that are known
  */
 export function inProcess(
   policy: Policy,
   labels: ReadonlyMap<string, Record<string, string>>,
   profile: string | undefined,
+  annotations?: ReadonlyMap<string, Record<string, string>>,
 ): Admission {
-  const namespaces = new KnownNamespaces(labels, profile);
+  const namespaces = new KnownNamespaces(labels, profile, annotations);
   return {
     answer: async (body) => (await mutate(body, { policy, namespaces })).review,
     uncalled: (namespace) => {

@@ -21,6 +21,8 @@ export class Intake {
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
   readonly namespaces = new Map<string, Record<string, string>>();
+  /** Annotations by namespace. */
+  readonly namespaceAnnotations = new Map<string, Record<string, string>>();
   readonly passedBy = new Map<string, number>();
   readonly #defaultNamespace: string;
 
@@ -86,8 +88,9 @@ export class Intake {
     } else if (known?.groups.includes(group)) {
       this.workloads.push({ ...this.#made(value, kind), document, path, line });
     } else if (kind === 'Namespace' && group === '') {
-      const { name, labels } = namespaceLabels(value);
+      const { name, labels, annotations } = namespaceLabels(value);
       this.namespaces.set(name, labels);
+      this.namespaceAnnotations.set(name, annotations);
     } else {
       this.passBy(kind);
     }
