@@ -62,5 +62,8 @@ test('what status cannot work with is told on stderr with a code, and ends with 
 test('the help tells the exit codes', () => {
   const { status, stdout } = cniGate(['status', '--help']);
   assert.equal(status, 0);
-  assert.match(stdout, /Exit code: 0 all is well; 1 .*2 .*no\s+such namespace.*3 cni-gate is\s+not installed/s);
+  assert.match(
+    stdout,
+    /Exit code: 0 all is well; 1 .*2 .*no\s+such namespace.*3 cni-gate is\s+not installed/s,
+  );
 });
