@@ -12,14 +12,18 @@ import { podsPath } from '../gate/sources.ts';
 /** Namespaces that are asked about at most, where the first ones cannot be. */
 const mostNamespaces = 10;
 
-/**
- * Milliseconds for one pod. The API server gives our webhook 10 s, calls it twice at most, and asks the validating
- * ones side by side.
- */
-const onePod = 30_000;
+/** Milliseconds. */
+interface ProbeTimes {
+  /** For one pod. */
+  onePod: number;
+  /** For all of them. */
+  allPods: number;
+}
 
-/** Milliseconds for all of it. */
-const allPods = 60_000;
+/**
+ * The API server gives our webhook for pods 10 s, may call it twice, and then gives the validating ones 3 s.
+ */
+const usual: ProbeTimes = { onePod: 30_000, allPods: 60_000 };
 
 /** Namespaces whose pods the API server never asks us about: `namespaceSelector` of the manifests. */
 const notAsked = (ownNamespace: string): Set<string> => new Set(['kube-system', ownNamespace]);
@@ -29,21 +33,22 @@ const notAsked = (ownNamespace: string): Set<string> => new Set(['kube-system', 
  * admission, and nothing is stored. Where somebody else refuses the pod, such as a quota, the next namespace is asked.
  *
  * @param namespaces those to choose from
- * @throws the reason of `signal` where that was aborted
+ * @throws CniGateError where the way to the cluster cannot be used
  */
 export async function makeProbe(
   client: ApiClient,
   { namespaces, policy, ownNamespace }: { namespaces: Iterable<OptIn>; policy: Policy; ownNamespace: string },
+  times = usual,
 ): Promise<ProbeFacts> {
   const excluded = notAsked(ownNamespace);
   const candidates = [...namespaces].flatMap(({ name, profile }) => {
     const join = profile === undefined || excluded.has(name) ? undefined : joinOf(policy, profile);
     return join === undefined ? [] : [{ name, join }];
   });
-  const deadline = AbortSignal.timeout(allPods);
+  const deadline = AbortSignal.timeout(times.allPods);
   let last: ProbeFacts | undefined;
   for (const { name, join } of candidates.slice(0, mostNamespaces)) {
-    last = { namespace: name, ...(await probeIn(client, name, join, policy, deadline)) };
+    last = { namespace: name, ...(await probeIn(client, name, join, policy, { ...times, deadline })) };
     if (last.outcome !== 'not-made' || deadline.aborted) return last;
   }
   const what = 'no namespace has opted in with a profile that exists';
@@ -55,11 +60,11 @@ async function probeIn(
   namespace: string,
   join: Join,
   policy: Policy,
-  deadline: AbortSignal,
+  { onePod, allPods, deadline }: ProbeTimes & { deadline: AbortSignal },
 ): Promise<Pick<ProbeFacts, 'outcome' | 'what'>> {
   const { pod, promised } = probePod(namespace, join, policy);
   const options = {
-    query: { dryRun: 'All', timeout: `${onePod / 1000}s` },
+    query: { dryRun: 'All', timeout: `${Math.ceil(onePod / 1000)}s` },
     body: pod,
     timeout: onePod,
     signal: deadline,
