@@ -209,7 +209,7 @@ test('the reference tells every field of the JSON, and no other', () => {
   const status: object = tell(troubled());
   assert.deepEqual([...rows.keys()], Object.keys(status));
   for (const [name, value] of Object.entries(status)) {
-    if (!Array.isArray(value)) continue;
+    if (!Array.isArray(value) || name === 'notKnown') continue;
     for (const key of Object.keys(value[0]))
       assert.ok(rows.get(name)?.includes(`\`${key}\``), `${name}.${key}`);
   }
