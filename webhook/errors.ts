@@ -23,6 +23,13 @@ export const errorCodes = {
   CNI_GATE_DAEMONSET_UNKNOWN: 'A profile that is in use names a DaemonSet that does not exist.',
   CNI_GATE_NOT_REGISTERED:
     'Namespaces opted in, and the API server has no such webhook of cni-gate, or no caBundle to call it by.',
+  CNI_GATE_NOT_INSTALLED: 'The cluster has nothing of cni-gate that could review a pod.',
+  CNI_GATE_DEPLOYMENT: 'The Deployment of cni-gate has fewer ready replicas than it is to have.',
+  CNI_GATE_NO_ENDPOINTS: 'The Service that the webhooks call does not exist, or nobody behind it is ready.',
+  CNI_GATE_POLICY:
+    'A ValidatingAdmissionPolicy of cni-gate is missing, not bound, or not that of the manifests.',
+  CNI_GATE_NO_LEADER: 'No replica of cni-gate leads, so pods that are refused are sent nowhere.',
+  CNI_GATE_PROBE: 'A pod that status asked the API server about did not come back with its proof.',
   CNI_GATE_NOT_OPTED_IN: 'The namespace that status was asked about has not opted in.',
   CNI_GATE_NODE_NOT_READY: 'A pod was to be put on a node whose network is not ready.',
   CNI_GATE_NAME_TAKEN: 'A pod has a container or volume with a name that belongs to cni-gate.',

@@ -31,6 +31,11 @@ export const installedWebhooks = {
   validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
+/** Names that the Service, the Deployment and the policies of an installation have. */
+export const installedService = 'cni-gate';
+export const installedDeployment = 'cni-gate';
+export const installedPolicies = ['pods.cni-gate.io', 'service-account.cni-gate.io'] as const;
+
 /** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */
 export const certificatesLabel = 'cni-gate.io/certificates';
 export const certificatesLabelValue = 'managed';

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Status } from '../../webhook/status/model.ts';
+import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
 import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
@@ -26,4 +29,29 @@ test('it has no right to Secrets or to webhook configurations, and asks for none
   assert.deepEqual([...asked].sort(), ['daemonsets', 'leases', 'namespaces', 'nodes', 'pods']);
   const refused = own.filter(({ responseStatus: { code } }) => code === 401 || code === 403);
   assert.deepEqual(refused, []);
+});
+
+test('status finds the certificate in the Secret that somebody brought, and tells when it is not trusted', async () => {
+  const certificate = (): Status['installation'][number] | undefined => {
+    const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json', '--probe']);
+    const { installation, probe }: Status = JSON.parse(stdout);
+    assert.equal(probe?.outcome, 'injected');
+    return installation.find(({ part }) => part === 'certificate');
+  };
+  assert.deepEqual(certificate(), {
+    part: 'certificate',
+    object: 'Secret cni-gate/cni-gate-serving',
+    inOrder: true,
+    what: 'every caBundle trusts its certificate',
+  });
+  // what the replicas serve stays as it is: their volume is not written anew here
+  const { certificate: other, key } = await cluster.authority.serving(['other.cni-gate.svc']);
+  await cluster.api.patch('/api/v1/namespaces/cni-gate/secrets/cni-gate-serving', {
+    stringData: { 'tls.crt': other, 'tls.key': key },
+  });
+  await eventually(async () => {
+    const seen = certificate();
+    assert.equal(seen?.inOrder, false);
+    assert.match(seen.what, /the certificate is for other\.cni-gate\.svc, not for cni-gate\.cni-gate\.svc/);
+  });
 });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { messageOf } from '../../webhook/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import type { Status } from '../../webhook/status/model.ts';
+import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { install } from './installed/installation.ts';
@@ -63,6 +65,24 @@ test("a pod of a network of the user's own, which is left alone, gets no warning
   assert.match(JSON.parse(shown).metadata.annotations[statusAnnotation], /"reason":"network-daemonset"/);
 });
 
+test('status has nothing against policies that only warn', () => {
+  const { stdout } = cniGate([
+    'status',
+    '--kubeconfig',
+    cluster.admin.kubeconfig,
+    '-o',
+    'json',
+    '-n',
+    'shop',
+  ]);
+  const { installation }: Status = JSON.parse(stdout);
+  assert.deepEqual(
+    installation.filter(({ inOrder }) => inOrder !== true),
+    [],
+  );
+  assert.equal(installation.find(({ part }) => part === 'policy')?.what, 'bound: Warn, Audit');
+});
+
 test('with cni-gate away a pod is admitted, with a warning', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   const told = new RegExp(
@@ -71,6 +91,14 @@ test('with cni-gate away a pod is admitted, with a warning', async () => {
   );
   await eventually(async () => assert.match(await warningsFor('shop', pod('late')), told));
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
+});
+
+test('the probe of status tells that such a pod has no proof', () => {
+  const args = ['--kubeconfig', cluster.admin.kubeconfig, '-o', 'json', '-n', 'shop', '--probe'];
+  const { probe, faults }: Status = JSON.parse(cniGate(['status', ...args]).stdout);
+  assert.equal(probe?.outcome, 'failed');
+  assert.match(probe.what, /comes back without cni-gate\.io\/status/);
+  assert.ok(faults.some(({ code }) => code === 'CNI_GATE_PROBE'));
 });
 
 /** What kubectl says when it makes a pod. It is told to take a warning for an error: nothing else says it. */

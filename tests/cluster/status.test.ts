@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { defaultImage } from '../../webhook/config/load.ts';
 import { installedConfiguration, profileLabel } from '../../webhook/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate, type Ended, main, startCniGate } from '../support/command.ts';
@@ -137,6 +138,13 @@ await apply({
   metadata: { namespace: 'cni-gate', name: configMap },
   data: { [key]: configuration(['agent'], 'off') },
 });
+await cluster.kubectl(['apply', '-f', manifest('policy-pods'), '-f', manifest('policy-service-account')]);
+await apply({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'cni-gate', name: 'cni-gate-policy' },
+  data: { image: defaultImage },
+});
 await addNode(cluster, 'n1');
 await addNode(cluster, 'outside');
 await apply(daemonSet('agent', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }));
@@ -164,7 +172,10 @@ suite('cni-gate status on a real control plane', () => {
     );
     assert.deepEqual([lists.nodes, lists.heldPods, lists.unprovedPods, lists.faults], [[], [], [], []]);
     const text = command('--all');
-    assert.match(text.stdout, /^n1 +net\/agent +ready .*^outside +net\/agent +exempt .*^All is well\.$/ms);
+    assert.match(
+      text.stdout,
+      /^All is well, as far as .*^n1 +net\/agent +ready .*^outside +net\/agent +exempt /ms,
+    );
   });
 
   test('a server that starts now tells the same in its log, once it has listed all', async () => {
@@ -263,7 +274,7 @@ suite('cni-gate status on a real control plane', () => {
     await cluster.kubectl(['delete', 'namespace', 'meshed']);
   });
 
-  test('a webhook that is not registered is a fault once a namespace opted in, also with --watch', async (t) => {
+  test('a webhook that is not registered is a fault, also with --watch', async (t) => {
     const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'];
     const before = JSON.parse(
       await cluster.kubectl(['get', ...kinds.map((kind) => `${kind}/cni-gate`), '-o', 'json']),
@@ -289,7 +300,8 @@ suite('cni-gate status on a real control plane', () => {
     await cluster.kubectl(['delete', ...kinds.map((kind) => `${kind}/cni-gate`)]);
     await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}-`]);
     const nobody = status();
-    assert.deepEqual([nobody.exit, nobody.verbs[1]?.inForce, nobody.faults], [0, false, []]);
+    assert.deepEqual([nobody.exit, nobody.verbs[1]?.inForce], [1, false]);
+    assert.deepEqual(faulty(nobody), ['CNI_GATE_NOT_REGISTERED', 'CNI_GATE_NOT_REGISTERED']);
     await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}=mesh`]);
     await apply(...before.items.map(bare));
     assert.equal(status().exit, 0);
@@ -331,7 +343,7 @@ suite('cni-gate status on a real control plane', () => {
     await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}-`]);
   });
 
-  test('with the service account of cni-gate all is known, from its file', async () => {
+  test('with the service account of cni-gate it is not known whether all is well, and the rest is', async () => {
     await cluster.kubectl(['apply', '-f', serviceAccount, '-f', rights]);
     const { kubeconfig } = await cluster.serviceAccount('cni-gate', 'cni-gate');
     const args = ['status', '--kubeconfig', kubeconfig, '-o', 'json'];
@@ -342,12 +354,15 @@ suite('cni-gate status on a real control plane', () => {
       /configmaps.*; or give the configuration as a file, with --config \(CNI_/,
     );
     const ended = cniGate([...args, '--config', join(cluster.folder, 'cni-gate.yaml')]);
-    assert.equal(ended.status, 0, ended.stdout + ended.stderr);
-    const { verbs }: Status = JSON.parse(ended.stdout);
+    // who serves needs no right to see its own Service
+    assert.equal(ended.status, 2, ended.stdout + ended.stderr);
+    const { verbs, faults, notKnown }: Status = JSON.parse(ended.stdout);
     assert.deepEqual(
       verbs.map(({ inForce }) => inForce),
       [true, true, true],
     );
+    assert.deepEqual(faults, []);
+    assert.match(notKnown[0] ?? '', /^Service cni-gate\/cni-gate: it may not be read$/);
   });
 
   test('with the role for people all is known, also with --watch', async (t) => {
@@ -415,10 +430,10 @@ suite('cni-gate status on a real control plane', () => {
     await allow([...needed, ['', 'pods', 'list']]);
     await eventually(async () => {
       const { status: exit, stdout } = asSomebody();
-      assert.equal(exit, 0);
+      assert.equal(exit, 2);
       assert.match(
         stdout,
-        /^gate +enforce +not known +validatingwebhookconfiguration\/cni-gate may not be read$/m,
+        /^It is not known whether all is well\. .*^gate +enforce +not known +validatingwebhookconfiguration\/cni-gate may not be read$/ms,
       );
     });
     const kind = 'mutatingwebhookconfigurations';
@@ -442,6 +457,23 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(await end(), 0);
   });
 
+  test('--watch tells that nobody answers any more, and that somebody does again', async (t) => {
+    const slice = '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices/cni-gate';
+    const { endpoints } = await api.get<{ endpoints: object[] }>(slice);
+    const { until, end } = watching(t);
+    await until(({ well }) => well);
+    await api.patch(slice, { endpoints: [] });
+    const { headline, verbs } = await until(({ well }) => !well);
+    assert.match(
+      headline,
+      /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, .*CNI_GATE_NO_ENDPOINTS/,
+    );
+    assert.deepEqual([verbs[0]?.inForce, verbs[1]?.inForce], [false, false]);
+    await api.patch(slice, { endpoints });
+    await until(({ well }) => well);
+    assert.equal(await end(), 0);
+  });
+
   test('--watch ends when nobody reads any more, and draws over the last status on a terminal', async (t) => {
     const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
     const unread = startCniGate(args);
@@ -450,7 +482,7 @@ suite('cni-gate status on a real control plane', () => {
     assert.ok(unread.stdout);
     const [first] = await once(unread.stdout, 'data');
     // an empty line ends each, where nothing is drawn over
-    assert.match(String(first), /ll is well\..*\n\n$/);
+    assert.match(String(first), /^All is well.*\n\n$/s);
     unread.stdout.destroy();
 
     // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130
@@ -467,10 +499,10 @@ suite('cni-gate status on a real control plane', () => {
         seen += value;
       }
     };
-    await until(/\[H\S*\[JStatus at .*All is well\./s);
+    await until(/\[H\S*\[JAll is well/s);
     t.after(() => setReady(true));
     await setReady(false);
-    await until(/\[H\S*\[JStatus at .*Not all is well\./s);
+    await until(/\[H\S*\[JNot all is well/s);
     // Ctrl-C
     terminal.stdin.write('\u0003');
     const [[code]] = await Promise.all([once(terminal, 'exit'), over]);

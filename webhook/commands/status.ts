@@ -3,8 +3,9 @@ import type { ApiClient } from '../cluster/client.ts';
 import type { FoundPolicy } from '../cluster/status/configuration.ts';
 import type { Wanted } from '../cluster/status/wanted.ts';
 import { readPolicy } from '../config/file.ts';
+import { CniGateError } from '../errors.ts';
 import type { StatusFacts } from '../status/facts.ts';
-import type { Status } from '../status/model.ts';
+import type { Status, Verdict } from '../status/model.ts';
 import { namespaceName } from './options.ts';
 
 interface Flags {
@@ -15,13 +16,17 @@ interface Flags {
   output: 'text' | 'json';
   all?: true;
   watch?: true;
+  probe?: true;
 }
 
 const more = `
-Exit code: 0 all is well; 1 a DaemonSet that is in use is missing or not ready on a node, a pod is held or runs
-without a proof, a label is wrong, the namespace of -n has not opted in, or others have and a webhook is not registered
-or has no caBundle; 2 wrong usage, no answer of the cluster, no such namespace, or a right that is missing.
-With --watch it is that of the last status.`;
+Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of ours
+is missing, a DaemonSet that is in use is missing or not ready on a node, a pod is held or runs without a proof, a
+label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer of the cluster, no
+such namespace, a right that is missing to tell whether all is well, or a probe that could not be made; 3 cni-gate is
+not installed. With --watch it is that of the last status.`;
+
+const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
@@ -46,11 +51,14 @@ export function statusCommand(): Command {
     .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .option('--all', 'nodes that are ready or exempt as well, and every row')
     .option('-w, --watch', 'go on, and print the status again whenever it changes')
+    .option('--probe', 'ask the API server for a pod in a namespace that opted in, as a dry run')
     .addHelpText('after', more)
     .action(run);
 }
 
 async function run(flags: Flags): Promise<void> {
+  if (flags.probe && flags.watch)
+    throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
   const [{ openCluster }, { listStatus }, { statusOf }, { statusText }, { installedPolicy }] =
     await Promise.all([
@@ -78,6 +86,10 @@ async function run(flags: Flags): Promise<void> {
     const wanted = { policy, ownNamespace, namespace };
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
     const first = await listStatus(client, wanted);
+    if (flags.probe) {
+      const { makeProbe } = await import('../cluster/status/probe.ts');
+      first.probe = await makeProbe(client, { ...first, ownNamespace });
+    }
     if (flags.watch) await follow(client, wanted, first, { compose, form });
     else {
       const status = compose(first);
@@ -90,7 +102,7 @@ async function run(flags: Flags): Promise<void> {
 
 function tell(status: Status, text: string): void {
   process.stdout.write(text);
-  process.exitCode = status.well ? 0 : 1;
+  process.exitCode = exitCodes[status.verdict];
 }
 
 /** Milliseconds between two looks at what the watches know. */

@@ -1,11 +1,23 @@
 import type { Policy } from '../config/policy.ts';
-import { profileLabel } from '../names.ts';
+import { profileLabel, webhookConfiguration } from '../names.ts';
 import { noneYet } from '../readiness/count.ts';
 import { open, type State } from '../readiness/state.ts';
 import { timeText } from '../time-text.ts';
 import type { PodFacts, StatusFacts } from './facts.ts';
+import { headline } from './headline.ts';
 import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
-import type { DaemonSetStatus, Fault, HeldPod, NodeStatus, Status, UnprovedPod } from './model.ts';
+import { type Installation, judgeInstallation } from './installation/judge.ts';
+import type {
+  DaemonSetStatus,
+  Fault,
+  HeldPod,
+  NodeStatus,
+  ProbeStatus,
+  Status,
+  UnprovedPod,
+  Verdict,
+} from './model.ts';
+import type { ProbeFacts } from './probe/facts.ts';
 import { unprovedText } from './proof.ts';
 import { verbsOf } from './verbs.ts';
 
@@ -31,8 +43,10 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   );
   const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
   const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
-  const { verbs, faults: ofWebhooks } = verbsOf(facts, namespaces.length > 0);
-  const faults = [...ofWebhooks, ...ofLabels];
+  const { probe } = facts;
+  const installation = judgeInstallation({ ...facts, probe, now });
+  const { verbs, faults: ofWebhooks } = verbsOf(facts, installation, namespaces.length > 0);
+  const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets: DaemonSetStatus[] = [];
@@ -58,11 +72,18 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const heldPods = pods.flatMap(heldOf);
   const unprovedPods = pods.flatMap(unprovedOf);
   const ready = nodes.every(({ inUse, state }) => !inUse || open.has(state));
-  return {
+  const right = ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0;
+  const notKnown = [...installation.blind, ...unregistered(facts), ...unmade(probe)];
+  const verdict = verdictOf(installation, right, notKnown);
+  const status = {
     time: timeText(now),
-    well: ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0,
+    verdict,
+    well: verdict === 'well',
     configuration,
     verbs,
+    installation: installation.parts,
+    notKnown,
+    probe: probe === undefined ? null : probeStatus(probe),
     namespace: namespace ?? null,
     namespaces,
     daemonSets,
@@ -76,7 +97,58 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     unprovedPods,
     faults,
   };
+  const { time, verdict: is, ...rest } = status;
+  return { time, verdict: is, headline: headline(status), ...rest };
 }
+
+function verdictOf({ present }: Installation, right: boolean, notKnown: string[]): Verdict {
+  if (present === false) return 'not-installed';
+  if (!right) return 'not-well';
+  return notKnown.length > 0 ? 'not-known' : 'well';
+}
+
+/** What is wrong with the installation, what hinders most first. Nothing is missing of one that is not there. */
+function installationFaults(
+  { present, faults }: Installation,
+  ofWebhooks: Fault[],
+  probe: ProbeFacts | undefined,
+  namespaces: Status['namespaces'],
+): Fault[] {
+  if (present === false) return [notInstalled(namespaces)];
+  const failed: Fault[] =
+    probe?.outcome === 'failed'
+      ? [{ code: 'CNI_GATE_PROBE', message: `a new pod in namespace ${probe.namespace}: ${probe.what}` }]
+      : [];
+  return [...ofWebhooks, ...faults, ...failed];
+}
+
+function notInstalled(namespaces: Status['namespaces']): Fault {
+  const names = namespaces.map(({ name }) => name);
+  const told =
+    names.length === 0
+      ? ''
+      : ` Namespaces that opted in are not looked after: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' and others' : ''}.`;
+  const message = `cni-gate is not installed: this cluster has no webhook configuration, Service or Deployment of it.${told} To install it: https://github.com/cni-gate/cni-gate/blob/main/docs/guides/install.md`;
+  return { code: 'CNI_GATE_NOT_INSTALLED', message };
+}
+
+/** Webhook configurations that may not be read: without them nothing is known about admission. */
+function unregistered({ registered }: StatusFacts): string[] {
+  return (['mutating', 'validating'] as const).flatMap((kind) =>
+    registered[kind] === undefined
+      ? [`${kind}webhookconfiguration/${webhookConfiguration}: it may not be read`]
+      : [],
+  );
+}
+
+const unmade = (probe: ProbeFacts | undefined): string[] =>
+  probe?.outcome === 'not-made' ? [`the probe was not made: ${probe.what}`] : [];
+
+const probeStatus = ({ namespace, outcome, what }: ProbeFacts): ProbeStatus => ({
+  namespace: namespace ?? null,
+  outcome,
+  what,
+});
 
 /** By code units, so that the order is the same everywhere. */
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

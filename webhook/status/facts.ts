@@ -1,5 +1,7 @@
 import type { Policy } from '../config/policy.ts';
 import type { Readiness } from '../readiness/readiness.ts';
+import type { InstallationFacts } from './installation/facts.ts';
+import type { ProbeFacts } from './probe/facts.ts';
 import type { Unproved } from './proof.ts';
 
 /** What status keeps of a namespace. */
@@ -38,6 +40,12 @@ export interface RegisteredWebhook {
   name: string;
   /** Whether the API server has an authority to trust its server by. */
   trusted: boolean;
+  /** The Service that it calls; absent where it calls a URL. */
+  service?: { namespace: string; name: string; port: number };
+  url?: string;
+  /** PEM in base64, as the API gives it. */
+  caBundle?: string;
+  failurePolicy?: 'Fail' | 'Ignore';
 }
 
 /** What is in our webhook configurations; undefined where that may not be read. */
@@ -57,6 +65,9 @@ export interface StatusFacts {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;
+  installation: InstallationFacts;
+  /** Absent where it was not asked for. */
+  probe?: ProbeFacts;
   /** Undefined where it may not be asked. */
   scheduler: SchedulerFacts | undefined;
   namespaces: Iterable<OptIn>;

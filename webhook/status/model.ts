@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
+import type { ProbeFacts } from './probe/facts.ts';
 import type { Unproved } from './proof.ts';
 
 /** Something that the configuration or a label has wrong. */
@@ -19,6 +20,32 @@ export interface VerbStatus {
   /** Why it is not, or why that is not known; empty where it is. */
   why: string;
 }
+
+/** One of the things that admission depends on. */
+export interface PartStatus {
+  part: 'deployment' | 'service' | 'certificate' | 'policy' | 'leader';
+  /** Kind and name, for people. */
+  object: string;
+  /** Null where that is not known. */
+  inOrder: boolean | null;
+  /** What was seen, or why nothing could be. */
+  what: string;
+}
+
+/** What came of `--probe`. */
+export interface ProbeStatus {
+  /** Where the pod was to be made; null where no namespace could be asked about. */
+  namespace: string | null;
+  outcome: ProbeFacts['outcome'];
+  /** What was seen, or what the API server said. */
+  what: string;
+}
+
+/**
+ * What a status comes to: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
+ * to see all that admission depends on, or the probe could not be made.
+ */
+export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
 /** A DaemonSet that brings a network. */
 export interface DaemonSetStatus {
@@ -73,12 +100,21 @@ export interface UnprovedPod {
 export interface Status {
   /** RFC 3339. */
   time: string;
-  /** Nothing that is in use is missing, not ready or not called, and no pod is held or runs without a proof. */
+  verdict: Verdict;
+  /** The verdict in one line, with the first thing that is wrong. */
+  headline: string;
+  /** Whether the verdict is `well`. */
   well: boolean;
   /** Where the configuration is from. */
   configuration: string;
   /** What is in force of what cni-gate does, and why not. */
   verbs: VerbStatus[];
+  /** What admission depends on. */
+  installation: PartStatus[];
+  /** What could not be seen of that, and has to be for a verdict. */
+  notKnown: string[];
+  /** What came of `--probe`; null where it was not asked for. */
+  probe: ProbeStatus | null;
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
   /** Namespaces that opted in. */

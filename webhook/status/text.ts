@@ -1,5 +1,6 @@
 import { clean } from '../clean.ts';
 import { states } from '../readiness/state.ts';
+import { countsOf } from './headline.ts';
 import type { DaemonSetStatus, Status } from './model.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
@@ -11,14 +12,23 @@ const mostRows = 50;
  * @param all every row, however many there are
  */
 export function statusText(status: Status, all: boolean): string {
-  const { time, configuration, verbs, daemonSets, nodes, heldPods, unprovedPods, faults } = status;
+  const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
+    status;
   const most = all ? Number.POSITIVE_INFINITY : mostRows;
   const lines = [
+    ...verdict(status),
     `Status at ${time}, by ${configuration}`,
     whoOptedIn(status, all),
     ...table(
       ['VERB', 'MODE', 'IN FORCE', 'WHY'],
       verbs.map(({ verb, mode, inForce, why }) => [verb, mode, yesOrNo(inForce), why]),
+      most,
+    ),
+    ...table(
+      ['INSTALLATION', 'IN ORDER', 'WHAT'],
+      installation
+        .filter(({ inOrder }) => all || inOrder !== true)
+        .map(({ object, inOrder, what }) => [object, yesOrNo(inOrder), what]),
       most,
     ),
     ...table(
@@ -52,8 +62,6 @@ export function statusText(status: Status, all: boolean): string {
       faults.map(({ code, message }) => [`${message} (${code})`]),
       most,
     ),
-    '',
-    verdict(status),
   ];
   return lines.map((line) => `${clean(line)}\n`).join('');
 }
@@ -71,23 +79,18 @@ function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: Daemo
   return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
 
-/** What of it is the reason for the exit code, in one line. */
-function verdict({ well, daemonSets, heldPods, unprovedPods, faults }: Status): string {
-  if (well) return 'All is well.';
-  const closed = daemonSets
-    .filter(({ inUse }) => inUse)
-    .map(({ nodes: { ready, exempt, ...others } }) =>
-      Object.values(others).reduce((sum, one) => sum + one, 0),
-    )
-    .reduce((sum, one) => sum + one, 0);
-  const found: [number, string][] = [
-    [closed, 'not ready'],
-    [heldPods.length, 'pods held'],
-    [unprovedPods.length, 'pods without a proof'],
-    [faults.length, 'faults'],
+/** What it comes to; of `--probe` what came of it; how much is wrong, where that is more than one thing. */
+function verdict(status: Status): string[] {
+  const { headline, verdict: is, probe } = status;
+  const counts = countsOf(status);
+  const more = is === 'not-well' && (counts.length > 1 || status.faults.length > 1);
+  return [
+    headline,
+    ...(more ? [`In all: ${counts.join(', ')}.`] : []),
+    ...(probe === null
+      ? []
+      : [`Probe${probe.namespace ? ` in namespace ${probe.namespace}` : ''}: ${probe.what}`]),
   ];
-  const told = found.filter(([count]) => count > 0).map(([count, what]) => `${what}: ${count}`);
-  return `Not all is well. ${told.join(', ')}.`;
 }
 
 type Cell = string | null;

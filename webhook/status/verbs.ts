@@ -1,39 +1,46 @@
 import type { Policy } from '../config/policy.ts';
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../names.ts';
 import type { RegisteredWebhook, StatusFacts } from './facts.ts';
+import type { Installation } from './installation/judge.ts';
 import type { Fault, VerbStatus } from './model.ts';
 
 /** Whether something holds, and why not, or why that is not known. */
 type Finding = Pick<VerbStatus, 'inForce' | 'why'>;
 
 /**
- * What cni-gate does in the cluster by its configuration and its registration. Whether a replica answers is not asked.
+ * What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls get through.
  *
- * @param optedIn whether any namespace has: nobody misses webhooks before that
+ * @param optedIn whether any namespace has
  */
 export function verbsOf(
   facts: Pick<StatusFacts, 'policy' | 'registered' | 'scheduler'>,
+  installation: Pick<Installation, 'hindered' | 'leaderless'>,
   optedIn: boolean,
 ): { verbs: VerbStatus[]; faults: Fault[] } {
   const { policy, registered } = facts;
   const { proof, gate, steer } = policy;
+  const { hindered, leaderless } = installation;
   const called = {
     prove: calledFor('mutating', installedWebhooks.mutating, registered.mutating),
     gate: calledFor('validating', gateWebhooks, registered.validating),
   };
-  const gating = gate.mode === 'audit' ? no('it tells what it would refuse, and allows') : called.gate;
+  const proving = through(called.prove, hindered.mutating);
+  const gating =
+    gate.mode === 'audit'
+      ? no('it tells what it would refuse, and allows')
+      : through(called.gate, hindered.validating);
   const verbs: VerbStatus[] = [
     {
       verb: 'prove',
       mode: proof.mode,
-      ...(proof.mode === 'warn' ? no('it tells what does not hold, and lets the pod start') : called.prove),
+      ...(proof.mode === 'warn' ? no('it tells what does not hold, and lets the pod start') : proving),
     },
     { verb: 'gate', mode: gate.mode, ...gating },
-    { verb: 'steer', mode: steer.mode, ...steering(policy, gating, facts.scheduler) },
+    { verb: 'steer', mode: steer.mode, ...through(steering(policy, gating, facts.scheduler), leaderless) },
   ];
   const faults = Object.values(called).flatMap(({ inForce, why }): Fault[] =>
-    optedIn && inForce === false
-      ? [{ code: 'CNI_GATE_NOT_REGISTERED', message: `${why}, and namespaces have opted in` }]
+    inForce === false
+      ? [{ code: 'CNI_GATE_NOT_REGISTERED', message: optedIn ? `${why}, and namespaces have opted in` : why }]
       : [],
   );
   return { verbs, faults };
@@ -41,6 +48,10 @@ export function verbsOf(
 
 const yes: Finding = { inForce: true, why: '' };
 const no = (why: string): Finding => ({ inForce: false, why });
+
+/** A finding, unless something is known to be in the way. */
+const through = (finding: Finding, hindrance: string | undefined): Finding =>
+  finding.inForce === false || hindrance === undefined ? finding : no(hindrance);
 
 /** Whether the API server has all of these webhooks of a kind, and can trust who answers them. */
 function calledFor(

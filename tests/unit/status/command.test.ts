@@ -42,6 +42,7 @@ test('what status cannot work with is told on stderr with a code, and ends with 
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
     [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
+    [['--probe', '--watch'], /--probe asks once, .* \(CNI_GATE_USAGE\)$/],
     [['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
     [['--output', 'yaml'], /'yaml' is invalid\. Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
     [
@@ -61,5 +62,8 @@ test('what status cannot work with is told on stderr with a code, and ends with 
 test('the help tells the exit codes', () => {
   const { status, stdout } = cniGate(['status', '--help']);
   assert.equal(status, 0);
-  assert.match(stdout, /Exit code: 0 all is well; 1 .*2 .*no such namespace/s);
+  assert.match(
+    stdout,
+    /Exit code: 0 all is well; 1 .*2 .*no\s+such namespace.*3 cni-gate is\s+not installed/s,
+  );
 });

@@ -9,7 +9,7 @@ import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { blocks, pages } from '../../support/pages.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
-import { allRegistered } from './objects.ts';
+import { allRegistered, wholeInstallation } from './objects.ts';
 
 /** Three nodes that are ready for these DaemonSets. */
 function readyNodes(daemonSets: DaemonSetRef[]): Readiness {
@@ -36,6 +36,7 @@ describe('a guide shows the status as the command prints it', () => {
         policy: policyOf({}),
         readiness: readyNodes(daemonSets),
         registered: allRegistered,
+        installation: wholeInstallation,
         scheduler: { version: 'v1.36.3', goesByNominations: true },
         namespaces: [{ name: 'shop', profile }],
         pods: [],

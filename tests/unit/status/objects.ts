@@ -1,6 +1,9 @@
-import { installedWebhooks } from '../../../webhook/names.ts';
+import { installedPolicies, installedWebhooks } from '../../../webhook/names.ts';
 import type { Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
+import type { InstallationFacts, PolicyPair } from '../../../webhook/status/installation/facts.ts';
+import { expectedPolicies } from '../../../webhook/status/installation/policy-rules.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
+import { now } from '../readiness/objects.ts';
 
 /** A pod that runs with the proof that was promised to it. */
 export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiStatusPod {
@@ -44,4 +47,39 @@ export const called = (names: readonly string[]): RegisteredWebhook[] =>
 export const allRegistered: Registered = {
   mutating: called(installedWebhooks.mutating),
   validating: called(installedWebhooks.validating),
+};
+
+const found = <T>(value: T): { found: T } => ({ found: value });
+
+/** The policies as the manifests bring them. */
+const boundPolicies: PolicyPair[] = installedPolicies.map((name) => ({
+  name,
+  policy: found(expectedPolicies[name]),
+  binding: found({
+    policyName: name,
+    actions: ['Deny'],
+    narrowed: false,
+    params: undefined,
+    paramsObject: undefined,
+  }),
+}));
+
+/** An installation in which all is in order at {@link now}. */
+export const wholeInstallation: InstallationFacts = {
+  namespace: 'cni-gate',
+  services: [
+    {
+      namespace: 'cni-gate',
+      name: 'cni-gate',
+      port: 443,
+      service: found({ ports: [443], externalName: undefined }),
+      endpoints: found({ all: 2, ready: 2 }),
+    },
+  ],
+  urls: [],
+  deployment: found({ desired: 2, ready: 2, updated: 2, stuck: undefined }),
+  certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
+  policies: boundPolicies,
+  lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
+  failurePolicy: 'Fail',
 };

@@ -8,15 +8,22 @@ import { allRegistered, called } from './objects.ts';
 
 const recent: SchedulerFacts = { version: 'v1.36.3', goesByNominations: true };
 
+const unhindered = { hindered: { mutating: undefined, validating: undefined }, leaderless: undefined };
+
 /** The verbs in words, and the codes of what is wrong. */
 function told(
-  more: { settings?: object; registered?: Partial<Registered>; scheduler?: SchedulerFacts | undefined } = {},
+  more: {
+    settings?: object;
+    registered?: Partial<Registered>;
+    scheduler?: SchedulerFacts | undefined;
+    installation?: Parameters<typeof verbsOf>[1];
+  } = {},
   optedIn = true,
 ): string[] {
-  const { settings = {}, registered } = more;
+  const { settings = {}, registered, installation = unhindered } = more;
   const scheduler = 'scheduler' in more ? more.scheduler : recent;
   const facts = { policy: policyOf(settings), registered: { ...allRegistered, ...registered }, scheduler };
-  const { verbs, faults } = verbsOf(facts, optedIn);
+  const { verbs, faults } = verbsOf(facts, installation, optedIn);
   return [
     ...verbs.map(({ verb, mode, inForce, why }) => `${verb} ${mode} ${inForce} ${why}`.trim()),
     ...faults.map(({ code, message }) => `${code}: ${message}`),
@@ -52,14 +59,41 @@ suite('what is in force', () => {
   });
 });
 
+suite('what stands in the way of calls', () => {
+  test('is why a verb is not in force, each for its own kind of webhooks', () => {
+    const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
+    assert.deepEqual(told({ installation }), ['prove enforce false nobody answers', gate, steer]);
+    const other = { ...unhindered, hindered: { mutating: undefined, validating: 'not trusted' } };
+    assert.deepEqual(told({ installation: other }), [
+      prove,
+      'gate enforce false not trusted',
+      'steer nominate false the gate is not in force, so no pod is refused',
+    ]);
+  });
+
+  test('for steering it is that nobody leads', () => {
+    const installation = { ...unhindered, leaderless: 'nobody holds it' };
+    assert.deepEqual(told({ installation }), [prove, gate, 'steer nominate false nobody holds it']);
+  });
+
+  test('comes after what the mode and the registration say', () => {
+    const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
+    assert.match(told({ installation, registered: { mutating: [] } })[0] ?? '', /there is no webhook/);
+    assert.match(
+      told({ installation, settings: { proof: { mode: 'warn' } } })[0] ?? '',
+      /lets the pod start/,
+    );
+  });
+});
+
 suite('webhooks without a caBundle', () => {
   const where = 'there is no caBundle for pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
   const [first, second] = gateWebhooks;
 
-  test('are not in force, and a fault once a namespace has opted in', () => {
+  test('are not in force, and a fault', () => {
     const registered = { mutating: [{ name: 'pods.cni-gate.io', trusted: false }] };
     const lines = [`prove enforce false ${where}`, gate, steer];
-    assert.deepEqual(told({ registered }, false), lines);
+    assert.deepEqual(told({ registered }, false), [...lines, `CNI_GATE_NOT_REGISTERED: ${where}`]);
     assert.deepEqual(told({ registered }), [
       ...lines,
       `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,
@@ -80,9 +114,9 @@ suite('webhooks that are not registered', () => {
   const where = 'there is no webhook pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
   const registered = { mutating: [] };
 
-  test('are a fault once a namespace has opted in, and before that only told', () => {
+  test('are a fault, also before a namespace has opted in', () => {
     const missing = [`prove enforce false ${where}`, gate, steer];
-    assert.deepEqual(told({ registered }, false), missing);
+    assert.deepEqual(told({ registered }, false), [...missing, `CNI_GATE_NOT_REGISTERED: ${where}`]);
     assert.deepEqual(told({ registered }), [
       ...missing,
       `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,

@@ -6,6 +6,7 @@ import { listAll, type Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
 import { defaultTiming } from '../reflector/timing.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
+import { readInstallation } from './installation/read.ts';
 import { ifAllowed, registeredSource, schedulerFacts } from './registered.ts';
 import { optInSource, podSources } from './sources.ts';
 import { checkFound, type Wanted } from './wanted.ts';
@@ -19,7 +20,7 @@ const atATime = 4;
  * @throws CniGateError where the cluster does not answer, a right is missing, or the namespace does not exist
  */
 export async function listStatus(client: ApiClient, wanted: Wanted): Promise<StatusFacts> {
-  const { policy } = wanted;
+  const { policy, ownNamespace } = wanted;
   // one that fails ends the others
   const stop = new AbortController();
   const options = { timeout: defaultTiming.answer, signal: stop.signal, onPage: () => {} };
@@ -31,14 +32,19 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     const found = await ifAllowed(list(registeredSource(kind)));
     return found?.flat();
   };
+  const installed = async (): Promise<Pick<StatusFacts, 'registered' | 'installation'>> => {
+    const [mutating, validating] = await Promise.all([webhooks('mutating'), webhooks('validating')]);
+    const registered = { mutating, validating };
+    const installation = await readInstallation(client, { registered, ownNamespace }, stop.signal);
+    return { registered, installation };
+  };
   const readiness = new Readiness();
   try {
-    const [namespaces, nodes, daemonSets, mutating, validating, scheduler] = await Promise.all([
+    const [namespaces, nodes, daemonSets, { registered, installation }, scheduler] = await Promise.all([
       list(optInSource(wanted.namespace)),
       list(nodeSource),
       list(daemonSetSource),
-      webhooks('mutating'),
-      webhooks('validating'),
+      installed(),
       ifAllowed(schedulerFacts(client, stop.signal)),
     ]);
     checkFound(wanted, namespaces);
@@ -54,7 +60,8 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     return {
       policy,
       readiness,
-      registered: { mutating, validating },
+      registered,
+      installation,
       scheduler,
       namespaces,
       pods: pods.flat(),

@@ -9,7 +9,12 @@ import { configurationsPath, type WebhookKind } from '../webhook-configurations.
 
 interface ApiWebhook {
   name: string;
-  clientConfig: { service?: object | null; caBundle?: string | null };
+  clientConfig: {
+    service?: { namespace: string; name: string; port?: number | null } | null;
+    url?: string | null;
+    caBundle?: string | null;
+  };
+  failurePolicy?: 'Fail' | 'Ignore' | null;
 }
 
 type ConfigurationObject = ApiObject & { webhooks?: ApiWebhook[] | null };
@@ -20,9 +25,22 @@ export const registeredSource = (kind: WebhookKind): Source<ConfigurationObject,
   path: configurationsPath(kind),
   // also what a role may be held to
   query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
-  pick: ({ webhooks }) =>
-    (webhooks ?? []).map(({ name, clientConfig }) => ({ name, trusted: isTrusted(clientConfig) })),
+  pick: ({ webhooks }) => (webhooks ?? []).map(pickWebhook),
 });
+
+function pickWebhook({ name, clientConfig, failurePolicy }: ApiWebhook): RegisteredWebhook {
+  const { service, url, caBundle } = clientConfig;
+  return {
+    name,
+    trusted: isTrusted(clientConfig),
+    ...(service && {
+      service: { namespace: service.namespace, name: service.name, port: service.port ?? 443 },
+    }),
+    ...(url && { url }),
+    ...(caBundle && { caBundle }),
+    ...(failurePolicy && { failurePolicy }),
+  };
+}
 
 /**
  * Without a caBundle the API server goes by the authorities of its own machine, and none of those signs for the name

@@ -7,6 +7,7 @@ import type { Log } from '../observe.ts';
 import { Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
+import { pollInstallation } from './installation/poll.ts';
 import { registeredSource } from './registered.ts';
 import { optInSource, podSources, type StatusPodObject } from './sources.ts';
 import type { Wanted } from './wanted.ts';
@@ -26,7 +27,7 @@ export interface WatchedStatus {
 export function watchStatus(
   client: ApiClient,
   wanted: Wanted,
-  { registered, scheduler }: Pick<StatusFacts, 'registered' | 'scheduler'>,
+  { registered, scheduler, installation }: Pick<StatusFacts, 'registered' | 'scheduler' | 'installation'>,
   log: Log,
 ): WatchedStatus {
   const { policy } = wanted;
@@ -42,24 +43,31 @@ export function watchStatus(
   const [mutating, validating] = [webhooks('mutating'), webhooks('validating')];
   const foundBy = (reflector: typeof mutating): Registered['mutating'] =>
     reflector && [...reflector.store.list()].flat();
+  const found = (): Registered => ({ mutating: foundBy(mutating), validating: foundBy(validating) });
+  const polled = pollInstallation(client, {
+    ownNamespace: wanted.ownNamespace,
+    registered: () => (webhooksSynced() ? found() : registered),
+    first: installation,
+    log,
+  });
+  const webhooksSynced = (): boolean => [mutating, validating].every((one) => one?.synced !== false);
   const synced = (): boolean =>
-    [namespaces, mutating, validating].every((one) => one?.synced !== false) &&
-    gate.unsynced() === undefined &&
-    pods.unsynced().length === 0;
+    namespaces.synced && webhooksSynced() && gate.unsynced() === undefined && pods.unsynced().length === 0;
   return {
     facts: () =>
       synced()
         ? {
             policy,
             readiness: gate.readiness,
-            registered: { mutating: foundBy(mutating), validating: foundBy(validating) },
+            registered: found(),
+            installation: polled.facts(),
             scheduler,
             namespaces: namespaces.store.list(),
             pods: pods.list(),
           }
         : undefined,
     close: async () => {
-      await Promise.all([gate.close(), reflecting.close()]);
+      await Promise.all([gate.close(), reflecting.close(), polled.close()]);
     },
   };
 }

@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { errorCodes } from '../../../webhook/errors.ts';
+import { statusOf } from '../../../webhook/status/compose.ts';
+import type { StatusFacts } from '../../../webhook/status/facts.ts';
+import type { InstallationFacts, Seen } from '../../../webhook/status/installation/facts.ts';
+import type { PartStatus, Status } from '../../../webhook/status/model.ts';
+import { statusText } from '../../../webhook/status/text.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith } from '../gate/support.ts';
+import { now } from '../readiness/objects.ts';
+import { allRegistered, wholeInstallation } from './objects.ts';
+
+const forbidden: Seen<never> = { unknown: { why: 'it may not be read', forbidden: true } };
+const [service] = wholeInstallation.services;
+assert.ok(service);
+const [ofPods, ofAccount] = wholeInstallation.policies;
+assert.ok(ofPods && ofAccount);
+const deployment = { desired: 2, ready: 2, updated: 2, stuck: undefined };
+const endpoints = (ready: number, all = 2): Partial<InstallationFacts> => ({
+  services: [{ ...service, endpoints: { found: { all, ready } } }],
+});
+/** The policies with another binding of the one over pods. */
+const binding = (more: object): Partial<InstallationFacts> => {
+  const found = typeof ofPods.binding === 'object' && 'found' in ofPods.binding ? ofPods.binding.found : {};
+  return { policies: [{ ...ofPods, binding: { found: { ...found, ...more } as never } }, ofAccount] };
+};
+const rules = (more: object): Partial<InstallationFacts> => {
+  const found = typeof ofPods.policy === 'object' && 'found' in ofPods.policy ? ofPods.policy.found : {};
+  return { policies: [{ ...ofPods, policy: { found: { ...found, ...more } as never } }, ofAccount] };
+};
+
+function judged(
+  installation: Partial<InstallationFacts>,
+  more: Partial<StatusFacts> & { settings?: object } = {},
+): Status {
+  const { settings = {}, ...facts } = more;
+  const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
+  const all: StatusFacts = {
+    policy: policyOf({ profiles, ...settings }),
+    registered: allRegistered,
+    scheduler: { version: 'v1.36.3', goesByNominations: true },
+    readiness: clusterWith({ n1: {} }),
+    namespaces: [{ name: 'shop', profile: 'mesh' }],
+    pods: [],
+    installation: { ...wholeInstallation, ...installation },
+    ...facts,
+  };
+  return statusOf(all, { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined });
+}
+
+const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
+const partOf = ({ installation }: Status, part: PartStatus['part']): PartStatus => {
+  const found = installation.find((one) => one.part === part);
+  assert.ok(found, part);
+  return found;
+};
+const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
+
+test('an installation in which all is in order is well', () => {
+  const status = judged({});
+  assert.deepEqual([status.verdict, status.headline, codes(status)], ['well', 'All is well.', []]);
+  assert.ok(status.installation.every(({ inOrder }) => inOrder === true));
+  assert.equal(firstLine(status), 'All is well.');
+});
+
+suite('what is wrong, with its code, and the first line that says so', () => {
+  const stranger = 'it is signed by no authority of the caBundle';
+  const distrusted = (...names: string[]): Partial<InstallationFacts> => ({
+    certificate: {
+      found: { secret: 'cni-gate/cni-gate-tls', webhooks: names.map((name) => ({ name, fault: stranger })) },
+    },
+  });
+  const cases: Record<string, [Partial<InstallationFacts>, code: string, line: RegExp]> = {
+    'a Deployment scaled to 0': [
+      { deployment: { found: { ...deployment, desired: 0, ready: 0 } } },
+      'CNI_GATE_DEPLOYMENT',
+      /Deployment cni-gate\/cni-gate: it is scaled to 0 replicas, so every new pod .* is refused\. Run "kubectl/,
+    ],
+    'replicas that are not ready': [
+      { deployment: { found: { ...deployment, ready: 1 } } },
+      'CNI_GATE_DEPLOYMENT',
+      /1 of 2 replicas are ready\. Look at/,
+    ],
+    'a rollout that got stuck': [
+      { deployment: { found: { ...deployment, updated: 1, stuck: 'timed out progressing' } } },
+      'CNI_GATE_DEPLOYMENT',
+      /its rollout got stuck: timed out progressing/,
+    ],
+    'endpoints that are gone': [
+      endpoints(0, 0),
+      'CNI_GATE_NO_ENDPOINTS',
+      /Service cni-gate\/cni-gate: it has no endpoint, so every new pod/,
+    ],
+    'endpoints that are not ready': [
+      endpoints(0),
+      'CNI_GATE_NO_ENDPOINTS',
+      /none of its 2 endpoints is ready/,
+    ],
+    'a Service that is gone': [
+      { services: [{ ...service, service: 'absent', endpoints: { found: { all: 0, ready: 0 } } }] },
+      'CNI_GATE_NO_ENDPOINTS',
+      /it does not exist, and webhooks call it/,
+    ],
+    'a Service without the port': [
+      { services: [{ ...service, port: 8443 }] },
+      'CNI_GATE_NO_ENDPOINTS',
+      /it has no port 8443, which webhooks call/,
+    ],
+    'a caBundle of a stranger': [
+      distrusted('pods.cni-gate.io', 'bindings.cni-gate.io'),
+      'CNI_GATE_CA_BUNDLE',
+      /Secret cni-gate\/cni-gate-tls: .* for pods\.cni-gate\.io, bindings\.cni-gate\.io: it is signed by no/,
+    ],
+    'a policy that is gone': [
+      { policies: [ofPods, { ...ofAccount, policy: 'absent' }] },
+      'CNI_GATE_POLICY',
+      /Policy service-account\.cni-gate\.io: it does not exist, so nothing but RBAC limits/,
+    ],
+    'a binding that is gone': [
+      { policies: [{ ...ofPods, binding: 'absent' }, ofAccount] },
+      'CNI_GATE_POLICY',
+      /Policy pods\.cni-gate\.io: its binding does not exist/,
+    ],
+    'a binding that only warns': [
+      binding({ actions: ['Warn', 'Audit'] }),
+      'CNI_GATE_POLICY',
+      /its binding does not deny \(validationActions: Warn, Audit\)/,
+    ],
+    'a binding of another policy': [
+      binding({ policyName: 'other' }),
+      'CNI_GATE_POLICY',
+      /one of policy other/,
+    ],
+    'a binding that leaves objects out': [binding({ narrowed: true }), 'CNI_GATE_POLICY', /matchResources/],
+    'parameters that are gone': [
+      binding({ params: 'cni-gate/cni-gate-policy', paramsObject: 'absent' }),
+      'CNI_GATE_POLICY',
+      /its ConfigMap cni-gate\/cni-gate-policy does not exist, so every pod .* is refused/,
+    ],
+    'rules that somebody changed': [
+      rules({ digest: '0000' }),
+      'CNI_GATE_POLICY',
+      /its rules are not those of cni-gate \d.*If another release is installed/,
+    ],
+    'a condition that somebody added': [
+      rules({ conditions: ['not-mine:0000'] }),
+      'CNI_GATE_POLICY',
+      /its matchConditions \(not-mine\) are not those/,
+    ],
+    'a Lease that nobody renews': [
+      { lease: { found: { holder: 'x_1', renewed: now - 31_000, duration: 15_000 } } },
+      'CNI_GATE_NO_LEADER',
+      /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so pods that are refused are sent nowhere/,
+    ],
+    'a Lease that nobody holds': [
+      { lease: { found: { holder: '', renewed: now, duration: 1000 } } },
+      'CNI_GATE_NO_LEADER',
+      /Lease cni-gate\/cni-gate-leader: nobody holds it/,
+    ],
+    'a Lease that is not there': [{ lease: 'absent' }, 'CNI_GATE_NO_LEADER', /no replica has led yet/],
+  };
+  for (const [name, [facts, code, line]] of Object.entries(cases)) {
+    test(name, () => {
+      const status = judged(facts);
+      assert.deepEqual([status.verdict, status.well, codes(status)], ['not-well', false, [code]]);
+      assert.ok(code in errorCodes);
+      assert.match(firstLine(status), /^Not all is well: /);
+      assert.match(firstLine(status), line);
+      assert.ok(firstLine(status).endsWith(`(${code})`));
+    });
+  }
+
+  test('what hinders calls is why nothing is in force', () => {
+    const { verbs } = judged(endpoints(0, 0));
+    assert.deepEqual(
+      verbs.map(({ verb, inForce }) => [verb, inForce]),
+      [
+        ['prove', false],
+        ['gate', false],
+        ['steer', false],
+      ],
+    );
+    assert.equal(verbs[0]?.why, 'Service cni-gate/cni-gate: it has no endpoint');
+  });
+
+  test('a caBundle of a stranger hinders the calls of its own webhook', () => {
+    const { verbs } = judged(distrusted('bindings.cni-gate.io'));
+    assert.deepEqual(
+      verbs.map(({ inForce }) => inForce),
+      [true, false, false],
+    );
+    assert.match(
+      verbs[1]?.why ?? '',
+      /does not accept the certificate for bindings\.cni-gate\.io: it is signed by/,
+    );
+  });
+
+  test('where nobody answers the text says what becomes of pods, by the failurePolicy', () => {
+    const what = (failurePolicy: InstallationFacts['failurePolicy']): string =>
+      partOf(judged({ ...endpoints(0), failurePolicy }), 'service').what;
+    assert.match(what('Fail'), /so every new pod of namespaces that opted in is refused$/);
+    assert.match(what('Ignore'), /so new pods of namespaces that opted in start without a proof$/);
+    assert.match(what(undefined), /are refused, or start without a proof$/);
+  });
+
+  test('several faults: the first line has the one that hinders most, the second counts them', () => {
+    const status = judged({
+      ...endpoints(0, 0),
+      lease: 'absent',
+      deployment: { found: { ...deployment, desired: 0, ready: 0 } },
+    });
+    assert.deepEqual(codes(status), ['CNI_GATE_DEPLOYMENT', 'CNI_GATE_NO_ENDPOINTS', 'CNI_GATE_NO_LEADER']);
+    const [first, second] = statusText(status, false).split('\n');
+    assert.match(first ?? '', /CNI_GATE_DEPLOYMENT/);
+    assert.equal(second, 'In all: faults: 3.');
+  });
+});
+
+suite('what is no fault', () => {
+  const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
+    'a replica more than asked for': [{ deployment: { found: { ...deployment, ready: 3 } } }],
+    'a rollout that goes on': [{ deployment: { found: { ...deployment, updated: 1 } } }],
+    'an endpoint that is not ready beside one that is': [endpoints(1)],
+    'a Lease renewed late, or by a clock that is behind': [
+      { lease: { found: { holder: 'x_1', renewed: now - 29_000, duration: 15_000 } } },
+    ],
+    'a Lease renewed by a clock that is ahead': [
+      { lease: { found: { holder: 'x_1', renewed: now + 60_000, duration: 15_000 } } },
+    ],
+    'no leader where nothing is steered': [{ lease: 'absent' }, { steer: { mode: 'off' } }],
+    'no leader where the gate only tells': [{ lease: 'absent' }, { gate: { mode: 'audit' } }],
+    'a binding that only warns where the proof does too': [
+      binding({ actions: ['Warn', 'Audit'] }),
+      { proof: { mode: 'warn' } },
+    ],
+    'a condition that the component no-opt-out takes away': [rules({ conditions: [] })],
+  };
+  for (const [name, [facts, settings]] of Object.entries(cases)) {
+    test(name, () => assert.deepEqual([judged(facts, settings && { settings }).verdict], ['well']));
+  }
+
+  test('an installation run by other means: no Deployment, and endpoints that answer', () => {
+    const status = judged({
+      deployment: 'absent',
+      certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
+    });
+    assert.equal(status.verdict, 'well');
+    assert.match(
+      firstLine(status),
+      /^All is well, as far as it is known\. Not known: Deployment cni-gate\/cni-gate \(/,
+    );
+  });
+
+  test('webhooks at a URL, or at a Service that leads elsewhere: what cannot be known is said', () => {
+    const atUrl = judged({ services: [], urls: ['https://gate.example/mutate'] });
+    assert.equal(atUrl.verdict, 'well');
+    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe tells/);
+    const elsewhere = { found: { ports: [], externalName: 'gate.example' } };
+    assert.equal(judged({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
+  });
+});
+
+suite('what may not be read', () => {
+  const essential: Record<string, Partial<InstallationFacts>> = {
+    'the Service': { services: [{ ...service, service: forbidden }] },
+    'its EndpointSlices': { services: [{ ...service, endpoints: forbidden }] },
+    'a policy': { policies: [{ ...ofPods, policy: forbidden }, ofAccount] },
+    'a binding': { policies: [ofPods, { ...ofAccount, binding: forbidden }] },
+    'the parameters of a policy': binding({ params: 'a/b', paramsObject: forbidden }),
+  };
+  for (const [name, facts] of Object.entries(essential)) {
+    test(`${name}: it is not known whether all is well`, () => {
+      const status = judged(facts);
+      assert.deepEqual([status.verdict, status.well, codes(status)], ['not-known', false, []]);
+      assert.match(firstLine(status), /^It is not known whether all is well\. Not known: .*may not be read/);
+      assert.equal(status.notKnown.length, 1);
+    });
+  }
+
+  test('the webhook configurations: the same', () => {
+    const status = judged({}, { registered: { mutating: undefined, validating: undefined } });
+    assert.equal(status.verdict, 'not-known');
+    assert.equal(status.notKnown.length, 2);
+  });
+
+  const others: Record<string, Partial<InstallationFacts>> = {
+    'the Deployment': { deployment: forbidden },
+    'the Secret': { certificate: forbidden },
+    'the Lease': { lease: forbidden },
+  };
+  for (const [name, facts] of Object.entries(others)) {
+    test(`${name}: well, as far as it is known`, () => {
+      const status = judged(facts);
+      assert.equal(status.verdict, 'well');
+      assert.match(firstLine(status), /^All is well, as far as it is known\. Not known: .*may not be read/);
+    });
+  }
+
+  test('what is known to be wrong comes before what is not known', () => {
+    const status = judged({ ...endpoints(0), policies: [{ ...ofPods, policy: forbidden }, ofAccount] });
+    assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
+  });
+});
+
+suite('a cluster without cni-gate', () => {
+  const gone: Partial<InstallationFacts> = {
+    deployment: 'absent',
+    lease: 'absent',
+    certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
+    services: [{ ...service, service: 'absent', endpoints: { found: { all: 0, ready: 0 } } }],
+    policies: [ofPods, ofAccount].map(({ name }) => ({ name, policy: 'absent', binding: 'absent' })),
+  };
+  const registered = { mutating: [], validating: [] };
+
+  test('is not installed, and nothing else is wrong with it', () => {
+    const status = judged(gone, { registered, namespaces: [] });
+    assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
+    assert.match(firstLine(status), /^cni-gate is not installed: /);
+    assert.doesNotMatch(statusText(status, false), /All is well/);
+  });
+
+  test('namespaces that are still labelled are named', () => {
+    assert.match(firstLine(judged(gone, { registered })), /opted in are not looked after: shop\./);
+  });
+
+  test('the policy that stays behind is told of: it refuses every pod', () => {
+    const status = judged({ ...gone, policies: wholeInstallation.policies }, { registered });
+    assert.equal(status.verdict, 'not-well');
+    assert.ok(codes(status).includes('CNI_GATE_NOT_REGISTERED'));
+  });
+
+  test('after break glass it is still installed, and what is missing is told, opted in or not', () => {
+    for (const namespaces of [[], [{ name: 'shop', profile: 'mesh' }]]) {
+      const status = judged({}, { registered, namespaces });
+      assert.deepEqual(codes(status), ['CNI_GATE_NOT_REGISTERED', 'CNI_GATE_NOT_REGISTERED']);
+    }
+  });
+
+  test('where its webhooks may not be read, that is not known', () => {
+    const status = judged(gone, { registered: { mutating: undefined, validating: [] } });
+    assert.notEqual(status.verdict, 'not-installed');
+    assert.equal(status.well, false);
+  });
+});
+
+suite('what came of the probe', () => {
+  const probe = (outcome: NonNullable<StatusFacts['probe']>['outcome'], what = 'seen') => ({
+    probe: { namespace: 'shop', outcome, what },
+  });
+
+  test('a pod with our container is well, and told in the second line', () => {
+    const status = judged({}, probe('injected'));
+    assert.deepEqual([status.verdict, status.probe?.outcome], ['well', 'injected']);
+    assert.equal(statusText(status, false).split('\n')[1], 'Probe in namespace shop: seen');
+    assert.equal(judged({}).probe, null);
+  });
+
+  test("a pod that failed is a fault, with the API server's words in the first line", () => {
+    const status = judged({}, probe('failed', 'failed calling webhook "pods.cni-gate.io": EOF'));
+    assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_PROBE']]);
+    assert.match(firstLine(status), /a new pod in namespace shop: failed calling webhook .*EOF/);
+  });
+
+  test('one that could not be made leaves it open whether all is well', () => {
+    const status = judged({}, probe('not-made', 'no right'));
+    assert.equal(status.verdict, 'not-known');
+    assert.match(firstLine(status), /the probe was not made: no right/);
+  });
+
+  test('that it was answered proves the certificate, where every webhook has the same caBundle', () => {
+    const hidden = { certificate: forbidden };
+    assert.equal(partOf(judged(hidden, probe('injected')), 'certificate').inOrder, true);
+    assert.equal(partOf(judged(hidden, probe('failed')), 'certificate').inOrder, null);
+    const [first, ...others] = allRegistered.validating ?? [];
+    assert.ok(first);
+    const registered = { ...allRegistered, validating: [{ ...first, caBundle: 'eA==' }, ...others] };
+    assert.equal(partOf(judged(hidden, { ...probe('injected'), registered }), 'certificate').inOrder, null);
+  });
+});

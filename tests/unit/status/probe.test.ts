@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { makeProbe } from '../../../webhook/cluster/status/probe.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import type { Profile } from '../../../webhook/config/types.ts';
+import { statusAnnotation, validatorContainer } from '../../../webhook/names.ts';
+import type { OptIn } from '../../../webhook/status/facts.ts';
+import type { ProbeFacts } from '../../../webhook/status/probe/facts.ts';
+import { judgeAnswer, judgeRefusal } from '../../../webhook/status/probe/judge.ts';
+import { probePod } from '../../../webhook/status/probe/pod.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
+import { statusOf } from './objects.ts';
+
+suite('the pod that is asked about', () => {
+  for (const { name, proof } of builtInProfiles()) {
+    test(`is one to which profile ${name} promises something`, () => {
+      const policy = policyOf({});
+      const { promised } = probePod('shop', policy.join(name), policy);
+      assert.ok(promised.length > 0);
+      assert.ok(proof.checks.every((check) => promised.some((word) => word in check)));
+    });
+  }
+
+  test('is a plain one where one of the joined profiles promises something to every pod', () => {
+    const policy = policyOf({});
+    const { pod, promised } = probePod('shop', policy.join('linkerd.cilium'), policy);
+    assert.deepEqual(
+      pod.spec.containers.map(({ name }) => name),
+      ['probe'],
+    );
+    assert.deepEqual(promised, ['address', 'gateway']);
+  });
+
+  const proof = { checks: [{ address: {} }] };
+  const conditions: Record<string, [Profile['when'], expected: object]> = {
+    'a value': [{ labels: { app: 'web' } }, { labels: { app: 'web' } }],
+    'one of a list': [{ annotations: { a: { in: ['x', 'y'] } } }, { annotations: { a: 'x' } }],
+    'a key, and none of another': [
+      { labels: { on: { exists: true }, off: { exists: false }, mode: { notIn: ['none'] } } },
+      { labels: { on: 'cni-gate-probe' } },
+    ],
+    'the second of two conditions': [
+      [{ namespaceLabels: { mesh: 'on' } }, { labels: { mesh: 'on' } }],
+      { labels: { mesh: 'on' } },
+    ],
+  };
+  for (const [name, [when, expected]] of Object.entries(conditions)) {
+    test(`has what \`when\` asks: ${name}`, () => {
+      const policy = policyOf({ profiles: [{ name: 'own', when, daemonSets: [], proof }] });
+      const { pod, promised } = probePod('shop', policy.join('own'), policy);
+      assert.deepEqual(promised, ['address']);
+      const { labels, annotations } = pod.metadata;
+      assert.deepEqual({ labels, annotations }, { labels: {}, annotations: {}, ...expected });
+    });
+  }
+
+  test('is a plain one, to which nothing is promised, where labels of the namespace decide', () => {
+    const when = { namespaceLabels: { mesh: 'on' } };
+    const policy = policyOf({ profiles: [{ name: 'own', when, daemonSets: [], proof }] });
+    assert.deepEqual(probePod('shop', policy.join('own'), policy).promised, []);
+  });
+
+  test('names requests and limits, and holds to Pod Security restricted', () => {
+    const policy = policyOf({});
+    const { pod } = probePod('shop', policy.join('linkerd'), policy);
+    assert.equal(pod.spec.containers.length, 2);
+    for (const { resources, securityContext } of pod.spec.containers) {
+      assert.deepEqual(resources?.requests, resources?.limits);
+      assert.deepEqual(securityContext?.capabilities, { drop: ['ALL'] });
+    }
+  });
+});
+
+const came = (initContainers: string[], annotation?: string) => ({
+  metadata: {
+    name: 'x',
+    ...(annotation !== undefined && { annotations: { [statusAnnotation]: annotation } }),
+  },
+  spec: { containers: [{ name: 'probe' }], initContainers: initContainers.map((name) => ({ name })) },
+});
+
+suite('what the pod tells that comes back', () => {
+  const promised = ['address'];
+  const cases: [string, ReturnType<typeof came>, promised: string[], ProbeFacts['outcome'], RegExp][] = [
+    [
+      'with our container first',
+      came([validatorContainer], statusOf(['mesh'], ['address'])),
+      promised,
+      'injected',
+      /\(address\)$/,
+    ],
+    [
+      'with nothing of ours',
+      came([]),
+      promised,
+      'failed',
+      /did not ask cni-gate, or had no answer and went on/,
+    ],
+    [
+      'with our container and no annotation',
+      came([validatorContainer]),
+      promised,
+      'failed',
+      /without cni-gate\.io\/status/,
+    ],
+    [
+      'with another first',
+      came(['other', validatorContainer], statusOf(['mesh'], ['address'])),
+      promised,
+      'failed',
+      /has other as its first/,
+    ],
+    [
+      'with nothing promised, against the configuration',
+      came([], statusOf([], [])),
+      promised,
+      'failed',
+      /was to come back .*\(address\) and has no init container/,
+    ],
+    [
+      'with nothing promised, as configured',
+      came([], statusOf([], [])),
+      [],
+      'nothing-promised',
+      /cni-gate answered/,
+    ],
+  ];
+  for (const [name, pod, words, outcome, what] of cases) {
+    test(name, () => {
+      const seen = judgeAnswer(pod, words);
+      assert.equal(seen.outcome, outcome);
+      assert.match(seen.what, what);
+    });
+  }
+});
+
+test('a refusal is ours where it names us or no answer came, and proves nothing otherwise', () => {
+  const texts: [string, number | undefined, ProbeFacts['outcome']][] = [
+    ['Internal error occurred: failed calling webhook "pods.cni-gate.io": EOF', 500, 'failed'],
+    ['admission webhook "pods.cni-gate.io" denied the request: no', 403, 'failed'],
+    [
+      "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io' denied request: no",
+      422,
+      'failed',
+    ],
+    ['no byte for 30000 ms', undefined, 'failed'],
+    ['admission webhook "policies.example" denied the request: no', 403, 'not-made'],
+    ['pods "x" is forbidden: exceeded quota: all', 403, 'not-made'],
+    ['pods is forbidden: User "x" cannot create resource "pods" in API group ""', 403, 'not-made'],
+  ];
+  for (const [message, code, outcome] of texts)
+    assert.deepEqual(judgeRefusal(message, code), { outcome, what: message });
+});
+
+suite('asking', () => {
+  const policy = policyOf({});
+  const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
+
+  async function probe(
+    t: TestContext,
+    namespaces: OptIn[],
+    answer: (namespace: string, response: ServerResponse) => void,
+    times?: Parameters<typeof makeProbe>[2],
+  ): Promise<ProbeFacts & { asked: string[] }> {
+    const { client, asked } = await startFakeApi(t, ({ path }, response) => {
+      answer(path.split('/')[4] ?? '', response);
+    });
+    const facts = await makeProbe(client, { namespaces, policy, ownNamespace: 'cni-gate' }, times);
+    assert.ok(asked.every(({ method, query }) => method === 'POST' && query.dryRun === 'All'));
+    return { ...facts, asked: asked.map(({ path }) => path.split('/')[4] ?? '') };
+  }
+  const forbidden = (response: ServerResponse): void =>
+    json(response, 403, status(403, 'Forbidden', 'exceeded quota: all'));
+
+  test('goes on to the next namespace where somebody else refuses, and stops at the first answer', async (t) => {
+    const { outcome, namespace, asked } = await probe(t, optedIn('a', 'b', 'c'), (name, response) =>
+      name === 'a'
+        ? forbidden(response)
+        : json(response, 201, came([validatorContainer], statusOf(['cilium'], ['address']))),
+    );
+    assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
+  });
+
+  test('asks ten namespaces at most', async (t) => {
+    const many = Array.from({ length: 30 }, (_, at) => `n${at}`);
+    const { outcome, asked } = await probe(t, optedIn(...many), (_, response) => forbidden(response));
+    assert.deepEqual([outcome, asked.length], ['not-made', 10]);
+  });
+
+  test('asks of no namespace that did not opt in, is never asked about, or names no profile', async (t) => {
+    const namespaces = [
+      { name: 'plain', profile: undefined },
+      { name: 'typo', profile: 'nowhere' },
+      ...optedIn('kube-system', 'cni-gate'),
+    ];
+    const { outcome, namespace, asked } = await probe(t, namespaces, (_, response) => forbidden(response));
+    assert.deepEqual([outcome, namespace, asked], ['not-made', undefined, []]);
+  });
+
+  test('gives up an API server that says nothing', async (t) => {
+    const began = performance.now();
+    const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, { onePod: 200, allPods: 5000 });
+    assert.deepEqual([outcome, performance.now() - began < 4000], ['failed', true]);
+    assert.match(what, /no byte for 200 ms/);
+  });
+
+  test('gives up after its whole time, also while namespaces are left', async (t) => {
+    const slow = (_: string, response: ServerResponse): void =>
+      void setTimeout(() => forbidden(response), 150);
+    const { asked, outcome } = await probe(t, optedIn('a', 'b', 'c', 'd'), slow, {
+      onePod: 1000,
+      allPods: 200,
+    });
+    assert.ok(asked.length < 4);
+    assert.equal(outcome, 'failed');
+  });
+});

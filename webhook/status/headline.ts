@@ -1,0 +1,45 @@
+import type { Status } from './model.ts';
+
+/** What a status comes to, in one line. */
+export function headline(status: Omit<Status, 'headline'>): string {
+  const { verdict, installation, faults, notKnown } = status;
+  const [first] = faults;
+  switch (verdict) {
+    case 'well': {
+      const unknown = installation.filter(({ inOrder }) => inOrder === null);
+      if (unknown.length === 0) return 'All is well.';
+      const told = unknown.map(({ object, what }) => `${object} (${what})`);
+      return `All is well, as far as it is known. Not known: ${told.join('; ')}.`;
+    }
+    case 'not-known':
+      return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
+    case 'not-installed':
+      return first?.message ?? 'cni-gate is not installed.';
+    case 'not-well':
+      return first === undefined
+        ? `Not all is well: ${countsOf(status).join(', ')}.`
+        : `Not all is well: ${first.message} (${first.code})`;
+  }
+}
+
+/** How many of each kind of trouble there are. */
+export function countsOf({
+  daemonSets,
+  heldPods,
+  unprovedPods,
+  faults,
+}: Pick<Status, 'daemonSets' | 'heldPods' | 'unprovedPods' | 'faults'>): string[] {
+  const closed = daemonSets
+    .filter(({ inUse }) => inUse)
+    .map(({ nodes: { ready, exempt, ...others } }) =>
+      Object.values(others).reduce((sum, one) => sum + one, 0),
+    )
+    .reduce((sum, one) => sum + one, 0);
+  const found: [number, string][] = [
+    [closed, 'not ready'],
+    [heldPods.length, 'pods held'],
+    [unprovedPods.length, 'pods without a proof'],
+    [faults.length, 'faults'],
+  ];
+  return found.filter(([count]) => count > 0).map(([count, what]) => `${what}: ${count}`);
+}

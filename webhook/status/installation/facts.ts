@@ -1,0 +1,98 @@
+/** Something that was asked of the cluster: what it is, that it does not exist, or why that is not known. */
+export type Seen<T> = { found: T } | 'absent' | { unknown: Unknown };
+
+/** Why something is not known. */
+export interface Unknown {
+  why: string;
+  /** Whether a right is missing. Otherwise nobody could read it from the cluster. */
+  forbidden: boolean;
+}
+
+/** A Service that our webhooks call, and who stands behind it. */
+export interface ServiceFacts {
+  namespace: string;
+  name: string;
+  /** The port that the webhooks call. */
+  port: number;
+  service: Seen<{ ports: readonly number[]; externalName: string | undefined }>;
+  /** Endpoints of its EndpointSlices: how many there are, and how many of them are ready. */
+  endpoints: Seen<{ all: number; ready: number }>;
+}
+
+/** The Deployment of cni-gate. */
+export interface DeploymentFacts {
+  desired: number;
+  ready: number;
+  updated: number;
+  /** The message of its condition `Progressing` where a rollout got stuck. */
+  stuck: string | undefined;
+}
+
+/** The certificate that the replicas serve, as it is in their Secret. */
+export interface CertificateFacts {
+  /** `namespace/name` of the Secret. */
+  secret: string;
+  /** Per webhook: why the API server does not accept this certificate; undefined where it does. */
+  webhooks: readonly { name: string; fault: string | undefined }[];
+}
+
+/** The Lease of the replica that leads. */
+export interface LeaseFacts {
+  /** Empty where nobody holds it. */
+  holder: string;
+  /** Milliseconds since the epoch. */
+  renewed: number | undefined;
+  /** Milliseconds for which a renewal counts. */
+  duration: number;
+}
+
+/** A ValidatingAdmissionPolicy of ours. */
+export interface PolicyFacts {
+  /** See `policyDigest`. */
+  digest: string;
+  /** See `conditionDigests`. */
+  conditions: readonly string[];
+}
+
+/** The binding of a policy. */
+export interface BindingFacts {
+  policyName: string;
+  actions: readonly string[];
+  /** Whether it has `matchResources` of its own, which take pods out of what the policy looks at. */
+  narrowed: boolean;
+  /** `namespace/name` of the ConfigMap with its parameters, where it names one. */
+  params: string | undefined;
+  /** That ConfigMap. */
+  paramsObject: Seen<true> | undefined;
+}
+
+/** One of the two policies of the manifests. */
+export interface PolicyPair {
+  name: string;
+  policy: Seen<PolicyFacts>;
+  binding: Seen<BindingFacts>;
+}
+
+/** All that admission depends on in a cluster, besides the webhook configurations. */
+export interface InstallationFacts {
+  /** Where the Deployment and the Lease are looked for. */
+  namespace: string;
+  /** Each Service that a webhook of ours calls; the Service of the manifests where no webhook is registered. */
+  services: readonly ServiceFacts[];
+  /** URLs of webhooks that call no Service. */
+  urls: readonly string[];
+  deployment: Seen<DeploymentFacts>;
+  certificate: Seen<CertificateFacts>;
+  policies: readonly PolicyPair[];
+  lease: Seen<LeaseFacts>;
+  /** What the API server does with a new pod while the webhook for pods does not answer; undefined: not known. */
+  failurePolicy: 'Fail' | 'Ignore' | undefined;
+}
+
+/** Of what was asked, what is there. */
+export const foundIn = <T>(seen: Seen<T>): T | undefined =>
+  typeof seen === 'object' && 'found' in seen ? seen.found : undefined;
+
+/** Why it is not known whether something is there. */
+export const unknownIn = (seen: Seen<unknown>): Unknown | undefined =>
+  typeof seen === 'object' && 'unknown' in seen ? seen.unknown : undefined;

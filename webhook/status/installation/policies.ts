@@ -1,0 +1,68 @@
+import type { installedPolicies } from '../../names.ts';
+import { version } from '../../version.ts';
+import { type BindingFacts, foundIn, type PolicyFacts, type PolicyPair, unknownIn } from './facts.ts';
+import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { expectedPolicies } from './policy-rules.ts';
+
+type PolicyName = (typeof installedPolicies)[number];
+
+/** What is lost where a policy is not in force. */
+const guards: Record<PolicyName, string> = {
+  'pods.cni-gate.io': 'a pod that lost its proof to another webhook is let through',
+  'service-account.cni-gate.io': 'nothing but RBAC limits what the service account of cni-gate may write',
+};
+
+/**
+ * Whether one of our policies is there with its binding, asks what the manifests ask, and denies.
+ *
+ * @param enforced whether pods have to be refused: with `proof.mode: warn` the policy over pods may only warn
+ */
+export function judgePolicy(
+  { name, policy, binding }: PolicyPair & { name: PolicyName },
+  enforced: boolean,
+): Judged {
+  const subject = { part: 'policy', object: `Policy ${name}` } as const;
+  const fault = (what: string, advice = 'Apply the overlay again', comes = guards[name]): Judged =>
+    wrong(subject, 'CNI_GATE_POLICY', `${what}, so ${comes}`, advice);
+  if (policy === 'absent') return fault('it does not exist');
+  if (binding === 'absent') return fault('its binding does not exist');
+  const unknown = unknownIn(policy) ?? unknownIn(binding);
+  if (unknown !== undefined) return notKnown(subject, unknown, true);
+  const [rules, bound] = [foundIn(policy), foundIn(binding)];
+  if (rules === undefined || bound === undefined) return fault('it does not exist');
+  const change = changeOf(name, rules);
+  if (change !== undefined) {
+    const other = `If another release is installed, run the "status" of that one; otherwise apply the overlay again`;
+    return fault(change, other);
+  }
+  const { params, paramsObject } = bound;
+  if (paramsObject === 'absent')
+    return fault(
+      `its ConfigMap ${params} does not exist`,
+      undefined,
+      'every pod of namespaces that opted in is refused',
+    );
+  const loose = bindingFault(name, bound, enforced);
+  if (loose !== undefined) return fault(loose);
+  const unread = paramsObject && unknownIn(paramsObject);
+  if (unread) return notKnown(subject, unread, true);
+  return inOrder(subject, `bound: ${bound.actions.join(', ')}`);
+}
+
+function changeOf(name: PolicyName, { digest, conditions }: PolicyFacts): string | undefined {
+  const expected = expectedPolicies[name];
+  if (digest !== expected.digest) return `its rules are not those of cni-gate ${version}`;
+  const foreign = conditions.filter((condition) => !expected.conditions.includes(condition));
+  if (foreign.length === 0) return undefined;
+  const names = foreign.map((condition) => condition.split(':')[0]).join(', ');
+  return `its matchConditions (${names}) are not those of cni-gate ${version}`;
+}
+
+function bindingFault(name: PolicyName, bound: BindingFacts, enforced: boolean): string | undefined {
+  const { policyName, actions, narrowed } = bound;
+  if (policyName !== name) return `its binding is one of policy ${policyName}`;
+  if (narrowed) return 'its binding has matchResources, which leave objects out';
+  const mayWarn = name === 'pods.cni-gate.io' && !enforced;
+  if (actions.includes('Deny') || mayWarn) return undefined;
+  return `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
+}

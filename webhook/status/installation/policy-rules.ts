@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { installedPolicies } from '../../names.ts';
+
+/** The parts of a ValidatingAdmissionPolicy that are compared with the manifests, as the API gives them. */
+export interface ApiPolicySpec {
+  matchConstraints?: {
+    namespaceSelector?: ApiSelector | null;
+    objectSelector?: ApiSelector | null;
+    resourceRules?: ApiRule[] | null;
+    excludeResourceRules?: ApiRule[] | null;
+  } | null;
+  matchConditions?: Named[] | null;
+  variables?: Named[] | null;
+  validations?: { expression: string }[] | null;
+}
+
+interface Named {
+  name: string;
+  expression: string;
+}
+
+interface ApiSelector {
+  matchLabels?: Record<string, string> | null;
+  matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
+}
+
+interface ApiRule {
+  apiGroups?: string[] | null;
+  apiVersions?: string[] | null;
+  resources?: string[] | null;
+  operations?: string[] | null;
+  resourceNames?: string[] | null;
+  scope?: string | null;
+}
+
+/**
+ * What a policy asks of which objects, in a few letters. Texts of messages are left out; so is what the API server
+ * fills in, such as `scope: "*"`, and `matchConditions`, which have {@link conditionDigests}.
+ */
+export function policyDigest({ matchConstraints, variables, validations }: ApiPolicySpec): string {
+  const { namespaceSelector, objectSelector, resourceRules, excludeResourceRules } = matchConstraints ?? {};
+  return digest([
+    [namespaceSelector, objectSelector].map(selectorText),
+    [resourceRules, excludeResourceRules].map((rules) => (rules ?? []).map(ruleText)),
+    (variables ?? []).map(({ name, expression }) => [name, expression]),
+    (validations ?? []).map(({ expression }) => expression),
+  ]);
+}
+
+/** `name:digest` of each condition by which a policy passes objects over. */
+export function conditionDigests({ matchConditions }: ApiPolicySpec): string[] {
+  return (matchConditions ?? []).map(({ name, expression }) => `${name}:${digest(expression)}`);
+}
+
+const digest = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
+const selectorText = (selector: ApiSelector | null | undefined): unknown => [
+  Object.entries(selector?.matchLabels ?? {}).toSorted(),
+  (selector?.matchExpressions ?? []).map(({ key, operator, values }) => [key, operator, values ?? []]),
+];
+
+const ruleText = (rule: ApiRule): unknown => [
+  ...[rule.apiGroups, rule.apiVersions, rule.resources, rule.operations, rule.resourceNames].map(
+    (list) => list ?? [],
+  ),
+  rule.scope ?? '*',
+];
+
+/**
+ * The digests of the policies in `manifests/base` of this release; a test compares them. A condition may be missing,
+ * as one is with the component `no-opt-out`: the policy then looks at more pods.
+ */
+export const expectedPolicies: Record<
+  (typeof installedPolicies)[number],
+  { digest: string; conditions: readonly string[] }
+> = {
+  'pods.cni-gate.io': {
+    digest: 'ec0155070821ead6',
+    conditions: [
+      'not-a-mirror-pod:750a462d9e4b1f59',
+      'not-by-a-kubelet:1e5e30a95314e5ab',
+      'not-on-the-host-network:15faaebd5c4eb363',
+      'not-opted-out:b1aaeaad273e1579',
+      'not-on-windows:933283f624a61782',
+      'not-of-a-network:7dba472bf992ad15',
+      'not-of-a-network-of-ones-own:0cc71e1394d51c77',
+    ],
+  },
+  'service-account.cni-gate.io': { digest: 'fbc0785330e682f6', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
+};

@@ -1,0 +1,42 @@
+import { foundIn, type ServiceFacts, unknownIn } from './facts.ts';
+import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+
+/**
+ * Whether the API server finds somebody behind a Service that webhooks of ours call.
+ *
+ * @param without what becomes of new pods while nobody answers
+ */
+export function judgeService(facts: ServiceFacts, without: string): Judged {
+  const { namespace, name, port } = facts;
+  const subject = { part: 'service', object: `Service ${namespace}/${name}` } as const;
+  const fault = (what: string, advice: string): Judged =>
+    wrong(subject, 'CNI_GATE_NO_ENDPOINTS', `${what}, so ${without}`, advice);
+  const unknown = unknownIn(facts.service);
+  if (unknown !== undefined) return notKnown(subject, unknown, true);
+  const service = foundIn(facts.service);
+  if (service === undefined) {
+    return fault('it does not exist, and webhooks call it', 'Apply the overlay again');
+  }
+  // a Service of this type has no endpoints: the API server goes to the name
+  if (service.externalName !== undefined) {
+    const why = `it leads to ${service.externalName}: only --probe tells whether somebody answers there`;
+    return notKnown(subject, { why, forbidden: false }, true);
+  }
+  if (!service.ports.includes(port)) {
+    return fault(`it has no port ${port}, which webhooks call`, 'Apply the overlay again');
+  }
+  const unseen = unknownIn(facts.endpoints);
+  if (unseen !== undefined) return notKnown(subject, unseen, true);
+  const { all, ready } = foundIn(facts.endpoints) ?? { all: 0, ready: 0 };
+  if (ready > 0) return inOrder(subject, `${ready} of ${all} endpoints are ready`);
+  return fault(
+    all === 0 ? 'it has no endpoint' : `none of its ${all} endpoints is ready`,
+    `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
+  );
+}
+
+/** A webhook that is called by a URL: nothing of the cluster tells whether somebody answers there. */
+export function judgeUrl(url: string): Judged {
+  const why = 'a webhook calls it, and only --probe tells whether somebody answers there';
+  return notKnown({ part: 'service', object: `URL ${url}` }, { why, forbidden: false }, true);
+}

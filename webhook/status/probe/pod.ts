@@ -1,0 +1,59 @@
+import { demandOn } from '../../admission/demand.ts';
+import type { Pod } from '../../admission/pod.ts';
+import type { Join, Policy } from '../../config/policy.ts';
+import type { Condition, Matcher } from '../../config/types.ts';
+
+/** A pod to ask about, and the words of the checks that the configuration promises to it. */
+export interface ProbePod {
+  pod: Pod & { apiVersion: 'v1'; kind: 'Pod' };
+  promised: readonly string[];
+}
+
+/**
+ * A pod to which the profiles of a join promise something: a plain one where that will do, otherwise one with the
+ * containers, labels and annotations of a profile's `when`. Where none of these is promised anything, the plain one.
+ * It holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them.
+ */
+export function probePod(namespace: string, join: Join, { proof }: Policy): ProbePod {
+  const conditions = join.profiles.flatMap(({ when }) => when);
+  const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
+  const promised = candidates.flatMap((pod) => {
+    const words = demandOn(pod, join, { labels: {} })?.words ?? [];
+    return words.length > 0 ? [{ pod, promised: words }] : [];
+  });
+  return promised[0] ?? { pod: podFor(namespace, {}, proof.image), promised: [] };
+}
+
+function podFor(namespace: string, condition: Condition, image: string): ProbePod['pod'] {
+  const names = [...new Set(['probe', ...(condition.container === undefined ? [] : [condition.container])])];
+  const amounts = { cpu: '10m', memory: '32Mi' };
+  const containers = names.map((name) => ({
+    name,
+    image,
+    resources: { requests: amounts, limits: amounts },
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  }));
+  const metadata = {
+    generateName: 'cni-gate-probe-',
+    namespace,
+    labels: valuesFor(condition.labels),
+    annotations: valuesFor(condition.annotations),
+  };
+  const spec = {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers,
+  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+}
+
+/** Values that satisfy matchers; a key that must not be there, or not have some value, is left out. */
+function valuesFor(matchers: Record<string, Matcher> | undefined): Record<string, string> {
+  const values = Object.entries(matchers ?? {}).flatMap(([key, matcher]): [string, string][] => {
+    if (typeof matcher === 'string') return [[key, matcher]];
+    if ('in' in matcher) return matcher.in.slice(0, 1).map((value) => [key, value]);
+    return 'exists' in matcher && matcher.exists ? [[key, 'cni-gate-probe']] : [];
+  });
+  return Object.fromEntries(values);
+}
