@@ -83,8 +83,11 @@ export function serveCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   checkFlags(flags);
   // loaded here: the other commands need no server
-  const [{ pino }, { serve }] = await Promise.all([import('pino'), import('../server/serve.ts')]);
-  const log = pino({ level: flags.logLevel });
+  const [{ openLog }, { serve }] = await Promise.all([
+    import('../server/log.ts'),
+    import('../server/serve.ts'),
+  ]);
+  const log = openLog(flags.logLevel);
   const { logLevel: _, kubeconfig, ...rest } = flags;
   const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig, flags.ownNamespace) : undefined;
   const certificate = certificateFor(flags, cluster?.client);
