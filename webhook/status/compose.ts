@@ -7,6 +7,8 @@ import type { PodFacts, StatusFacts } from './facts.ts';
 import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
 import type { DaemonSetStatus, Fault, HeldPod, NodeStatus, Status, UnprovedPod } from './model.ts';
 import { unprovedText } from './proof.ts';
+import { countProofs } from './proof-counts.ts';
+import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
 
 export interface StatusOptions {
@@ -55,7 +57,10 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     }
     daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
   }
-  const heldPods = pods.flatMap(heldOf);
+  const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
+  const unsent = whyUnsent({ ...facts, pods }, steer, now);
+  const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
+  const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
   const ready = nodes.every(({ inUse, state }) => !inUse || open.has(state));
   return {
@@ -64,7 +69,8 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     configuration,
     verbs,
     namespace: namespace ?? null,
-    namespaces,
+    namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
+    pods: proofs.total,
     daemonSets,
     nodes: nodes
       .toSorted(
@@ -101,10 +107,20 @@ function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<st
   return { code: 'CNI_GATE_DAEMONSET_UNKNOWN', message };
 }
 
-function heldOf({ namespace, name, held }: PodFacts): HeldPod[] {
+function heldOf({ namespace, name, held }: PodFacts, unsent: ReturnType<typeof whyUnsent>): HeldPod[] {
   if (held === undefined) return [];
-  const { refused, since, nominated, why } = held;
-  return [{ namespace, name, refused, since: textOf(since), nominated: nominated || null, why }];
+  const { refused, since, nominated, why, pod } = held;
+  return [
+    {
+      namespace,
+      name,
+      refused,
+      since: textOf(since),
+      nominated: nominated || null,
+      unsent: unsent(pod),
+      why,
+    },
+  ];
 }
 
 function unprovedOf({ namespace, name, node, unproved: reason }: PodFacts): UnprovedPod[] {

@@ -1,6 +1,8 @@
 import type { Policy } from '../config/policy.ts';
 import type { Readiness } from '../readiness/readiness.ts';
-import type { Unproved } from './proof.ts';
+import type { Room } from '../steer/room.ts';
+import type { WaitingPod } from '../steer/waiting.ts';
+import type { ProofState, Unproved } from './proof.ts';
 
 /** What status keeps of a namespace. */
 export interface OptIn {
@@ -19,6 +21,8 @@ export interface Hold {
   since: number | undefined;
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
   nominated: string;
+  /** All of it that says where it could go. */
+  pod: WaitingPod;
 }
 
 /** What status keeps of a pod in a namespace that opted in. */
@@ -29,6 +33,8 @@ export interface PodFacts {
   node?: string;
   /** The profile that its own label asks for, where that overrides the namespace's. */
   profile?: string;
+  /** What came of its check. */
+  proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
 }
@@ -62,4 +68,6 @@ export interface StatusFacts {
   namespaces: Iterable<OptIn>;
   /** Pods of the namespaces that opted in. */
   pods: Iterable<PodFacts>;
+  /** What is taken of a node, for pods that are held; undefined where that is not known. */
+  room?: (node: string) => Room | undefined;
 }

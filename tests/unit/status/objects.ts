@@ -1,6 +1,8 @@
 import { installedWebhooks } from '../../../webhook/names.ts';
-import type { Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
+import type { Hold, Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { waiting } from '../steer/support.ts';
 
 /** A pod that runs with the proof that was promised to it. */
 export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiStatusPod {
@@ -45,3 +47,14 @@ export const allRegistered: Registered = {
   mutating: called(installedWebhooks.mutating),
   validating: called(installedWebhooks.validating),
 };
+
+/** A pod that is held, and what of it says where it could go. */
+export const holdOf = (name: string, hold: Omit<Hold, 'pod'>, more: Partial<WaitingPod> = {}): Hold => ({
+  ...hold,
+  pod: waiting(name, {
+    heldSince: hold.since,
+    refused: hold.refused,
+    nominated: hold.nominated,
+    ...more,
+  }),
+});

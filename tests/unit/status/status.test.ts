@@ -4,12 +4,12 @@ import { suite, test } from 'node:test';
 import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
-import type { StatusFacts } from '../../../webhook/status/facts.ts';
+import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
-import { allRegistered } from './objects.ts';
+import { allRegistered, holdOf } from './objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -44,21 +44,23 @@ const troubled = (): StatusFacts => ({
     {
       namespace: 'shop',
       name: 'web-2',
-      held: {
+      proof: 'waiting',
+      held: holdOf('web-2', {
         refused: 'n3',
         since: minuteAgo,
         nominated: 'n1',
         why: 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started',
-      },
+      }),
     },
     {
       namespace: 'shop',
       name: 'web-1',
-      held: { refused: 'n2', since: undefined, nominated: '', why: '' },
+      proof: 'waiting',
+      held: holdOf('web-1', { refused: 'n2', since: undefined, nominated: '', why: '' }),
     },
-    { namespace: 'shop', name: 'web-0', node: 'n1' },
-    { namespace: 'shop', name: 'old', node: 'n1', unproved: 'not-reviewed' },
-    { namespace: 'shop', name: 'odd', node: 'n3', unproved: 'not-first' },
+    { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
+    { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
+    { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
   ],
 });
 
@@ -67,7 +69,7 @@ const well = (): StatusFacts => ({
   ...inForce,
   readiness: clusterWith({ n1: {}, n2: {} }),
   namespaces: [{ name: 'shop', profile: 'mesh' }],
-  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1' }],
+  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
 });
 
 const tell = (facts: StatusFacts, all = false, namespace?: string) =>
@@ -135,7 +137,7 @@ suite('what is well', () => {
   });
 
   test('a profile that only a pod asks for is in use', () => {
-    const pods = [{ namespace: 'shop', name: 'x', profile: 'lost' }];
+    const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
     const { well: isWell, faults } = tell({ ...well(), pods });
     assert.equal(isWell, false);
     assert.deepEqual(

@@ -7,6 +7,7 @@ import type { Log } from '../observe.ts';
 import { Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
+import { HeldRooms } from './held-rooms.ts';
 import { registeredSource } from './registered.ts';
 import { optInSource, podSources, type StatusPodObject } from './sources.ts';
 import type { Wanted } from './wanted.ts';
@@ -26,7 +27,7 @@ export interface WatchedStatus {
 export function watchStatus(
   client: ApiClient,
   wanted: Wanted,
-  { registered, scheduler }: Pick<StatusFacts, 'registered' | 'scheduler'>,
+  { registered, scheduler, room }: Pick<StatusFacts, 'registered' | 'scheduler' | 'room'>,
   log: Log,
 ): WatchedStatus {
   const { policy } = wanted;
@@ -46,19 +47,24 @@ export function watchStatus(
     [namespaces, mutating, validating].every((one) => one?.synced !== false) &&
     gate.unsynced() === undefined &&
     pods.unsynced().length === 0;
+  const ended = new AbortController();
+  const rooms = new HeldRooms(client, ended.signal, room);
   return {
-    facts: () =>
-      synced()
-        ? {
-            policy,
-            readiness: gate.readiness,
-            registered: { mutating: foundBy(mutating), validating: foundBy(validating) },
-            scheduler,
-            namespaces: namespaces.store.list(),
-            pods: pods.list(),
-          }
-        : undefined,
+    facts: () => {
+      if (!synced()) return undefined;
+      const known = {
+        policy,
+        readiness: gate.readiness,
+        registered: { mutating: foundBy(mutating), validating: foundBy(validating) },
+        scheduler,
+        namespaces: namespaces.store.list(),
+        pods: [...pods.list()],
+      };
+      rooms.keep(known);
+      return { ...known, room: rooms.room };
+    },
     close: async () => {
+      ended.abort();
       await Promise.all([gate.close(), reflecting.close()]);
     },
   };
