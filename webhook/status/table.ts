@@ -71,8 +71,18 @@ export function layTable(
 const lineWidth = (columns: readonly number[], widths: readonly number[]): number =>
   columns.reduce((sum, at) => sum + (widths[at] ?? 0) + gap.length, -gap.length);
 
-/** Columns by the line that they go to: as many as fit into each. */
+/** Columns by the line that they go to: as few lines as can be, and all about as long. */
 function fold(columns: readonly number[], widths: readonly number[], width: number): number[][] {
+  const widest = foldInto(columns, widths, width);
+  for (let less = Math.ceil(width / 2); less < width; less += 1) {
+    const groups = foldInto(columns, widths, less);
+    if (groups.length === widest.length) return groups;
+  }
+  return widest;
+}
+
+/** As many columns as fit into each line. */
+function foldInto(columns: readonly number[], widths: readonly number[], width: number): number[][] {
   const groups: number[][] = [];
   for (const column of columns) {
     const last = groups.at(-1);
