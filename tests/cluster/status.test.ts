@@ -271,6 +271,36 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(status().exit, 0);
   });
 
+  test('a nomination that the scheduler ignored is told, from the events of the leader', async () => {
+    await measured(/^cni_gate_steer_state\{state="steering"\} 1$/m);
+    await setReady(false);
+    await apply(podOn('waits', { spec: onNode('n1') }));
+    const { status: refused } = await api.until<Pod>(named('waits'), (pod) =>
+      pod.status.conditions?.some(({ message }) => message?.includes('denied')),
+    );
+    await api.post(podsOf(optedIn), podOn('ignored', { spec: { schedulerName: 'nobody' } }));
+    await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { conditions: refused.conditions } });
+    // the test is the scheduler: what it clears at once is named a second time, then steering pauses
+    for (let tries = 0; tries < 2; tries += 1) {
+      await api.until<Pod & { status: { nominatedNodeName?: string } }>(
+        named('ignored'),
+        (pod) => pod.status.nominatedNodeName === 'outside',
+      );
+      await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { nominatedNodeName: null } });
+    }
+    await measured(/^cni_gate_nomination_outcomes_total\{outcome="ignored"\} 1$/m);
+    const { heldPods } = status('--config', join(cluster.folder, 'cni-gate.yaml'));
+    const [ignored] = heldPods.filter(({ name }) => name === 'ignored');
+    assert.equal(ignored?.unsent?.reason, 'ignored');
+    assert.match(
+      ignored.unsent.why,
+      /^node outside was named for it at \S+Z, and the scheduler did not bind it there: steering pauses/,
+    );
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'ignored', '--now']);
+    await setReady(true);
+    assert.equal(status().exit, 0);
+  });
+
   test('a pod that was there before its namespace opted in runs without a proof; -n looks elsewhere', async () => {
     await apply(namespace('late'), podOn('early', { namespace: 'late' }));
     await api.until<Pod>(podsOf('late'), (pod) => pod.status.phase === 'Running');
@@ -537,8 +567,9 @@ suite('cni-gate status on a real control plane', () => {
     });
     t.after(() => terminal.kill('SIGKILL'));
     const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
-    const until = async (text: RegExp): Promise<void> => {
-      for (let seen = ''; !text.test(seen); ) {
+    const until = async (text: RegExp | ((seen: string) => boolean)): Promise<void> => {
+      const isIt = typeof text === 'function' ? text : (seen: string) => text.test(seen);
+      for (let seen = ''; !isIt(seen); ) {
         const { value, done } = await shown.next();
         assert.ok(!done, seen);
         seen += value;
@@ -548,6 +579,12 @@ suite('cni-gate status on a real control plane', () => {
     t.after(() => setReady(true));
     await setReady(false);
     await until(/\[H\S*\[JStatus at .*Not all is well\./s);
+    // it is drawn again where only time went on, as it tells ages
+    await until((seen) => {
+      const frames = seen.split('\u001b[H').filter((frame) => /ll is well\..*\n/.test(frame));
+      const timeless = frames.map((frame) => frame.replaceAll(/Status at \S+|\(\d\w*\)/g, ''));
+      return frames.some((frame, at) => timeless[at] === timeless[at + 1] && frame !== frames[at + 1]);
+    });
     // Ctrl-C
     terminal.stdin.write('\u0003');
     const [[code]] = await Promise.all([once(terminal, 'exit'), over]);

@@ -25,6 +25,21 @@ export interface Hold {
   pod: WaitingPod;
 }
 
+/** That a node was named for a pod. */
+export interface Nominated {
+  node: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What is asked for only where pods are held. */
+export interface HeldKnowledge {
+  /** What is taken of a node; undefined where that is not known. */
+  room?: (node: string) => Room | undefined;
+  /** The last nomination of a pod, by its UID; undefined where there was none, or that is not known. */
+  lastNomination?: (uid: string) => Nominated | undefined;
+}
+
 /** What status keeps of a pod in a namespace that opted in. */
 export interface PodFacts {
   namespace: string;
@@ -59,7 +74,7 @@ export interface SchedulerFacts {
 }
 
 /** All that a status is made of. */
-export interface StatusFacts {
+export interface StatusFacts extends HeldKnowledge {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;
@@ -68,6 +83,4 @@ export interface StatusFacts {
   namespaces: Iterable<OptIn>;
   /** Pods of the namespaces that opted in. */
   pods: Iterable<PodFacts>;
-  /** What is taken of a node, for pods that are held; undefined where that is not known. */
-  room?: (node: string) => Room | undefined;
 }

@@ -54,7 +54,8 @@ export interface NodeStatus {
  * - `no-node-ready`: no other node is ready for its profiles;
  * - `no-node-fits`: of those that are, none takes it;
  * - `node-ready`: the node that it was refused for is ready by now;
- * - `due`: there is a node for it, and it is sent soon, or steering pauses;
+ * - `due`: there is a node for it, and it is sent soon;
+ * - `ignored`: it was sent, the scheduler did not bind it there, and steering pauses;
  * - `leaving`: it is being deleted;
  * - `unwieldy`: it asks for too much of its node;
  * - `not-known`: that would need what status may not read.
@@ -66,6 +67,7 @@ export interface Unsent {
     | 'no-node-fits'
     | 'node-ready'
     | 'due'
+    | 'ignored'
     | 'leaving'
     | 'unwieldy'
     | 'not-known';

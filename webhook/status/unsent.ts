@@ -5,6 +5,7 @@ import { type Known, plan } from '../steer/plan.ts';
 import { takesBy } from '../steer/takes.ts';
 import type { VolumeWish } from '../steer/volumes.ts';
 import type { WaitingPod } from '../steer/waiting.ts';
+import { timeText } from '../time-text.ts';
 import type { StatusFacts } from './facts.ts';
 import type { Unsent, VerbStatus } from './model.ts';
 
@@ -51,13 +52,24 @@ function planHeld({ policy, readiness, pods, room }: PlanFacts, now: number): He
 export const roomsNeeded = (facts: PlanFacts, now: number): string[] => planHeld(facts, now).unknownRooms;
 
 /**
+ * The pods that are held though a node would take them: whether one was named for them before says why.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function podsDue(facts: PlanFacts, now: number): WaitingPod[] {
+  const { nodes } = planHeld(facts, now);
+  const held = Array.from(facts.pods).flatMap(({ held: hold }) => hold?.pod ?? []);
+  return held.filter(({ uid }) => nodes.has(uid));
+}
+
+/**
  * Says why pods that are held are sent nowhere; null for one that is sent somewhere.
  *
  * @param steer whether steering is in force, and why not
  * @param now milliseconds since the epoch
  */
 export function whyUnsent(
-  facts: PlanFacts,
+  facts: PlanFacts & Pick<StatusFacts, 'lastNomination'>,
   steer: Pick<VerbStatus, 'inForce' | 'why'>,
   now: number,
 ): (pod: WaitingPod) => Unsent | null {
@@ -67,19 +79,31 @@ export function whyUnsent(
     if (pod.nominated !== '') return null;
     if (steer.inForce === false) return { reason: 'not-steering', why: `nobody steers: ${steer.why}` };
     const node = planned.nodes.get(pod.uid);
-    if (node !== undefined) return dueTo(node, pod);
+    if (node !== undefined) return dueTo(node, pod, facts.lastNomination);
     const passed = planned.passedOver.get(pod.uid);
     return passed === undefined ? null : unsentBy(passed, pod, nodeCount);
   };
 }
 
-function dueTo(node: string, { claims }: WaitingPod): Unsent {
+function dueTo(
+  node: string,
+  { uid, claims, heldSince = 0 }: WaitingPod,
+  lastNomination: StatusFacts['lastNomination'],
+): Unsent {
+  const last = lastNomination?.(uid);
+  // one from before this hold says nothing about it
+  if (last !== undefined && last.at >= heldSince) {
+    const why = `node ${last.node} was named for it at ${timeText(last.at)}, and the scheduler did not bind it there: steering pauses, for 10 s at first and for 5 min at most`;
+    return { reason: 'ignored', why };
+  }
   if (claims.length > 0) {
     const why = `not known: node ${node} would take it if its volumes can be used there, which status may not read`;
     return { reason: 'not-known', why };
   }
-  const why = `node ${node} would take it: it is sent there within seconds, or steering pauses because the scheduler ignored a nomination; events NodeNominated of the pod tell`;
-  return { reason: 'due', why };
+  const unless = lastNomination
+    ? ''
+    : ', unless steering pauses: whether it does, takes the right to list events to see';
+  return { reason: 'due', why: `node ${node} would take it: it is sent there within seconds${unless}` };
 }
 
 function unsentBy(passed: PassedOver, { refused = '', profiles }: WaitingPod, nodeCount: number): Unsent {

@@ -18,6 +18,7 @@ interface Scene {
   nodes?: [NodeFacts, ready: boolean][];
   pod?: Partial<WaitingPod>;
   room?: StatusFacts['room'];
+  lastNomination?: StatusFacts['lastNomination'];
   steer?: { inForce: boolean | null; why: string };
 }
 
@@ -36,7 +37,9 @@ function factsOf({ nodes = [], pod = {}, room: known = () => room({}) }: Scene) 
 
 function unsent(scene: Scene) {
   const { facts, held } = factsOf(scene);
-  return whyUnsent(facts, scene.steer ?? { inForce: true, why: '' }, now)(held);
+  const { lastNomination } = scene;
+  const known = { ...facts, ...(lastNomination && { lastNomination }) };
+  return whyUnsent(known, scene.steer ?? { inForce: true, why: '' }, now)(held);
 }
 
 suite('why a pod that is held was sent nowhere', () => {
@@ -113,10 +116,28 @@ suite('why a pod that is held was sent nowhere', () => {
       /^no other node takes it: 1 ruled out by its anti-affinity or topology spread$/,
     ],
     [
-      'a node would take it: the leader remembers why not',
+      'a node would take it',
+      { nodes: [[node('n2'), true]], lastNomination: () => undefined },
+      'due',
+      /^node n2 would take it: it is sent there within seconds$/,
+    ],
+    [
+      'a node would take it, and what became of nominations may not be read',
       { nodes: [[node('n2'), true]] },
       'due',
-      /^node n2 would take it: .* the scheduler ignored a nomination; events NodeNominated of the pod tell$/,
+      /within seconds, unless steering pauses: whether it does, takes the right to list events to see$/,
+    ],
+    [
+      'the scheduler ignored a nomination',
+      { nodes: [[node('n2'), true]], lastNomination: () => ({ node: 'n3', at: now - 30_000 }) },
+      'ignored',
+      /^node n3 was named for it at 2026-11-21T11:59:30Z, and the scheduler did not bind it there: steering pauses, /,
+    ],
+    [
+      'a nomination of an earlier hold says nothing',
+      { nodes: [[node('n2'), true]], lastNomination: () => ({ node: 'n3', at: now - 90_000 }) },
+      'due',
+      /^node n2 would take it/,
     ],
     ['it is being deleted', { nodes: [[node('n2'), true]], pod: { leaving: true } }, 'leaving', /deleted/],
     [

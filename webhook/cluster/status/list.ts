@@ -6,7 +6,7 @@ import { listAll, type Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
 import { defaultTiming } from '../reflector/timing.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
-import { HeldRooms } from './held-rooms.ts';
+import { HeldPods } from './held-pods.ts';
 import { ifAllowed, registeredSource, schedulerFacts } from './registered.ts';
 import { optInSource, podSources } from './sources.ts';
 import { checkFound, type Wanted } from './wanted.ts';
@@ -60,9 +60,9 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
       namespaces,
       pods: pods.flat(),
     };
-    const rooms = new HeldRooms(client, stop.signal);
-    await rooms.learn(facts);
-    return { ...facts, room: rooms.room };
+    const held = new HeldPods(client, stop.signal);
+    await held.learn(facts);
+    return { ...facts, ...held.knowledge };
   } finally {
     stop.abort();
   }

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
+import type { HeldKnowledge, PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
 import { watchGate } from '../gate/watch.ts';
 import { ClusterMetrics } from '../metrics.ts';
@@ -7,7 +7,7 @@ import type { Log } from '../observe.ts';
 import { Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
-import { HeldRooms } from './held-rooms.ts';
+import { HeldPods } from './held-pods.ts';
 import { registeredSource } from './registered.ts';
 import { optInSource, podSources, type StatusPodObject } from './sources.ts';
 import type { Wanted } from './wanted.ts';
@@ -27,10 +27,11 @@ export interface WatchedStatus {
 export function watchStatus(
   client: ApiClient,
   wanted: Wanted,
-  { registered, scheduler, room }: Pick<StatusFacts, 'registered' | 'scheduler' | 'room'>,
+  first: Pick<StatusFacts, 'registered' | 'scheduler' | keyof HeldKnowledge>,
   log: Log,
 ): WatchedStatus {
   const { policy } = wanted;
+  const { registered, scheduler } = first;
   // nobody asks for them: a command has no port
   const inside = { metrics: new ClusterMetrics(new Registry()), log };
   const gate = watchGate(client, () => policy, inside);
@@ -48,7 +49,7 @@ export function watchStatus(
     gate.unsynced() === undefined &&
     pods.unsynced().length === 0;
   const ended = new AbortController();
-  const rooms = new HeldRooms(client, ended.signal, room);
+  const held = new HeldPods(client, ended.signal, first);
   return {
     facts: () => {
       if (!synced()) return undefined;
@@ -60,8 +61,8 @@ export function watchStatus(
         namespaces: namespaces.store.list(),
         pods: [...pods.list()],
       };
-      rooms.keep(known);
-      return { ...known, room: rooms.room };
+      held.keep(known);
+      return { ...known, ...held.knowledge };
     },
     close: async () => {
       ended.abort();
