@@ -101,7 +101,8 @@ async function run(flags: Flags): Promise<void> {
 function terminal(): TextOptions {
   const { stdout } = process;
   return {
-    ...(stdout.isTTY && { width: stdout.columns }),
+    // some terminals do not tell how wide they are, and read as 0
+    ...(stdout.isTTY && stdout.columns > 0 && { width: stdout.columns }),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };
 }

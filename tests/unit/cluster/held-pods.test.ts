@@ -10,7 +10,14 @@ import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
 import { allRegistered, holdOf } from '../status/objects.ts';
 import { node } from '../steer/support.ts';
 
-const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
+const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
+
+interface LearnOptions {
+  /** The path that may not be asked. */
+  forbidden?: string;
+  isHeld?: boolean;
+  steer?: { mode: 'nominate' | 'off' };
+}
 
 /** A pod that n1 was refused for, and n2 that would take it. */
 function facts(isHeld = true) {
@@ -26,7 +33,7 @@ function facts(isHeld = true) {
   const held = holdOf('web', { refused: 'n1', why: '', since: now, nominated: '' });
   const pod: PodFacts = { namespace: 'shop', name: 'web', proof: 'waiting', ...(isHeld && { held }) };
   const scheduler = { version: 'v1.36.3', goesByNominations: true };
-  return { policy, readiness, registered: allRegistered, scheduler, namespaces: [], pods: [pod] };
+  return { readiness, registered: allRegistered, scheduler, namespaces: [], pods: [pod] };
 }
 
 const event = (node: string, eventTime: string, reportingController = 'cni-gate.io/leader') => ({
@@ -46,12 +53,15 @@ const items: Record<string, object[]> = {
 };
 
 /** What is asked and learned where some paths are forbidden. */
-async function learn(t: TestContext, { forbidden = '', isHeld = true } = {}) {
+async function learn(
+  t: TestContext,
+  { forbidden = '', isHeld = true, steer = { mode: 'nominate' } }: LearnOptions = {},
+) {
   const answer = ({ path }: Asked): [number, object] =>
     path === forbidden ? [403, status(403, 'Forbidden', 'no')] : [200, { items: items[path] ?? [] }];
   const { client, asked } = await startFakeApi(t, (one, response) => json(response, ...answer(one)));
   const held = new HeldPods(client, new AbortController().signal);
-  await held.learn(facts(isHeld));
+  await held.learn({ ...facts(isHeld), policy: policyOf({ profiles, steer }) });
   const { room, lastNomination } = held.knowledge;
   return { asked, room: room?.('n2'), lastNomination };
 }
@@ -71,8 +81,9 @@ suite('what is asked where pods are held', () => {
     assert.equal(lastNomination?.('other'), undefined);
   });
 
-  test('nothing where none is held', async (t) => {
+  test('nothing where none is held, or nobody steers by the configuration', async (t) => {
     assert.deepEqual((await learn(t, { isHeld: false })).asked, []);
+    assert.deepEqual((await learn(t, { steer: { mode: 'off' } })).asked, []);
   });
 
   test('a right that is missing leaves that unknown, and ends nothing', async (t) => {

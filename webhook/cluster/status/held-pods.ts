@@ -48,6 +48,7 @@ export class HeldPods {
    * @throws ClusterError where the cluster does not answer
    */
   async learn(facts: HeldFacts): Promise<void> {
+    if (facts.policy.steer.mode === 'off') return;
     const room = await this.#rooms(facts);
     const due = podsDue({ ...facts, room }, Date.now());
     const nominations = await this.#nominations(due.map(({ namespace }) => namespace));
@@ -57,7 +58,7 @@ export class HeldPods {
   /** Asks anew from time to time, for who looks again and again. Faults change nothing: the watches tell those. */
   keep(facts: HeldFacts): void {
     const since = performance.now() - this.#asked;
-    if (since < pause) return;
+    if (since < pause || facts.policy.steer.mode === 'off') return;
     if (since < interval && roomsNeeded({ ...facts, ...this.#knowledge }, Date.now()).length === 0) return;
     this.#asked = performance.now();
     this.learn(facts).catch(() => {});
