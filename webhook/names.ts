@@ -48,6 +48,9 @@ export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */
 export const eventReasons = { nominated: 'NodeNominated', heldForLong: 'HeldForLong' } as const;
 
+/** ClusterRole of the manifests for people who run `cni-gate status`. */
+export const statusRole = 'cni-gate-status';
+
 /** ConfigMap in cni-gate's own namespace, and the key in it, that hold the configuration of an installation. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 

@@ -70,7 +70,17 @@ export function planStep(sight: Sight): Plan {
     if (mayBeKnown(state, sight)) return { step: { do: 'wait' }, faults: [] };
     return { step: whatIsDue(state, sight), faults: [] };
   }
+  if (isFirstStart(sight)) return { step: { do: 'create' }, faults: [] };
   return { step: mend(sight, reading ?? { faults }, faults), faults };
+}
+
+/**
+ * Whether nothing was made yet: there is no Secret, this replica has not seen one, and every caBundle is empty. A new
+ * installation looks like this, so nothing is wrong.
+ */
+function isFirstStart({ reading, kept, trust }: Sight): boolean {
+  const isEmpty = trust.configurations.every(({ bundles }) => !bundles.some((bundle) => bundle?.trim()));
+  return reading === undefined && kept === undefined && trust.complete && isEmpty;
 }
 
 /**

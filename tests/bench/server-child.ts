@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import { pino } from 'pino';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
+import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
 
 const now = new Date();
@@ -36,7 +37,7 @@ function bare(): Promise<number> {
 async function cniGate(): Promise<number> {
   const server = await serve({
     // decisions are logged as in production, to nowhere
-    log: pino({ level: 'info' }, pino.destination('/dev/null')),
+    log: openLog('info', pino.destination('/dev/null')),
     profile: 'cilium.linkerd',
     host: '127.0.0.1',
     port: 0,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, suite, type TestContext, test } from 'node:test';
@@ -129,6 +130,30 @@ const [serviceAccount, rights, rightsOfPeople] = [
   manifest('rights-status'),
 ];
 
+/** Pods that are refused for n1 and can be sent nowhere. */
+const unsendable = ['large', 'crowded', 'stored'];
+
+/** Why pods that are held are sent nowhere, with steering on, by the name of the pod. */
+async function whyUnsent({ status: { conditions } }: Pod): Promise<Record<string, string | undefined>> {
+  const asking = (cpu: string): object => ({
+    containers: [{ name: 'web', image: 'example/web', resources: { requests: { cpu } } }],
+  });
+  const specs = [
+    asking('5'),
+    asking('2'),
+    { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'absent' } }] },
+  ];
+  await apply(podOn('filler', { namespace: bystander, spec: { ...asking('3'), nodeName: 'outside' } }));
+  for (const [at, name] of unsendable.entries()) {
+    // nobody schedules them, so that what is written on them stays
+    await api.post(podsOf(optedIn), podOn(name, { spec: { schedulerName: 'nobody', ...specs[at] } }));
+    await api.patch(`${podsOf(optedIn)}/${name}/status`, { status: { conditions } });
+  }
+  const { heldPods } = status('--config', join(cluster.folder, 'cni-gate.yaml'));
+  await cluster.kubectl(['delete', 'pod', '-n', bystander, 'filler', '--now']);
+  return Object.fromEntries(heldPods.flatMap(({ name, unsent }) => (unsent ? [[name, unsent.why]] : [])));
+}
+
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
 const { name: configMap, key } = installedConfiguration;
@@ -165,7 +190,9 @@ suite('cni-gate status on a real control plane', () => {
       ],
     );
     assert.deepEqual([exit, well, from], [0, true, 'config.yaml of ConfigMap cni-gate/cni-gate']);
-    assert.deepEqual(namespaces, [{ name: optedIn, profile: 'mesh' }]);
+    const pods = { passed: 1, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
+    assert.deepEqual(namespaces, [{ name: optedIn, profile: 'mesh', pods }]);
+    assert.deepEqual(lists.pods, pods);
     assert.deepEqual(
       daemonSets.map(({ namespace: of, name, nodes: { ready, exempt } }) => [`${of}/${name}`, ready, exempt]),
       [['net/agent', 1, 1]],
@@ -226,15 +253,61 @@ suite('cni-gate status on a real control plane', () => {
       ],
     );
     assert.deepEqual(
-      heldPods.map(({ name, refused, nominated }) => [name, refused, nominated]),
+      heldPods.map(({ name, refused, nominated, unsent }) => [name, refused, nominated, unsent?.reason]),
       [
-        ['sent', 'n1', 'outside'],
-        ['waits', 'n1', null],
+        ['sent', 'n1', 'outside', undefined],
+        // by the configuration of the ConfigMap
+        ['waits', 'n1', null, 'not-steering'],
       ],
     );
+    assert.deepEqual(await whyUnsent(waits), {
+      waits: 'no other node takes it: 1 ruled out by its node selector or affinity',
+      large: 'no other node takes it: 1 too small for its requests',
+      crowded: 'no other node takes it: 1 without room for its requests',
+      stored:
+        'not known: node outside would take it if its volumes can be used there, which status may not read',
+    });
+    const { stdout: shown } = command();
+    assert.match(shown, /^HELD POD +REFUSED NODE +SINCE +SENT TO$/m);
+    assert.match(
+      shown,
+      /^shop\/waits +n1 +\S+Z \(\d+s\) +-\n {4}why: DaemonSet net\/agent is starting there /m,
+    );
+    assert.match(shown, /^ {4}not sent: nobody steers: pods that are refused wait$/m);
+    assert.ok(shown.split('\n').every((line) => line.length <= 100));
     for (const { why } of heldPods)
       assert.match(why, /^DaemonSet net\/agent is starting there .*: install-cni$/);
-    await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'sent']);
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'sent', ...unsendable, '--now']);
+    await setReady(true);
+    assert.equal(status().exit, 0);
+  });
+
+  test('a nomination that the scheduler ignored is told, from the events of the leader', async () => {
+    await measured(/^cni_gate_steer_state\{state="steering"\} 1$/m);
+    await setReady(false);
+    await apply(podOn('waits', { spec: onNode('n1') }));
+    const { status: refused } = await api.until<Pod>(named('waits'), (pod) =>
+      pod.status.conditions?.some(({ message }) => message?.includes('denied')),
+    );
+    await api.post(podsOf(optedIn), podOn('ignored', { spec: { schedulerName: 'nobody' } }));
+    await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { conditions: refused.conditions } });
+    // the test is the scheduler: what it clears at once is named a second time, then steering pauses
+    for (let tries = 0; tries < 2; tries += 1) {
+      await api.until<Pod & { status: { nominatedNodeName?: string } }>(
+        named('ignored'),
+        (pod) => pod.status.nominatedNodeName === 'outside',
+      );
+      await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { nominatedNodeName: null } });
+    }
+    await measured(/^cni_gate_nomination_outcomes_total\{outcome="ignored"\} 1$/m);
+    const { heldPods } = status('--config', join(cluster.folder, 'cni-gate.yaml'));
+    const [ignored] = heldPods.filter(({ name }) => name === 'ignored');
+    assert.equal(ignored?.unsent?.reason, 'ignored');
+    assert.match(
+      ignored.unsent.why,
+      /^node outside was named for it at \S+Z, and the scheduler did not bind it there: steering pauses/,
+    );
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'ignored', '--now']);
     await setReady(true);
     assert.equal(status().exit, 0);
   });
@@ -334,7 +407,8 @@ suite('cni-gate status on a real control plane', () => {
     assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
     const { stdout } = command('-n', bystander);
     assert.match(stdout, /^Namespace plain has not opted in\.$/m);
-    const [, advice = ''] = / (label --overwrite namespace plain \S+=)PROFILE/.exec(stdout) ?? [];
+    const [, advice = ''] =
+      / (label --overwrite namespace plain \S+=)PROFILE/.exec(faults[0]?.message ?? '') ?? [];
     await cluster.kubectl(`${advice}mesh`.split(' '));
     assert.equal(status('-n', bystander).exit, 0);
     await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}=none`, '--overwrite']);
@@ -351,7 +425,7 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(withoutFile.status, 2);
     assert.match(
       withoutFile.stderr,
-      /configmaps.*; or give the configuration as a file, with --config \(CNI_/,
+      /configmaps.*; or give the configuration as a file, with --config\. ClusterRole cni-gate-status .* --serviceaccount=cni-gate:cni-gate \(CNI_/,
     );
     const ended = cniGate([...args, '--config', join(cluster.folder, 'cni-gate.yaml')]);
     // who serves needs no right to see its own Service
@@ -365,11 +439,12 @@ suite('cni-gate status on a real control plane', () => {
     assert.match(notKnown[0] ?? '', /^Service cni-gate\/cni-gate: it may not be read$/);
   });
 
-  test('with the role for people all is known, also with --watch', async (t) => {
+  test('with the role for people, bound as the refusal says, all is known, also with --watch', async (t) => {
     const { kubeconfig } = await cluster.user('reader');
     await cluster.kubectl(['apply', '-f', rightsOfPeople]);
-    const binding = ['clusterrolebinding', 'reader', '--clusterrole=cni-gate-status', '--user=reader'];
-    await cluster.kubectl(['create', ...binding]);
+    const { stderr } = cniGate(['status', '--kubeconfig', kubeconfig]);
+    const [, advice = ''] = /runs: kubectl (create .*) \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m.exec(stderr) ?? [];
+    await cluster.kubectl(advice.split(' '));
     const known = ({ verbs }: Status): boolean => verbs.every(({ inForce }) => inForce !== null);
     await eventually(async () => {
       const { status: exit, stdout, stderr } = cniGate(['status', '--kubeconfig', kubeconfig, '-o', 'json']);
@@ -410,7 +485,7 @@ suite('cni-gate status on a real control plane', () => {
     assert.equal(lacking.status, 2);
     assert.match(
       lacking.stderr,
-      /cannot get configmaps cni-gate in namespace cni-gate: .*RBAC lacks verb "get" on resource "configmaps" of API group ""; or .* --config \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m,
+      /cannot get configmaps cni-gate in namespace cni-gate: .*RBAC lacks verb "get" on resource "configmaps" of API group ""; or .* --config\. ClusterRole cni-gate-status .* --user=somebody \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m,
     );
     // those of docs/reference/command-line.md
     const needed: Parameters<typeof allow>[0] = [
@@ -424,7 +499,7 @@ suite('cni-gate status on a real control plane', () => {
       const { stderr } = asSomebody();
       assert.match(
         stderr,
-        /RBAC lacks verb "list" on resource "pods" of API group "" \(CNI_GATE_CLUSTER_FORBIDDEN\)/,
+        /RBAC lacks verb "list" on resource "pods" of API group ""\. ClusterRole .* \(CNI_GATE_CLUSTER_FORBIDDEN\)/,
       );
     });
     await allow([...needed, ['', 'pods', 'list']]);
@@ -440,6 +515,38 @@ suite('cni-gate status on a real control plane', () => {
     await allow([...needed, ['', 'pods', 'list'], ['admissionregistration.k8s.io', kind, 'list']]);
     await eventually(async () =>
       assert.match(asSomebody().stdout, /^prove +enforce +yes .*^gate .* not known /ms),
+    );
+  });
+
+  test('--context chooses a context of the kubeconfig, for certs as well', () => {
+    const {
+      clusters = [],
+      contexts = [],
+      users,
+    } = JSON.parse(readFileSync(cluster.admin.kubeconfig, 'utf8'));
+    const file = join(cluster.folder, 'contexts.json');
+    const away = { name: 'away', cluster: { server: 'https://127.0.0.1:1' } };
+    const [{ context }] = contexts;
+    writeFileSync(
+      file,
+      JSON.stringify({
+        clusters: [...clusters, away],
+        contexts: [
+          { name: 'away', context: { ...context, cluster: 'away' } },
+          { name: 'here', context },
+        ],
+        users,
+        'current-context': 'away',
+      }),
+    );
+    const using = (...args: string[]): Ended => cniGate([...args, '--kubeconfig', file]);
+    assert.match(using('status').stderr, /\(CNI_GATE_CLUSTER_UNREACHABLE\)$/m);
+    const { status: exit, stdout, stderr } = using('status', '--context', 'here');
+    assert.deepEqual([exit, stderr], [0, ''], stdout);
+    assert.match(using('certs', 'show', '--context', 'here').stdout, /cni-gate-tls/);
+    assert.match(
+      using('status', '--context', 'there').stderr,
+      /it has no context there; it has the contexts away, here \(CNI_GATE_CLUSTER_CONFIG\)$/m,
     );
   });
 
@@ -492,8 +599,9 @@ suite('cni-gate status on a real control plane', () => {
     });
     t.after(() => terminal.kill('SIGKILL'));
     const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
-    const until = async (text: RegExp): Promise<void> => {
-      for (let seen = ''; !text.test(seen); ) {
+    const until = async (text: RegExp | ((seen: string) => boolean)): Promise<void> => {
+      const isIt = typeof text === 'function' ? text : (seen: string) => text.test(seen);
+      for (let seen = ''; !isIt(seen); ) {
         const { value, done } = await shown.next();
         assert.ok(!done, seen);
         seen += value;
@@ -503,6 +611,12 @@ suite('cni-gate status on a real control plane', () => {
     t.after(() => setReady(true));
     await setReady(false);
     await until(/\[H\S*\[JNot all is well/s);
+    // it is drawn again where only time went on, as it tells ages
+    await until((seen) => {
+      const frames = seen.split('\u001b[H').filter((frame) => /ll is well/.test(frame));
+      const timeless = frames.map((frame) => frame.replaceAll(/Status at \S+|\(\d\w*\)/g, ''));
+      return frames.some((frame, at) => timeless[at] === timeless[at + 1] && frame !== frames[at + 1]);
+    });
     // Ctrl-C
     terminal.stdin.write('\u0003');
     const [[code]] = await Promise.all([once(terminal, 'exit'), over]);

@@ -64,6 +64,8 @@ test('what serve cannot start with is told on stderr with a code, and ends with 
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
     [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
     [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
+    [['--context', 'x', '--profile', 'cilium'], /--context is for a cluster, and nothing here/],
+    [['--context', ''], /'' is invalid\. expected the name of a context/],
     [
       ['--profile', 'linkred'],
       /profile "linkred" does not exist: did you mean linkerd\? The configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,

@@ -24,7 +24,7 @@ test('a recorded review is answered over TLS, logged in one line and counted', a
     profiles: 'cilium',
   });
 
-  const told = server.lines.filter((line) => line.uid === review.request.uid && line.level === 30);
+  const told = server.lines.filter((line) => line.uid === review.request.uid && line.level === 'info');
   assert.equal(told.length, 1);
   const { namespace, pod, outcome, profiles, operations, dryRun, requestId } = told[0] ?? {};
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import type { TestContext } from 'node:test';
-import { pino } from 'pino';
+import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
 import { selfMadeCertificate } from '../../webhook/server/tls.ts';
 
@@ -36,7 +36,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     lines.push(line);
     for (const look of waiting) look(line);
   };
-  const log = pino({ level: 'debug' }, { write });
+  const log = openLog('debug', { write });
   const server = await serve({
     log,
     profile: 'cilium',

@@ -38,6 +38,8 @@ export class Report implements KeeperEvents {
   readonly #ahead: () => number;
   /** The webhook configurations as they were last read. */
   #seen: SeenConfigurations['configurations'] = [];
+  /** Names of the configurations in which this replica has seen a caBundle. */
+  readonly #filled = new Set<string>();
   /** What was said last, by what it is about. */
   readonly #said = new Map<string, string>();
 
@@ -83,6 +85,13 @@ export class Report implements KeeperEvents {
   mended(configuration: string, reason: FaultReason): void {
     this.#metrics.mended('webhook-configuration', reason);
     this.#metrics.trusts(configuration, true);
+    const isNew = reason === 'empty' && !this.#filled.has(configuration);
+    this.#filled.add(configuration);
+    if (isNew) {
+      // manifests bring no caBundle, so nobody has emptied one that was never seen full
+      this.#log.info({ configuration }, `the caBundle of ${configuration} was filled in`);
+      return;
+    }
     this.#log.warn({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; mended`);
   }
 
@@ -94,8 +103,10 @@ export class Report implements KeeperEvents {
   }
 
   seen({ configurations, absent, failed }: SeenConfigurations): void {
+    for (const { name, bundles } of configurations) if (bundles.some(Boolean)) this.#filled.add(name);
     for (const [name, message] of absent) {
       this.#metrics.trusts(name, false);
+      this.#filled.delete(name);
       this.#once(name, message, () => {
         this.#log.warn(
           { configuration: name, code: 'CNI_GATE_CA_BUNDLE' },

@@ -11,9 +11,10 @@ import type { Access, Connection } from './access.ts';
  * them. Loading this module costs what `@kubernetes/client-node` costs: see docs/decisions/way-to-the-cluster.md.
  *
  * @param file undefined for `$KUBECONFIG` (which may join several by colons), then `~/.kube/config`
+ * @param context of the file; undefined for its current one
  * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where there is none or it cannot be used
  */
-export function fromKubeconfig(file: string | undefined): Access {
+export function fromKubeconfig(file: string | undefined, context?: string): Access {
   const named = process.env.KUBECONFIG ?? '';
   const source = file ?? (named || join(homedir(), '.kube', 'config'));
   const load = (): KubeConfig => {
@@ -24,11 +25,15 @@ export function fromKubeconfig(file: string | undefined): Access {
     } catch (error) {
       throw unusable(source, error);
     }
+    if (context !== undefined) choose(config, context, source);
     return config;
   };
   if (file === undefined && named === '' && !existsSync(source)) throw nowhere(source);
   let config = load();
-  if (config.getCurrentCluster() === null) throw unusable(source, 'it has no current context with a cluster');
+  if (config.getCurrentCluster() === null) {
+    const wanted = context === undefined ? 'no current context' : `no context ${context}`;
+    throw unusable(source, `it has ${wanted} with a cluster`);
+  }
   let stale = false;
   return {
     source,
@@ -46,6 +51,16 @@ export function fromKubeconfig(file: string | undefined): Access {
       stale = true;
     },
   };
+}
+
+/** Makes a context the current one. */
+function choose(config: KubeConfig, context: string, source: string): void {
+  const names = config.getContexts().map(({ name }) => name);
+  if (!names.includes(context)) {
+    const known = names.length === 0 ? 'no contexts' : `the contexts ${names.join(', ')}`;
+    throw unusable(source, `it has no context ${context}; it has ${known}`);
+  }
+  config.setCurrentContext(context);
 }
 
 async function connectionOf(config: KubeConfig): Promise<Connection> {

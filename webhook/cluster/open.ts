@@ -7,16 +7,17 @@ import { inCluster } from './in-cluster.ts';
  * else `$KUBECONFIG`, else `~/.kube/config`. Nothing is sent yet, so a cluster that does not answer is no error.
  *
  * @param kubeconfig a file, which wins over everything else
+ * @param context of the kubeconfig file, which then wins over the service account too
  * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where no cluster is named anywhere, or what names it cannot be used
  */
-export async function openCluster(kubeconfig?: string): Promise<ApiClient> {
-  return new ApiClient(await findAccess(kubeconfig));
+export async function openCluster(kubeconfig?: string, context?: string): Promise<ApiClient> {
+  return new ApiClient(await findAccess(kubeconfig, context));
 }
 
-async function findAccess(kubeconfig: string | undefined): Promise<Access> {
-  const own = kubeconfig === undefined ? inCluster(process.env) : undefined;
+async function findAccess(kubeconfig: string | undefined, context: string | undefined): Promise<Access> {
+  const own = kubeconfig === undefined && context === undefined ? inCluster(process.env) : undefined;
   if (own !== undefined) return own;
   // loaded only here: in a pod it would cost its memory for nothing
   const { fromKubeconfig } = await import('./kubeconfig.ts');
-  return fromKubeconfig(kubeconfig);
+  return fromKubeconfig(kubeconfig, context);
 }

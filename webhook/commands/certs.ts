@@ -1,13 +1,12 @@
 import { Command, Option } from 'commander';
 import type { Wish } from '../certificates/by-hand.ts';
 import { managedAuthorityDays, managedDays, namesOf } from './managed.ts';
-import { days } from './options.ts';
+import { addClusterOptions, type ClusterFlags, days } from './options.ts';
 
-interface Flags {
+interface Flags extends ClusterFlags {
   namespace: string;
   tlsSecret: string;
   tlsService: string;
-  kubeconfig?: string;
   output: 'text' | 'json';
   tlsDays: number;
   tlsAuthorityDays: number;
@@ -41,9 +40,8 @@ export function certsCommand(): Command {
 }
 
 function inCluster(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: $KUBECONFIG, ~/.kube/config)')
+  const command = new Command(name).description(description);
+  return addClusterOptions(command, '$KUBECONFIG, ~/.kube/config')
     .addOption(
       new Option('-n, --namespace <name>', 'namespace of cni-gate').env('POD_NAMESPACE').default('cni-gate'),
     )
@@ -99,13 +97,13 @@ function servingNames({ tlsNames, tlsService, namespace }: Flags): string[] {
 }
 
 /** The cluster's objects, with every webhook configuration that calls the Service. */
-async function openShared({ kubeconfig, namespace, tlsSecret: secret, tlsService: service }: Flags) {
+async function openShared({ kubeconfig, context, namespace, tlsSecret: secret, tlsService: service }: Flags) {
   const [{ openCluster }, { SharedOverApi }, { configurationsCalling }] = await Promise.all([
     import('../cluster/open.ts'),
     import('../certificates/over-api.ts'),
     import('../certificates/ours.ts'),
   ]);
-  const client = await openCluster(kubeconfig);
+  const client = await openCluster(kubeconfig, context);
   const configurations = await configurationsCalling(client, { namespace, name: service });
   return new SharedOverApi(client, { namespace, secret, service, configurations }, () => new Date());
 }

@@ -1,5 +1,28 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../config/duration.ts';
+
+/** What the flags that name a cluster say. */
+export interface ClusterFlags {
+  kubeconfig?: string;
+  context?: string;
+}
+
+/**
+ * Adds the flags that name a cluster.
+ *
+ * @param otherwise where the cluster is taken from without them, for the help
+ */
+export function addClusterOptions(command: Command, otherwise: string): Command {
+  return command
+    .option('--kubeconfig <file>', `how to reach the cluster (default: ${otherwise})`)
+    .option('--context <name>', 'context of the kubeconfig file (default: its current one)', contextName);
+}
+
+/** The name of a context for commander. An empty one is mostly a variable that is not set. */
+function contextName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected the name of a context.');
+  return text;
+}
 
 /** The name of a namespace for commander. An empty one is mostly a variable that is not set, and does not mean all. */
 export function namespaceName(text: string): string {

@@ -3,14 +3,13 @@ import { CniGateError } from '../errors.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { type CertificateFlags, certificateFor } from './certificate.ts';
 import { addManagedOptions, checkManaged } from './managed.ts';
-import { days, milliseconds, port } from './options.ts';
+import { addClusterOptions, type ClusterFlags, days, milliseconds, port } from './options.ts';
 
-interface Flags extends CertificateFlags {
+interface Flags extends CertificateFlags, ClusterFlags {
   config?: string;
   image?: string;
   clusterState?: string;
   profile?: string;
-  kubeconfig?: string;
   host?: string;
   port: number;
   opsPort: number;
@@ -30,13 +29,8 @@ export function serveCommand(): Command {
       new Option('--image <image>', "validator's image where the configuration names none").env(
         'CNI_GATE_IMAGE',
       ),
-    )
-    .addOption(
-      new Option(
-        '--kubeconfig <file>',
-        'how to reach the cluster whose Namespaces give the opt-in labels (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
-      ),
-    )
+    );
+  addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
     .option('--cluster-state <file>', 'no cluster: Kubernetes objects to take the Namespaces from, reloaded')
     .option('--profile <profile>', 'no cluster needed: profile of every namespace, in place of its label')
     .addOption(
@@ -83,10 +77,15 @@ export function serveCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   checkFlags(flags);
   // loaded here: the other commands need no server
-  const [{ pino }, { serve }] = await Promise.all([import('pino'), import('../server/serve.ts')]);
-  const log = pino({ level: flags.logLevel });
-  const { logLevel: _, kubeconfig, ...rest } = flags;
-  const cluster = clusterNeeded(flags) ? await openCluster(kubeconfig, flags.ownNamespace) : undefined;
+  const [{ openLog }, { serve }] = await Promise.all([
+    import('../server/log.ts'),
+    import('../server/serve.ts'),
+  ]);
+  const log = openLog(flags.logLevel);
+  const { logLevel: _, kubeconfig, context, ...rest } = flags;
+  const cluster = clusterNeeded(flags)
+    ? await openCluster({ kubeconfig, context }, flags.ownNamespace)
+    : undefined;
   const certificate = certificateFor(flags, cluster?.client);
   const stopping = new AbortController();
   let server: RunningServer | undefined;
@@ -118,12 +117,15 @@ const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
 const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
 
 /** The cluster, whose code is loaded only here, and what the server takes from it. */
-async function openCluster(kubeconfig: string | undefined, ownNamespace: string | undefined) {
+async function openCluster(
+  { kubeconfig, context }: { kubeconfig: string | undefined; context: string | undefined },
+  ownNamespace: string | undefined,
+) {
   const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
     import('../cluster/watch.ts'),
   ]);
-  const client = await cluster.openCluster(kubeconfig);
+  const client = await cluster.openCluster(kubeconfig, context);
   const view: ServeOptions['cluster'] = (inside) => {
     const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, {
       ...inside,
@@ -155,9 +157,10 @@ function checkFlags(flags: Flags): void {
   if (flags.tlsCert !== undefined && flags.tlsCaOut !== undefined) {
     throw usage('--tls-ca-out is for a certificate made at start, not for one in files');
   }
-  if (flags.kubeconfig !== undefined && !clusterNeeded(flags)) {
+  for (const flag of ['kubeconfig', 'context'] as const) {
+    if (flags[flag] === undefined || clusterNeeded(flags)) continue;
     throw usage(
-      '--kubeconfig is for a cluster, and nothing here comes from one: see --cluster-state and --profile',
+      `--${flag} is for a cluster, and nothing here comes from one: see --cluster-state and --profile`,
     );
   }
   if (flags.clientName !== undefined && flags.clientCa === undefined)

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import type { FoundPolicy } from '../cluster/status/configuration.ts';
@@ -6,10 +7,10 @@ import { readPolicy } from '../config/file.ts';
 import { CniGateError } from '../errors.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
-import { namespaceName } from './options.ts';
+import type { TextOptions } from '../status/text.ts';
+import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
 
-interface Flags {
-  kubeconfig?: string;
+interface Flags extends ClusterFlags {
   namespace?: string;
   config?: string;
   ownNamespace: string;
@@ -30,14 +31,10 @@ const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known'
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
-  return new Command('status')
-    .description(
-      'tell what is in force, where networks are ready, which pods are held, and which run without a proof',
-    )
-    .option(
-      '--kubeconfig <file>',
-      'how to reach the cluster (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
-    )
+  const command = new Command('status').description(
+    'tell what is in force, where networks are ready, which pods are held, and which run without a proof',
+  );
+  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
     .option('-n, --namespace <name>', 'of the namespaces that opted in, only this one', namespaceName)
     .option(
       '--config <file>',
@@ -60,19 +57,26 @@ async function run(flags: Flags): Promise<void> {
   if (flags.probe && flags.watch)
     throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
-  const [{ openCluster }, { listStatus }, { statusOf }, { statusText }, { installedPolicy }] =
-    await Promise.all([
-      import('../cluster/open.ts'),
-      import('../cluster/status/list.ts'),
-      import('../status/compose.ts'),
-      import('../status/text.ts'),
-      import('../cluster/status/configuration.ts'),
-    ]);
+  const [
+    { openCluster },
+    { listStatus },
+    { statusOf },
+    { statusText },
+    { installedPolicy },
+    { withRoleNamed },
+  ] = await Promise.all([
+    import('../cluster/open.ts'),
+    import('../cluster/status/list.ts'),
+    import('../status/compose.ts'),
+    import('../status/text.ts'),
+    import('../cluster/status/configuration.ts'),
+    import('../cluster/status/role.ts'),
+  ]);
   const { config, ownNamespace, namespace } = flags;
   const all = flags.all === true;
   const given: FoundPolicy | undefined =
     config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const client = await openCluster(flags.kubeconfig);
+  const client = await openCluster(flags.kubeconfig, flags.context);
   try {
     const { policy, source } = given ?? (await installedPolicy(client, ownNamespace));
     const compose = (facts: StatusFacts): Status =>
@@ -82,7 +86,7 @@ async function run(flags: Flags): Promise<void> {
     const form = (status: Status): string =>
       flags.output === 'json'
         ? `${JSON.stringify(status, null, flags.watch ? undefined : 2)}\n`
-        : statusText(status, all) + gap;
+        : statusText(status, all, terminal()) + gap;
     const wanted = { policy, ownNamespace, namespace };
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
     const first = await listStatus(client, wanted);
@@ -90,14 +94,29 @@ async function run(flags: Flags): Promise<void> {
       const { makeProbe } = await import('../cluster/status/probe.ts');
       first.probe = await makeProbe(client, { ...first, ownNamespace });
     }
-    if (flags.watch) await follow(client, wanted, first, { compose, form });
+    if (flags.watch) await follow(client, wanted, first, { compose, form, output: flags.output });
     else {
       const status = compose(first);
       tell(status, form(status));
     }
+  } catch (error) {
+    throw withRoleNamed(error);
   } finally {
     client.close();
   }
+}
+
+/**
+ * How text is to look on standard output: as wide as the terminal, and in colour where it has colours. `styleText`
+ * looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
+ */
+function terminal(): TextOptions {
+  const { stdout } = process;
+  return {
+    // some terminals do not tell how wide they are, and read as 0
+    ...(stdout.isTTY && stdout.columns > 0 && { width: stdout.columns }),
+    paint: (style, text) => styleText(style, text, { stream: stdout }),
+  };
 }
 
 function tell(status: Status, text: string): void {
@@ -108,6 +127,9 @@ function tell(status: Status, text: string): void {
 /** Milliseconds between two looks at what the watches know. */
 const interval = 1000;
 
+/** Milliseconds after which a text on a terminal is drawn again, for the ages in it. */
+const stale = 10_000;
+
 /** Home, and away with what is below. */
 const redraw = '\u001b[H\u001b[J';
 
@@ -116,20 +138,31 @@ async function follow(
   client: ApiClient,
   wanted: Wanted,
   first: StatusFacts,
-  { compose, form }: { compose: (facts: StatusFacts) => Status; form: (status: Status) => string },
+  {
+    compose,
+    form,
+    output,
+  }: { compose: (facts: StatusFacts) => Status; form: (status: Status) => string; output: Flags['output'] },
 ): Promise<void> {
-  const { watchStatus } = await import('../cluster/status/watch.ts');
-  const warn = (_facts: object, message: string): void => void process.stderr.write(`cni-gate: ${message}\n`);
+  const [{ watchStatus }, { roleFor }] = await Promise.all([
+    import('../cluster/status/watch.ts'),
+    import('../cluster/status/role.ts'),
+  ]);
+  const warn = (told: { err?: unknown }, message: string): void =>
+    void process.stderr.write(`cni-gate: ${message}${roleFor(told.err)}\n`);
   const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn });
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());
   process.stdout.once('error', () => stop());
   const contentOf = ({ time: _, ...content }: Status): string => JSON.stringify(content);
   let shown = '';
+  let drawn = 0;
   const show = (status: Status): void => {
     const content = contentOf(status);
-    if (content === shown) return;
+    const isStale = process.stdout.isTTY && output === 'text' && performance.now() - drawn >= stale;
+    if (content === shown && !isStale) return;
     shown = content;
+    drawn = performance.now();
     tell(status, (process.stdout.isTTY ? redraw : '') + form(status));
   };
   show(compose(first));

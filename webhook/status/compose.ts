@@ -5,7 +5,7 @@ import { open, type State } from '../readiness/state.ts';
 import { timeText } from '../time-text.ts';
 import type { PodFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
-import { daemonSetsOf, type NamedDaemonSet, profilesInUse } from './in-use.ts';
+import { daemonSetsOf, type NamedDaemonSet, type OptedIn, profilesInUse } from './in-use.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
 import type {
   DaemonSetStatus,
@@ -19,6 +19,8 @@ import type {
 } from './model.ts';
 import type { ProbeFacts } from './probe/facts.ts';
 import { unprovedText } from './proof.ts';
+import { countProofs } from './proof-counts.ts';
+import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
 
 export interface StatusOptions {
@@ -69,7 +71,10 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     }
     daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
   }
-  const heldPods = pods.flatMap(heldOf);
+  const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
+  const unsent = whyUnsent({ ...facts, pods }, steer, now);
+  const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
+  const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
   const ready = nodes.every(({ inUse, state }) => !inUse || open.has(state));
   const right = ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0;
@@ -85,7 +90,8 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     notKnown,
     probe: probe === undefined ? null : probeStatus(probe),
     namespace: namespace ?? null,
-    namespaces,
+    namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
+    pods: proofs.total,
     daemonSets,
     nodes: nodes
       .toSorted(
@@ -112,7 +118,7 @@ function installationFaults(
   { present, faults }: Installation,
   ofWebhooks: Fault[],
   probe: ProbeFacts | undefined,
-  namespaces: Status['namespaces'],
+  namespaces: OptedIn[],
 ): Fault[] {
   if (present === false) return [notInstalled(namespaces)];
   const failed: Fault[] =
@@ -122,7 +128,7 @@ function installationFaults(
   return [...ofWebhooks, ...faults, ...failed];
 }
 
-function notInstalled(namespaces: Status['namespaces']): Fault {
+function notInstalled(namespaces: OptedIn[]): Fault {
   const names = namespaces.map(({ name }) => name);
   const told =
     names.length === 0
@@ -173,10 +179,20 @@ function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<st
   return { code: 'CNI_GATE_DAEMONSET_UNKNOWN', message };
 }
 
-function heldOf({ namespace, name, held }: PodFacts): HeldPod[] {
+function heldOf({ namespace, name, held }: PodFacts, unsent: ReturnType<typeof whyUnsent>): HeldPod[] {
   if (held === undefined) return [];
-  const { refused, since, nominated, why } = held;
-  return [{ namespace, name, refused, since: textOf(since), nominated: nominated || null, why }];
+  const { refused, since, nominated, why, pod } = held;
+  return [
+    {
+      namespace,
+      name,
+      refused,
+      since: textOf(since),
+      nominated: nominated || null,
+      unsent: unsent(pod),
+      why,
+    },
+  ];
 }
 
 function unprovedOf({ namespace, name, node, unproved: reason }: PodFacts): UnprovedPod[] {

@@ -1,8 +1,10 @@
 import type { Policy } from '../config/policy.ts';
 import type { Readiness } from '../readiness/readiness.ts';
+import type { Room } from '../steer/room.ts';
+import type { WaitingPod } from '../steer/waiting.ts';
 import type { InstallationFacts } from './installation/facts.ts';
 import type { ProbeFacts } from './probe/facts.ts';
-import type { Unproved } from './proof.ts';
+import type { ProofState, Unproved } from './proof.ts';
 
 /** What status keeps of a namespace. */
 export interface OptIn {
@@ -21,6 +23,23 @@ export interface Hold {
   since: number | undefined;
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
   nominated: string;
+  /** All of it that says where it could go. */
+  pod: WaitingPod;
+}
+
+/** That a node was named for a pod. */
+export interface Nominated {
+  node: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What is asked for only where pods are held. */
+export interface HeldKnowledge {
+  /** What is taken of a node; undefined where that is not known. */
+  room?: (node: string) => Room | undefined;
+  /** The last nomination of a pod, by its UID; undefined where there was none, or that is not known. */
+  lastNomination?: (uid: string) => Nominated | undefined;
 }
 
 /** What status keeps of a pod in a namespace that opted in. */
@@ -31,6 +50,8 @@ export interface PodFacts {
   node?: string;
   /** The profile that its own label asks for, where that overrides the namespace's. */
   profile?: string;
+  /** What came of its check. */
+  proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
 }
@@ -61,7 +82,7 @@ export interface SchedulerFacts {
 }
 
 /** All that a status is made of. */
-export interface StatusFacts {
+export interface StatusFacts extends HeldKnowledge {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;

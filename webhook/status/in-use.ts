@@ -3,7 +3,8 @@ import type { DaemonSetRef } from '../config/types.ts';
 import { CniGateError } from '../errors.ts';
 import type { Fault, Status } from './model.ts';
 
-type OptedIn = Status['namespaces'][number];
+/** A namespace that opted in. */
+export type OptedIn = Pick<Status['namespaces'][number], 'name' | 'profile'>;
 
 /** The profiles that labels of namespaces and pods ask for, and what is wrong with those labels. */
 export function profilesInUse(

@@ -3,6 +3,7 @@ import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
 import type { ProbeFacts } from './probe/facts.ts';
 import type { Unproved } from './proof.ts';
+import type { ProofCounts } from './proof-counts.ts';
 
 /** Something that the configuration or a label has wrong. */
 export interface Fault {
@@ -74,6 +75,33 @@ export interface NodeStatus {
   why: string;
 }
 
+/**
+ * Why a pod that is held was sent nowhere:
+ * - `not-steering`: nobody sends pods elsewhere;
+ * - `no-node-ready`: no other node is ready for its profiles;
+ * - `no-node-fits`: of those that are, none takes it;
+ * - `node-ready`: the node that it was refused for is ready by now;
+ * - `due`: there is a node for it, and it is sent soon;
+ * - `ignored`: it was sent, the scheduler did not bind it there, and steering pauses;
+ * - `leaving`: it is being deleted;
+ * - `unwieldy`: it asks for too much of its node;
+ * - `not-known`: that would need what status may not read.
+ */
+export interface Unsent {
+  reason:
+    | 'not-steering'
+    | 'no-node-ready'
+    | 'no-node-fits'
+    | 'node-ready'
+    | 'due'
+    | 'ignored'
+    | 'leaving'
+    | 'unwieldy'
+    | 'not-known';
+  /** The reason for people, with what it is about. */
+  why: string;
+}
+
 export interface HeldPod {
   namespace: string;
   name: string;
@@ -83,6 +111,8 @@ export interface HeldPod {
   since: string | null;
   /** The node that it was sent to; null where it was not. */
   nominated: string | null;
+  /** Why it was sent nowhere; null where it was sent. */
+  unsent: Unsent | null;
   /** What was not ready at its last try, as the refusal tells; empty where that is cut off. */
   why: string;
 }
@@ -117,8 +147,10 @@ export interface Status {
   probe: ProbeStatus | null;
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
-  /** Namespaces that opted in. */
-  namespaces: { name: string; profile: string }[];
+  /** Namespaces that opted in, and what came of the checks of their pods. */
+  namespaces: { name: string; profile: string; pods: ProofCounts }[];
+  /** What came of the checks of all these pods. */
+  pods: ProofCounts;
   daemonSets: DaemonSetStatus[];
   /** Where a DaemonSet is not ready; with `--all` everywhere. */
   nodes: NodeStatus[];

@@ -2,18 +2,19 @@ import { exemption } from '../admission/exempt.ts';
 import type { Pod } from '../admission/pod.ts';
 import { readStatus } from '../admission/status.ts';
 import type { Policy } from '../config/policy.ts';
-import { type ApiPendingPod, pickPending, waitsBy } from '../gate/pending.ts';
-import { refusedFor } from '../gate/refusal.ts';
+import { waitsBy } from '../gate/pending.ts';
+import { type Refused, refusedFor } from '../gate/refusal.ts';
 import { optOutValue, profileLabel } from '../names.ts';
 import { own } from '../own.ts';
-import type { PodFacts } from './facts.ts';
-import { type RunningStatus, unproved } from './proof.ts';
+import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../steer/waiting.ts';
+import type { Hold, PodFacts } from './facts.ts';
+import { type ProofState, proofState, type RunningStatus, unproved } from './proof.ts';
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiPendingPod & {
+  ApiWaitingPod & {
     spec: { nodeName?: string };
-    status?: RunningStatus & { nominatedNodeName?: string };
+    status?: RunningStatus;
   };
 
 /** What decides who is left alone. */
@@ -27,28 +28,38 @@ export interface Exempting {
 export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
   const { namespace = '', name } = pod.metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
-  const held = refused !== undefined && {
-    refused: refused.node,
-    why: refused.why,
-    since: pickPending(pod).heldSince,
-    nominated: pod.status?.nominatedNodeName ?? '',
-  };
-  const without = isLeftAlone(pod, exempting) ? undefined : unproved(pod, pod.status ?? {});
+  const held = refused !== undefined && holdOf(pickWaiting(pod), refused);
+  const exempt = whyExempt(pod, exempting);
+  const without = exempt === undefined ? unproved(pod, pod.status ?? {}) : undefined;
+  const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, pod.status ?? {}));
   const profile = readStatus(pod)?.chosenBy === 'pod' && own(pod.metadata.labels, profileLabel);
   return {
     namespace,
     name,
     ...(pod.spec.nodeName && { node: pod.spec.nodeName }),
     ...(profile && { profile }),
+    proof,
     ...(held && { held }),
     ...(without && { unproved: without }),
   };
 }
 
-/** Whether admission would have left the pod alone, or the pod itself asked for that and may. */
-function isLeftAlone(pod: ApiStatusPod, { policy, ownNamespace }: Exempting): boolean {
+const holdOf = (pod: WaitingPod, { node, why }: Refused): Hold => ({
+  refused: node,
+  why,
+  since: pod.heldSince,
+  nominated: pod.nominated,
+  pod,
+});
+
+/** Why the pod needs no proof: it asked for none and may, or admission would have left it alone. */
+function whyExempt(
+  pod: ApiStatusPod,
+  { policy, ownNamespace }: Exempting,
+): 'optedOut' | 'leftAlone' | undefined {
   const { namespace = '', name } = pod.metadata;
   const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
-  const optedOut = own(pod.metadata.labels, profileLabel) === optOutValue && policy.proof.allowOptOut;
-  return optedOut || exemption(request, policy.daemonSets, ownNamespace) !== undefined;
+  if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'leftAlone';
+  const asksForNone = own(pod.metadata.labels, profileLabel) === optOutValue;
+  return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
 }

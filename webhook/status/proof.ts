@@ -1,3 +1,4 @@
+import { exitCode } from '../../validator/exit-codes.ts';
 import type { Pod } from '../admission/pod.ts';
 import { readStatus } from '../admission/status.ts';
 import { isErrorCode } from '../errors.ts';
@@ -30,7 +31,15 @@ export const unprovedText: Record<Unproved, string> = {
 /** The state of a container, as the API gives it. */
 interface ContainerStatus {
   name: string;
-  state?: { running?: object | null; terminated?: { exitCode: number } | null } | null;
+  state?: { running?: object | null; terminated?: Terminated | null } | null;
+  /** Of the run before, where the container was started again. */
+  lastState?: { terminated?: Terminated | null } | null;
+}
+
+interface Terminated {
+  exitCode: number;
+  /** What the container wrote to its termination log. */
+  message?: string | null;
 }
 
 /** The parts of a pod's status that {@link unproved} reads, as the API gives them. */
@@ -53,7 +62,7 @@ export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined 
   const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
   if (at < 0) return 'container-missing';
   if (at > 0) return 'not-first';
-  const ours = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
+  const ours = oursIn(status);
   return ours?.state?.terminated?.exitCode === 0 ? undefined : 'not-completed';
 }
 
@@ -61,4 +70,49 @@ export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined 
 function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus): boolean {
   const all = [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])];
   return phase === 'Running' || all.some(({ name, state }) => name !== validatorContainer && state?.running);
+}
+
+/**
+ * What came of the check of a pod:
+ * - `passed`: our init container ended with 0;
+ * - `failed`: it ended with another code, 95 for a network that is wrong, or with a failure that `proof.mode: warn`
+ *   let pass;
+ * - `waiting`: it has not ended yet;
+ * - `optedOut`: the pod opted out, and may;
+ * - `unproved`: the pod runs without a proof, see {@link Unproved};
+ * - `leftAlone`: admission left it alone, or no profile promises it anything.
+ */
+export type ProofState = (typeof proofStates)[number];
+export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
+
+/** What came of the check of a pod that admission neither leaves alone nor lets opt out, and that has no {@link unproved}. */
+export function proofState(pod: Pod, status: RunningStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
+  const checks = readStatus(pod)?.checks;
+  if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
+  const { state, lastState } = oursIn(status) ?? {};
+  if (state?.terminated) return isPass(state.terminated) ? 'passed' : endedBy(state.terminated);
+  // a pass before this run was one of another sandbox
+  const before = lastState?.terminated;
+  return before && !isPass(before) ? endedBy(before) : 'waiting';
+}
+
+const oursIn = ({ initContainerStatuses }: RunningStatus): ContainerStatus | undefined =>
+  initContainerStatuses?.find(({ name }) => name === validatorContainer);
+
+/** Codes of a check that a signal ended before it had a verdict. */
+const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
+
+const endedBy = ({ exitCode: code }: Terminated): 'failed' | 'waiting' =>
+  stopped.has(code) ? 'waiting' : 'failed';
+
+/** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
+function isPass({ exitCode: code, message }: Terminated): boolean {
+  if (code !== exitCode.proved) return false;
+  try {
+    const told: { code?: unknown } | null = JSON.parse(message ?? 'null');
+    return told?.code === undefined || told.code === exitCode.proved;
+  } catch {
+    // the validator of a mesh writes what it likes
+    return true;
+  }
 }

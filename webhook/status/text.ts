@@ -1,22 +1,62 @@
 import { clean } from '../clean.ts';
+import { statusRole } from '../names.ts';
 import { states } from '../readiness/state.ts';
+import { ageText } from './age.ts';
+import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
 import type { DaemonSetStatus, Status } from './model.ts';
+import { proofStates } from './proof.ts';
+import type { ProofCounts } from './proof-counts.ts';
+import { type Cell, layTable } from './table.ts';
+import { wrap } from './wrap.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;
+
+/** How wide text is where nobody says: also what goes into a file or a pipe. */
+export const defaultWidth = 100;
+
+/** A narrower terminal breaks lines by itself. */
+const leastWidth = 40;
+
+export interface TextOptions {
+  /** Characters of a line. */
+  width?: number;
+  paint?: Paint;
+}
+
+/** Lines that fit already and may hold colours, beside plain ones, which are made to fit. */
+type Line = string | { laid: string };
 
 /**
  * A status for people.
  *
  * @param all every row, however many there are
  */
-export function statusText(status: Status, all: boolean): string {
+export function statusText(
+  status: Status,
+  all: boolean,
+  { width: asked = defaultWidth, paint = (_style, text) => text }: TextOptions = {},
+): string {
   const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
     status;
   const most = all ? Number.POSITIVE_INFINITY : mostRows;
-  const lines = [
-    ...verdict(status),
+  const width = Math.max(asked, leastWidth);
+  const emphasis = emphasisBy(paint);
+  const since = (text: string | null): Cell => withAge(text, time);
+  /** A table after an empty line; nothing where it has no rows. */
+  const table = (head: string[], rows: Cell[][], mostShown: number, sentences = 1): Line[] => {
+    if (rows.length === 0) return [];
+    const shown = rows.slice(0, mostShown).map((row) => row.map((cell) => cell && clean(cell)));
+    const more = rows.length - shown.length;
+    return [
+      '',
+      ...layTable(head, shown, { width, sentences, emphasis }).map((laid) => ({ laid })),
+      ...(more > 0 ? [`and ${more} more: --all shows them`] : []),
+    ];
+  };
+  const lines: Line[] = [
+    ...verdict(status, paint),
     `Status at ${time}, by ${configuration}`,
     whoOptedIn(status, all),
     ...table(
@@ -35,22 +75,26 @@ export function statusText(status: Status, all: boolean): string {
       ['DAEMONSET', 'PROFILES', 'IN USE', ...states.map((state) => state.toUpperCase())],
       daemonSets.map(daemonSetRow),
       most,
+      0,
     ),
     ...table(
       ['NODE', 'DAEMONSET', 'STATE', 'SINCE', 'POD', 'WHY'],
-      nodes.map(({ node, daemonSet, state, since, pod, why }) => [node, daemonSet, state, since, pod, why]),
+      nodes.map((node) => [node.node, node.daemonSet, node.state, since(node.since), node.pod, node.why]),
       most,
     ),
+    ...proofTable(status, table, most),
     ...table(
-      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO', 'WHY'],
-      heldPods.map(({ namespace, name, refused, since, nominated, why }) => [
-        `${namespace}/${name}`,
-        refused,
-        since,
-        nominated,
-        why,
+      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO', 'WHY', 'NOT SENT'],
+      heldPods.map((pod) => [
+        `${pod.namespace}/${pod.name}`,
+        pod.refused,
+        since(pod.since),
+        pod.nominated,
+        pod.why,
+        pod.unsent?.why ?? null,
       ]),
       most,
+      2,
     ),
     ...table(
       ['POD WITHOUT PROOF', 'NODE', 'WHY'],
@@ -62,9 +106,44 @@ export function statusText(status: Status, all: boolean): string {
       faults.map(({ code, message }) => [`${message} (${code})`]),
       most,
     ),
+    ...(verbs.some(({ inForce }) => inForce === null)
+      ? ['', `ClusterRole ${statusRole} has the rights to all that is not known here.`]
+      : []),
   ];
-  return lines.map((line) => `${clean(line)}\n`).join('');
+  return lines
+    .flatMap((line) => (typeof line === 'string' ? wrap(clean(line), width) : line.laid))
+    .map((line) => `${line}\n`)
+    .join('');
 }
+
+/** How many pods are in which state of their check; nothing where there are no pods. */
+function proofTable(
+  { namespaces, pods }: Status,
+  table: (head: string[], rows: Cell[][], most: number, sentences: number) => Line[],
+  most: number,
+): Line[] {
+  const row = (name: string, counts: ProofCounts): Cell[] => [
+    name,
+    ...proofStates.map((state) => String(counts[state])),
+  ];
+  const some = namespaces.filter(({ pods: counts }) => Object.values(counts).some((count) => count > 0));
+  if (some.length === 0) return [];
+  const rows = some.slice(0, most).map(({ name, pods: counts }) => row(name, counts));
+  const rest = some.length - rows.length;
+  return [
+    ...table(
+      ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'UNPROVED', 'LEFT ALONE'],
+      some.length > 1 ? [...rows, row('all', pods)] : rows,
+      Number.POSITIVE_INFINITY,
+      0,
+    ),
+    ...(rest > 0 ? [`and ${rest} more namespaces, which are counted in all: --all shows them`] : []),
+  ];
+}
+
+/** A time with its age beside it, as kubectl tells ages. */
+const withAge = (since: string | null, now: string): Cell =>
+  since === null ? null : `${since} (${ageText(Date.parse(now) - Date.parse(since))})`;
 
 const yesOrNo = (value: boolean | null): string => (value === null ? 'not known' : value ? 'yes' : 'no');
 
@@ -80,36 +159,18 @@ function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: Daemo
 }
 
 /** What it comes to; of `--probe` what came of it; how much is wrong, where that is more than one thing. */
-function verdict(status: Status): string[] {
+function verdict(status: Status, paint: Paint): Line[] {
   const { headline, verdict: is, probe } = status;
   const counts = countsOf(status);
   const more = is === 'not-well' && (counts.length > 1 || status.faults.length > 1);
   return [
-    headline,
+    // in one line, however long: scripts and people look at the first one
+    { laid: paint(is === 'well' ? 'green' : 'red', clean(headline)) },
     ...(more ? [`In all: ${counts.join(', ')}.`] : []),
     ...(probe === null
       ? []
       : [`Probe${probe.namespace ? ` in namespace ${probe.namespace}` : ''}: ${probe.what}`]),
   ];
-}
-
-type Cell = string | null;
-
-/** A table after an empty line, as wide as it has to be; nothing where it has no rows. */
-function table(head: string[], rows: Cell[][], most: number): string[] {
-  if (rows.length === 0) return [];
-  const shown = [head, ...rows.slice(0, most).map((row) => row.map((cell) => cell || '-'))];
-  const widths = head.map((_, at) =>
-    shown.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0),
-  );
-  const lines = shown.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  const more = rows.length - (shown.length - 1);
-  return ['', ...lines, ...(more > 0 ? [`and ${more} more: --all shows them`] : [])];
 }
 
 /** A list that stays on a line or two. */

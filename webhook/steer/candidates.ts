@@ -1,7 +1,5 @@
 import type { NodeFacts } from '../readiness/facts.ts';
-import { isThere } from '../scheduling/amounts.ts';
-import { wantsNode } from '../scheduling/node-selector.ts';
-import { type Taint, toleratesAll } from '../scheduling/taints.ts';
+import { type MisfitCounts, misfitOf } from './misfit.ts';
 import type { WaitingPod } from './waiting.ts';
 
 /**
@@ -9,18 +7,21 @@ import type { WaitingPod } from './waiting.ts';
  */
 export type Takes = (profiles: readonly string[], node: string) => boolean;
 
-/** A cordoned node turns away whoever does not tolerate this. Source: Kubernetes, plugin NodeUnschedulable. */
-const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-
 /** More are not looked at for pods of one kind in one go: 5,000 nodes need not be known to choose a good one. */
 const enough = 64;
+
+/** Nodes that suit a pod, and why those that were looked at before enough were found do not. */
+export interface Found {
+  nodes: NodeFacts[];
+  misfits: Readonly<MisfitCounts>;
+}
 
 /** Nodes for pods, whatever is on them already. Pods that ask for the same are looked at once. */
 export class Candidates {
   readonly #nodes: readonly NodeFacts[];
   readonly #takes: Takes;
   readonly #start: number;
-  readonly #found = new Map<string, NodeFacts[]>();
+  readonly #found = new Map<string, Found>();
   /** By profiles: few nodes take anybody when it matters most, as when a whole cluster starts. */
   readonly #taking = new Map<string, NodeFacts[]>();
 
@@ -31,15 +32,20 @@ export class Candidates {
     this.#start = start;
   }
 
-  for(pod: WaitingPod): NodeFacts[] {
+  for(pod: WaitingPod): Found {
     const known = this.#found.get(pod.kind);
     if (known !== undefined) return known;
     const taking = this.#takingNodes(pod.profiles);
-    const found: NodeFacts[] = [];
-    for (let index = 0; index < taking.length && found.length < enough; index += 1) {
+    const nodes: NodeFacts[] = [];
+    const misfits: MisfitCounts = { 'not-ready': this.#nodes.length - taking.length };
+    for (let index = 0; index < taking.length && nodes.length < enough; index += 1) {
       const node = taking[(this.#start + index) % taking.length];
-      if (node !== undefined && suits(pod, node)) found.push(node);
+      if (node === undefined) continue;
+      const misfit = misfitOf(pod, node);
+      if (misfit === undefined) nodes.push(node);
+      else misfits[misfit] = (misfits[misfit] ?? 0) + 1;
     }
+    const found = { nodes, misfits };
     this.#found.set(pod.kind, found);
     return found;
   }
@@ -52,10 +58,4 @@ export class Candidates {
     this.#taking.set(key, taking);
     return taking;
   }
-}
-
-/** Whether a node would do for the pod if it were empty. */
-export function suits({ wish, tolerations, requests }: WaitingPod, node: NodeFacts): boolean {
-  const taints = node.unschedulable ? [...node.taints, cordon] : node.taints;
-  return wantsNode(wish, node) && toleratesAll(tolerations, taints) && isThere(requests, node.allocatable);
 }

@@ -3,7 +3,9 @@ import { Candidates, type Takes } from './candidates.ts';
 import type { History } from './history.ts';
 import { Hopes } from './hopes.ts';
 import { lookOf } from './look.ts';
+import type { Misfit, MisfitCounts } from './misfit.ts';
 import { once } from './once.ts';
+import type { PassedOver } from './passed-over.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
 import { reachesVolumes, type VolumeWish } from './volumes.ts';
@@ -22,6 +24,8 @@ export interface Known {
   start: number;
   /** Milliseconds since the epoch. */
   now: number;
+  /** Told of each pod that waits for a node and is nominated nowhere. */
+  passedOver?: (pod: WaitingPod, why: PassedOver) => void;
 }
 
 export interface Nomination {
@@ -52,7 +56,7 @@ export interface Plan {
  * @param most how many nominations at most
  */
 export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
-  const { history, now, volumes } = known;
+  const { history, now, volumes, passedOver = () => {} } = known;
   const candidates = new Candidates(known.nodes, known.takes, known.start);
   // what is known of a node may become too old while this is made
   const room = once(known.room);
@@ -66,39 +70,59 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
   const result: Plan = { nominations: [], unknown: { rooms: [], volumes: [] }, again: undefined };
   for (const pod of [...pods].sort(byTime)) {
     if (result.nominations.length >= most) break;
-    if (!needsHelp(pod, known)) continue;
-    const seen = othersSeenFrom(pod, now);
-    const notBefore = Math.max(history.notBefore(pod), seen);
-    if (notBefore > now) {
-      result.again = Math.min(notBefore, result.again ?? notBefore);
+    if (!isRefused(pod)) continue;
+    const settledBy = needsNoHelp(pod, known);
+    if (settledBy !== undefined) {
+      passedOver(pod, { why: settledBy });
       continue;
     }
+    const seen = othersSeenFrom(pod, now);
+    const notBefore = Math.max(history.notBefore(pod), seen);
     const width = widths.get(pod.group) ?? history.width(pod);
-    if (width <= 0) continue;
+    if (notBefore > now || width <= 0) {
+      if (notBefore > now) result.again = Math.min(notBefore, result.again ?? notBefore);
+      passedOver(pod, { why: 'pause' });
+      continue;
+    }
     const wish = pod.claims.length === 0 ? nowhere : volumes(pod);
     if (wish === undefined) {
       result.unknown.volumes.push(pod);
+      passedOver(pod, { why: 'volumes-unknown' });
       continue;
     }
     if (pod.neighbours.spread.length > 0 && room(pod.refused) === undefined) {
       result.unknown.rooms.push(pod.refused);
+      passedOver(pod, { why: 'room-unknown', nodes: [pod.refused] });
       continue;
     }
     // the refused node is not among them: it takes the pod no more than it did
-    const open = candidates
-      .for(pod)
-      .filter(
-        (node) =>
-          !history.avoids(pod, node.name, () => look(node), now) &&
-          reachesVolumes(wish, node) &&
-          !hopes.areVain(pod, node.name),
-      );
+    const candidate = candidates.for(pod);
+    const misfits: MisfitCounts = { ...candidate.misfits };
+    const misfitHere = (node: NodeFacts): Misfit | undefined => {
+      if (history.avoids(pod, node.name, () => look(node), now)) return 'ignored';
+      if (!reachesVolumes(wish, node)) return 'volumes';
+      return hopes.areVain(pod, node.name) ? 'neighbours' : undefined;
+    };
+    const open = candidate.nodes.filter((node) => {
+      const misfit = misfitHere(node);
+      if (misfit !== undefined) misfits[misfit] = (misfits[misfit] ?? 0) + 1;
+      return misfit === undefined;
+    });
     const found = sites.best(pod, open);
     if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
-    if (found.site === undefined) continue;
+    if (found.site === undefined) {
+      passedOver(
+        pod,
+        found.unknown.length > 0
+          ? { why: 'room-unknown', nodes: found.unknown }
+          : { why: 'no-node', misfits: { ...misfits, full: open.length } },
+      );
+      continue;
+    }
     const { node, room: there } = found.site;
     if (there.at < seen) {
       result.unknown.rooms.push(node.name);
+      passedOver(pod, { why: 'room-unknown', nodes: [node.name] });
       continue;
     }
     result.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, there) });
@@ -129,14 +153,22 @@ function othersSeenFrom({ neighbours: { kind }, heldSince }: WaitingPod, now: nu
 const byTime = (one: WaitingPod, other: WaitingPod): number =>
   (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
 
-/** Whether a pod waits for our refusal alone, and nothing is under way for it. */
-function needsHelp(
-  pod: WaitingPod,
+type RefusedPod = WaitingPod & { refused: string };
+
+const isRefused = (pod: WaitingPod): pod is RefusedPod => pod.refused !== undefined;
+
+/** Why nothing has to be done, or can be, for a pod that was refused; undefined where it needs help. */
+function needsNoHelp(
+  pod: RefusedPod,
   { history, nodes, takes }: Known,
-): pod is WaitingPod & { refused: string } {
-  const { refused, leaving, profiles, nominated } = pod;
-  if (refused === undefined || leaving || pod.unwieldy || history.isBusy(pod)) return false;
-  if (takes(profiles, refused)) return false;
+): 'leaving' | 'unwieldy' | 'under-way' | 'node-ready' | undefined {
+  const { refused, leaving, unwieldy, profiles, nominated } = pod;
+  if (leaving) return 'leaving';
+  if (unwieldy) return 'unwieldy';
+  if (history.isBusy(pod)) return 'under-way';
+  if (takes(profiles, refused)) return 'node-ready';
   // a nomination of somebody else's, or of a leader before this one
-  return nominated === '' || !nodes.some(({ name }) => name === nominated) || !takes(profiles, nominated);
+  const mayComeTrue =
+    nominated !== '' && nodes.some(({ name }) => name === nominated) && takes(profiles, nominated);
+  return mayComeTrue ? 'under-way' : undefined;
 }

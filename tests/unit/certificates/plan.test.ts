@@ -134,6 +134,21 @@ suite('what is known beats what is found', () => {
     );
   });
 
+  test('no Secret is a fault, unless nothing was made yet: a first start', () => {
+    const reasons = (more: Partial<Sight> = {}): string[] =>
+      plan(undefined, more).faults.map(({ reason }) => reason);
+    assert.deepEqual(reasons(), []);
+    for (const more of [
+      { kept: first },
+      { trust: trusting(first) },
+      { trust: trusting(first), waitedFor: patience },
+      { trust: trusting(first), now: later(400 * day) },
+      { trust: { ...trusting(), complete: false } },
+    ]) {
+      assert.deepEqual(reasons(more), ['missing']);
+    }
+  });
+
   test('a Secret with an authority that does not follow the one that is trusted is put back', () => {
     const seen = plan(other, { kept: first, trust: trusting(first) });
     assert.deepEqual(seen.step, { do: 'restore', state: first });

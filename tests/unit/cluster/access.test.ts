@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Access } from '../../../webhook/cluster/access.ts';
 import { inCluster } from '../../../webhook/cluster/in-cluster.ts';
 import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
 
@@ -119,5 +120,35 @@ test('kubeconfig that cannot be used is told with its name', (t) => {
   ] as const) {
     const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
     assert.throws(() => fromKubeconfig(join(path, name)), error);
+  }
+});
+
+const contexts = `
+apiVersion: v1
+kind: Config
+current-context: one
+contexts: [{name: one, context: {cluster: a, user: u}}, {name: two, context: {cluster: b, user: u}}]
+clusters: [{name: a, cluster: {server: "https://a:6443"}}, {name: b, cluster: {server: "https://b:6443"}}]
+users: [{name: u, user: {token: abc}}]
+`;
+
+test('kubeconfig: a context that is named wins over the current one, also once it is read anew', async (t) => {
+  const file = join(folder(t, { config: contexts }), 'config');
+  const server = async (access: Access): Promise<string> => (await access.connection()).server;
+  assert.equal(await server(fromKubeconfig(file)), 'https://a:6443');
+  const access = fromKubeconfig(file, 'two');
+  assert.equal(await server(access), 'https://b:6443');
+  access.refresh();
+  assert.equal(await server(access), 'https://b:6443');
+});
+
+test('kubeconfig: a context that is not there is told with those that are', (t) => {
+  const path = folder(t, { config: contexts, empty: '{}' });
+  for (const [name, text] of [
+    ['config', /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/],
+    ['empty', /cannot use kubeconfig .*empty: it has no context three; it has no contexts$/],
+  ] as const) {
+    const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
+    assert.throws(() => fromKubeconfig(join(path, name), 'three'), error);
   }
 });

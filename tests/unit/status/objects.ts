@@ -1,9 +1,11 @@
 import { installedPolicies, installedWebhooks } from '../../../webhook/names.ts';
-import type { Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
+import type { Hold, Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, PolicyPair } from '../../../webhook/status/installation/facts.ts';
 import { expectedPolicies } from '../../../webhook/status/installation/policy-rules.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { now } from '../readiness/objects.ts';
+import { waiting } from '../steer/support.ts';
 
 /** A pod that runs with the proof that was promised to it. */
 export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiStatusPod {
@@ -83,3 +85,14 @@ export const wholeInstallation: InstallationFacts = {
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
   failurePolicy: 'Fail',
 };
+
+/** A pod that is held, and what of it says where it could go. */
+export const holdOf = (name: string, hold: Omit<Hold, 'pod'>, more: Partial<WaitingPod> = {}): Hold => ({
+  ...hold,
+  pod: waiting(name, {
+    heldSince: hold.since,
+    refused: hold.refused,
+    nominated: hold.nominated,
+    ...more,
+  }),
+});

@@ -129,7 +129,7 @@ suite('who is left alone by admission is no pod without a proof', () => {
 
 test('of a pod that is well nothing is kept but its name and node', () => {
   const facts = pickPod(provedPod('web-0'), { policy, ownNamespace: 'cni-gate' });
-  assert.deepEqual(facts, { namespace: 'shop', name: 'web-0', node: 'n1' });
+  assert.deepEqual(facts, { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' });
 });
 
 test('a pod whose own label overrides the namespace tells what it asks for', () => {
@@ -159,14 +159,55 @@ test('a pod that was refused tells its node, since when, and where it was sent',
     containerStatuses: [],
   };
   const pod = provedPod('x', { spec: { containers: [], nodeName: '' }, status });
-  assert.deepEqual(pickPod(pod, { policy, ownNamespace: 'cni-gate' }), {
-    namespace: 'shop',
-    name: 'x',
-    held: {
-      refused: 'n1',
-      why: 'DaemonSet net/agent is broken there',
-      since: Date.parse('2026-11-21T11:59:00Z'),
-      nominated: 'n2',
+  const { held, ...rest } = pickPod(pod, { policy, ownNamespace: 'cni-gate' });
+  assert.deepEqual(rest, { namespace: 'shop', name: 'x', proof: 'waiting' });
+  const { pod: waits, ...hold } = held ?? {};
+  assert.deepEqual(hold, {
+    refused: 'n1',
+    why: 'DaemonSet net/agent is broken there',
+    since: Date.parse('2026-11-21T11:59:00Z'),
+    nominated: 'n2',
+  });
+  assert.deepEqual([waits?.uid, waits?.refused, waits?.profiles], ['x-uid', 'n1', ['mesh']]);
+});
+
+suite('what came of the check of a pod', () => {
+  const ours = (status: object): Partial<ApiStatusPod> => ({
+    status: {
+      phase: 'Pending',
+      initContainerStatuses: [{ name: 'cni-gate-validator', ...status }],
+      containerStatuses: [{ name: 'web', state: {} }],
     },
   });
+  const ended = (code: number, message?: string) => ({
+    terminated: { exitCode: code, ...(message !== undefined && { message }) },
+  });
+  const notStarted = { phase: 'Pending', initContainerStatuses: null, containerStatuses: null };
+  const cases: [string, Partial<ApiStatusPod>, string][] = [
+    ['it runs', {}, 'passed'],
+    ['it passed, and other init containers follow', ours({ state: ended(0, '{"code":0}') }), 'passed'],
+    ["a mesh's own validator, which writes what it likes", ours({ state: ended(0, 'fine') }), 'passed'],
+    ['the network is wrong', ours({ state: ended(95) }), 'failed'],
+    ['and it is checked again later', ours({ state: {}, lastState: ended(95) }), 'failed'],
+    ['and it is checked again now', ours({ state: { running: {} }, lastState: ended(95) }), 'failed'],
+    ['it could not be checked', ours({ state: {}, lastState: ended(69) }), 'failed'],
+    ['in warn mode a failure ends with 0', ours({ state: ended(0, '{"code":95,"mode":"warn"}') }), 'failed'],
+    ['it is being checked', ours({ state: { running: {} } }), 'waiting'],
+    ['the pod went away meanwhile', ours({ state: ended(143) }), 'waiting'],
+    ['a pass was of another sandbox', ours({ state: {}, lastState: ended(0) }), 'waiting'],
+    ['it waits for a node', { status: notStarted }, 'waiting'],
+    ['nothing is promised', annotated(statusOf([], [])), 'leftAlone'],
+    ['host network', { metadata: bare, spec: { containers: [], hostNetwork: true } }, 'leftAlone'],
+    ['opted out', { metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }) }, 'optedOut'],
+    ['it runs, and nobody reviewed it', { metadata: bare }, 'unproved'],
+    ['it is not started, and nobody reviewed it', { metadata: bare, status: notStarted }, 'waiting'],
+  ];
+  for (const [name, more, expected] of cases) {
+    test(name, () => {
+      const facts = pickPod(provedPod('x', more), { policy: policyOf(), ownNamespace: 'cni-gate' });
+      assert.equal(facts.proof, expected);
+      // the table counts as many as the list has
+      assert.equal(facts.proof === 'unproved', facts.unproved !== undefined);
+    });
+  }
 });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
+import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
-import type { StatusFacts } from '../../../webhook/status/facts.ts';
+import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
-import { apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
-import { allRegistered, wholeInstallation } from './objects.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+import { node, room } from '../steer/support.ts';
+import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -49,21 +50,23 @@ const troubled = (): StatusFacts => ({
     {
       namespace: 'shop',
       name: 'web-2',
-      held: {
+      proof: 'waiting',
+      held: holdOf('web-2', {
         refused: 'n3',
         since: minuteAgo,
         nominated: 'n1',
         why: 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started',
-      },
+      }),
     },
     {
       namespace: 'shop',
       name: 'web-1',
-      held: { refused: 'n2', since: undefined, nominated: '', why: '' },
+      proof: 'waiting',
+      held: holdOf('web-1', { refused: 'n2', since: undefined, nominated: '', why: '' }),
     },
-    { namespace: 'shop', name: 'web-0', node: 'n1' },
-    { namespace: 'shop', name: 'old', node: 'n1', unproved: 'not-reviewed' },
-    { namespace: 'shop', name: 'odd', node: 'n3', unproved: 'not-first' },
+    { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
+    { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
+    { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
   ],
 });
 
@@ -72,8 +75,56 @@ const well = (): StatusFacts => ({
   ...inForce,
   readiness: clusterWith({ n1: {}, n2: {} }),
   namespaces: [{ name: 'shop', profile: 'mesh' }],
-  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1' }],
+  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
 });
+
+/** Trouble in a cluster whose names are as long as they mostly are. */
+function ordinary(): StatusFacts {
+  const daemonSets = [{ namespace: 'linkerd-cni', name: 'linkerd-cni' }];
+  const readiness = new Readiness();
+  const own = { ...pickDaemonSet(apiDaemonSet('linkerd-cni')), namespace: 'linkerd-cni' };
+  readiness.apply({ kind: 'daemonset', facts: own }, now);
+  const nodes = ['ip-10-0-12-34.eu-central-1.compute.internal', 'gke-prod-pool-1-5f3a9c1e-x7k2', 'worker-3'];
+  for (const [at, name] of nodes.entries()) {
+    const facts = node(name, { taints: at === 1 ? [{ key: 'gpu', value: '', effect: 'NoSchedule' }] : [] });
+    readiness.apply({ kind: 'node', facts, listed: true }, now);
+    const agent = {
+      name: 'linkerd-cni-x7k2p',
+      ready: at === 1,
+      waiting: 'CrashLoopBackOff',
+      owner: 'linkerd-cni',
+    };
+    const picked = { ...pickAgent(apiAgent(name, { ...agent, uid: name })), namespace: 'linkerd-cni' };
+    readiness.apply({ kind: 'agent', facts: picked }, now);
+  }
+  const refused = nodes[0] ?? '';
+  const why =
+    'DaemonSet linkerd-cni/linkerd-cni is broken there since 2026-11-21T11:30:00Z (pod linkerd-cni-x7k2p): its pod is not Ready: install-cni (CrashLoopBackOff)';
+  const name = 'checkout-6f9c8d7b5-x2x7k';
+  const more = { profiles: ['linkerd'] };
+  return {
+    policy: policyOf({ profiles: [{ name: 'linkerd', daemonSets }] }),
+    ...inForce,
+    readiness,
+    room: () => room({}),
+    namespaces: [{ name: 'shop', profile: 'linkerd' }],
+    pods: [
+      {
+        namespace: 'shop',
+        name,
+        proof: 'waiting',
+        held: holdOf(name, { refused, since: now - 12 * 60_000, nominated: '', why }, more),
+      },
+      {
+        namespace: 'shop',
+        name: 'cart-7d4b9c6f8-k2m4p',
+        node: 'worker-3',
+        proof: 'unproved',
+        unproved: 'not-reviewed',
+      },
+    ],
+  };
+}
 
 const tell = (facts: StatusFacts, all = false, namespace?: string) =>
   statusOf(facts, { configuration: 'cni-gate.yaml', now, all, namespace });
@@ -140,7 +191,7 @@ suite('what is well', () => {
   });
 
   test('a profile that only a pod asks for is in use', () => {
-    const pods = [{ namespace: 'shop', name: 'x', profile: 'lost' }];
+    const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
     const { well: isWell, faults } = tell({ ...well(), pods });
     assert.equal(isWell, false);
     assert.deepEqual(
@@ -178,7 +229,7 @@ suite('what is well', () => {
       status.faults.map(({ code }) => code),
       ['CNI_GATE_NOT_OPTED_IN'],
     );
-    const text = statusText(status, false);
+    const text = statusText(status, false, { width: 1000 });
     assert.match(text, /^Namespace plain has not opted in\.$/m);
     assert.match(
       text,
@@ -237,5 +288,100 @@ test('the reference tells every field of the JSON, and no other', () => {
 
 test('what the cluster says does not steer the terminal', () => {
   const namespaces = [{ name: 'shop\u001b[2J', profile: 'mesh' }];
-  assert.ok(!statusText(tell({ ...well(), namespaces }), false).includes('\u001b'));
+  const pods: PodFacts[] = [{ namespace: 'shop\u001b[2J', name: 'x', proof: 'passed' }];
+  assert.ok(!statusText(tell({ ...well(), namespaces, pods }), false).includes('\u001b'));
+});
+
+suite('the width of the text', () => {
+  // the first line is never broken: scripts look at it
+  const widest = (text: string): number =>
+    Math.max(
+      ...text
+        .split('\n')
+        .slice(1)
+        .map((line) => line.length),
+    );
+
+  test('is 100 where names are of ordinary length', () => {
+    const text = statusText(tell(ordinary()), false);
+    golden('ordinary.txt', text);
+    assert.ok(widest(text) <= 100, text);
+  });
+
+  test('follows the terminal, and nothing is lost', () => {
+    const words = (text: string): string[] => text.split(/\s+/).toSorted();
+    for (const width of [60, 80, 120, 400]) {
+      const text = statusText(tell(ordinary()), false, { width });
+      assert.ok(widest(text) <= width, text);
+      for (const word of ['linkerd-cni-x7k2p', 'shop/checkout-6f9c8d7b5-x2x7k', '(CrashLoopBackOff)']) {
+        assert.ok(words(text).includes(word), `${word} at ${width}:\n${text}`);
+      }
+    }
+  });
+});
+
+test('colour sets states and heads off, and changes nothing else', () => {
+  const text = statusText(tell(ordinary()), false, { paint: (style, part) => `<${style}>${part}</>` });
+  assert.equal(text.replaceAll(/<\/?\w*>/g, ''), statusText(tell(ordinary()), false));
+  assert.match(text, / {2}<red>broken<\/>/);
+  assert.match(text, /<bold>NODE<\/>/);
+  assert.match(text, /^steer +nominate +<green>yes<\/>/m);
+});
+
+suite('pods by what came of their checks', () => {
+  const pods: PodFacts[] = [
+    { namespace: 'shop', name: 'a', proof: 'passed' },
+    { namespace: 'shop', name: 'b', proof: 'passed' },
+    { namespace: 'shop', name: 'c', proof: 'failed' },
+    { namespace: 'bank', name: 'd', proof: 'optedOut' },
+    { namespace: 'bank', name: 'e', proof: 'leftAlone' },
+    { namespace: 'bank', name: 'f', proof: 'waiting' },
+  ];
+  const namespaces = ['bank', 'empty', 'shop'].map((name) => ({ name, profile: 'mesh' }));
+
+  test('are counted in each namespace, and in all', () => {
+    const status = tell({ ...well(), namespaces, pods });
+    const none = { passed: 0, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
+    assert.deepEqual(
+      status.namespaces.map(({ name, pods: counts }) => [name, counts]),
+      [
+        ['bank', { ...none, optedOut: 1, leftAlone: 1, waiting: 1 }],
+        ['empty', none],
+        ['shop', { ...none, passed: 2, failed: 1 }],
+      ],
+    );
+    assert.deepEqual(status.pods, {
+      passed: 2,
+      failed: 1,
+      waiting: 1,
+      optedOut: 1,
+      unproved: 0,
+      leftAlone: 1,
+    });
+    const text = statusText(status, false);
+    assert.match(
+      text,
+      /^NAMESPACE {2}PASSED {2}FAILED {2}WAITING {2}OPTED OUT {2}UNPROVED {2}LEFT ALONE\nbank {7}0 {7}0 {7}1 {8}1 {10}0 {9}1\nshop {7}2 {7}1 {7}0 {8}0 {10}0 {9}0\nall {8}2 {7}1 {7}1 {8}1 {10}0 {9}1$/m,
+    );
+  });
+
+  test('stay readable where there are many namespaces, and all of them are counted', () => {
+    const many = Array.from({ length: 400 }, (_, at) => `ns-${at}`);
+    const status = tell({
+      ...well(),
+      namespaces: many.map((name) => ({ name, profile: 'mesh' })),
+      pods: many.map((namespace) => ({ namespace, name: 'x', proof: 'passed' })),
+    });
+    const text = statusText(status, false);
+    assert.ok(text.split('\n').length < 75);
+    assert.match(text, /^all +400 /m);
+    assert.match(text, /^and 350 more namespaces, which are counted in all: --all shows them$/m);
+    assert.ok(statusText(status, true).split('\n').length > 400);
+  });
+});
+
+test('what may not be read names the role that has the rights', () => {
+  const text = statusText(tell({ ...well(), scheduler: undefined }), false);
+  assert.match(text, /^ClusterRole cni-gate-status has the rights to all that is not known here\.$/m);
+  assert.doesNotMatch(statusText(tell(well()), false), /ClusterRole/);
 });

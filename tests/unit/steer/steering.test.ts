@@ -161,7 +161,7 @@ suite('steering', () => {
     await until(() => lines.length > 0);
     assert.deepEqual(lines, [
       {
-        level: 'warn',
+        level: 'info',
         text: 'pods that are refused are not sent elsewhere: the API server is v1.34.2-eks, schedulers go by nominations from 1.35 on',
       },
     ]);

@@ -6,6 +6,7 @@ import { listAll, type Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
 import { defaultTiming } from '../reflector/timing.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
+import { HeldPods } from './held-pods.ts';
 import { readInstallation } from './installation/read.ts';
 import { ifAllowed, registeredSource, schedulerFacts } from './registered.ts';
 import { optInSource, podSources } from './sources.ts';
@@ -57,7 +58,7 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     await eachOf(podSources(namespaces, wanted).values(), async (source) => {
       pods.push(await list(source));
     });
-    return {
+    const facts = {
       policy,
       readiness,
       registered,
@@ -66,6 +67,9 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
       namespaces,
       pods: pods.flat(),
     };
+    const held = new HeldPods(client, stop.signal);
+    await held.learn(facts);
+    return { ...facts, ...held.knowledge };
   } finally {
     stop.abort();
   }

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
+import type { HeldKnowledge, PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
 import { watchGate } from '../gate/watch.ts';
 import { ClusterMetrics } from '../metrics.ts';
@@ -7,6 +7,7 @@ import type { Log } from '../observe.ts';
 import { Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { WebhookKind } from '../webhook-configurations.ts';
+import { HeldPods } from './held-pods.ts';
 import { pollInstallation } from './installation/poll.ts';
 import { registeredSource } from './registered.ts';
 import { optInSource, podSources, type StatusPodObject } from './sources.ts';
@@ -27,10 +28,11 @@ export interface WatchedStatus {
 export function watchStatus(
   client: ApiClient,
   wanted: Wanted,
-  { registered, scheduler, installation }: Pick<StatusFacts, 'registered' | 'scheduler' | 'installation'>,
+  first: Pick<StatusFacts, 'registered' | 'scheduler' | 'installation' | keyof HeldKnowledge>,
   log: Log,
 ): WatchedStatus {
   const { policy } = wanted;
+  const { registered, scheduler } = first;
   // nobody asks for them: a command has no port
   const inside = { metrics: new ClusterMetrics(new Registry()), log };
   const gate = watchGate(client, () => policy, inside);
@@ -47,26 +49,31 @@ export function watchStatus(
   const polled = pollInstallation(client, {
     ownNamespace: wanted.ownNamespace,
     registered: () => (webhooksSynced() ? found() : registered),
-    first: installation,
+    first: first.installation,
     log,
   });
   const webhooksSynced = (): boolean => [mutating, validating].every((one) => one?.synced !== false);
   const synced = (): boolean =>
     namespaces.synced && webhooksSynced() && gate.unsynced() === undefined && pods.unsynced().length === 0;
+  const ended = new AbortController();
+  const held = new HeldPods(client, ended.signal, first);
   return {
-    facts: () =>
-      synced()
-        ? {
-            policy,
-            readiness: gate.readiness,
-            registered: found(),
-            installation: polled.facts(),
-            scheduler,
-            namespaces: namespaces.store.list(),
-            pods: pods.list(),
-          }
-        : undefined,
+    facts: () => {
+      if (!synced()) return undefined;
+      const known = {
+        policy,
+        readiness: gate.readiness,
+        registered: found(),
+        installation: polled.facts(),
+        scheduler,
+        namespaces: namespaces.store.list(),
+        pods: [...pods.list()],
+      };
+      held.keep(known);
+      return { ...known, ...held.knowledge };
+    },
     close: async () => {
+      ended.abort();
       await Promise.all([gate.close(), reflecting.close(), polled.close()]);
     },
   };

@@ -40,7 +40,7 @@ export class Mandate {
     // who leads again later asks anew: an upgrade may have come meanwhile
     if (state === 'standby') this.#version = undefined;
     if (isNew && state === 'no-namespace') {
-      this.#warn({}, '--own-namespace is not given, where the Lease of the leader would be');
+      this.#log.warn({}, notSent('--own-namespace is not given, where the Lease of the leader would be'));
     }
     return { state, isNew };
   }
@@ -62,12 +62,11 @@ export class Mandate {
     if (!enough && known === undefined) {
       const { gitVersion } = version;
       const why = `the API server is ${gitVersion}, schedulers go by nominations from ${leastVersion} on`;
-      this.#warn({ gitVersion }, why);
+      // no warning: these versions are supported, and nobody has to do anything; status and the metric tell it too
+      this.#log.info({ gitVersion }, notSent(why));
     }
     return enough;
   }
-
-  #warn(facts: object, why: string): void {
-    this.#log.warn(facts, `pods that are refused are not sent elsewhere: ${why}`);
-  }
 }
+
+const notSent = (why: string): string => `pods that are refused are not sent elsewhere: ${why}`;

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openLog } from '../../../webhook/server/log.ts';
+
+test('a log line has its level as a word and its time in ISO 8601', () => {
+  const lines: string[] = [];
+  const log = openLog('debug', { write: (line) => void lines.push(line) });
+  const before = new Date().toISOString();
+  log.info({ pod: 'web' }, 'one');
+  // fastify logs through children
+  log.child({ requestId: 1 }).warn('two');
+  log.debug('three');
+  log.trace('below the level');
+  log.error({ err: new Error('four') }, 'four');
+  const read = lines.map((line): Record<string, unknown> => JSON.parse(line));
+  assert.deepEqual(
+    read.map(({ level, msg }) => [level, msg]),
+    [
+      ['info', 'one'],
+      ['warn', 'two'],
+      ['debug', 'three'],
+      ['error', 'four'],
+    ],
+  );
+  for (const { time } of read) {
+    assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(String(time) >= before);
+  }
+});

@@ -1,0 +1,111 @@
+import { wrap } from './wrap.ts';
+
+/** What a cell shows; null and an empty text show as `-`. */
+export type Cell = string | null;
+
+/** Sets a text off, such as by a colour: what it returns looks as wide as what it was given. */
+export type Emphasis = (text: string, column: string) => string;
+
+export interface TableOptions {
+  /** Characters of a line. */
+  width: number;
+  /** How many of the last columns hold sentences. */
+  sentences: number;
+  /** For each cell, and for the head where the text is the column's name. */
+  emphasis: Emphasis;
+}
+
+/** Between columns. */
+const gap = '  ';
+/** Before what belongs to the row above. */
+const indent = '    ';
+
+/** A sentence is broken within its column where that is at least this wide. */
+const leastColumn = 50;
+
+/**
+ * A table in lines that fit the width. Where a row does not fit into one line, its sentence is broken within its
+ * column or goes below the row, and columns that still do not fit begin another line. Nothing is cut: names are there
+ * to be copied. A single name that is wider than the line stays whole.
+ */
+export function layTable(
+  head: readonly string[],
+  rows: readonly Cell[][],
+  { width, sentences, emphasis }: TableOptions,
+): string[] {
+  const filled = rows.map((row) => row.map((cell) => cell || '-'));
+  const widths = head.map((name, at) => Math.max(name.length, ...filled.map((row) => row[at]?.length ?? 0)));
+  const columns = [...head.keys()];
+  const line = (row: readonly string[], some: readonly number[]): string =>
+    lineOf(row, some, head, widths, emphasis);
+  if (lineWidth(columns, widths) <= width) return [head, ...filled].map((row) => line(row, columns));
+
+  const plain = columns.slice(0, head.length - sentences);
+  const before = plain.length === 0 ? 0 : lineWidth(plain, widths) + gap.length;
+  if (sentences === 1 && (before === 0 || width - before >= leastColumn)) {
+    const last = plain.length;
+    return [head, ...filled].flatMap((row) => {
+      const [first = '', ...more] = wrap(row[last] ?? '', width - before, before === 0 ? '  ' : '');
+      const name = head[last] ?? '';
+      return [
+        line(row.with(last, first), columns),
+        ...more.map((text) => ' '.repeat(before) + emphasis(text, name)),
+      ];
+    });
+  }
+  const groups = fold(plain, widths, width);
+  const below = columns.slice(plain.length);
+  return [head, ...filled].flatMap((row) => [
+    ...groups.map((group, at) => (at > 0 ? indent : '') + line(row, group)),
+    ...(row === head ? [] : below.flatMap((at) => sentenceBelow(row[at] ?? '', head[at] ?? ''))),
+  ]);
+
+  /** It has its column's name before it where there are several. */
+  function sentenceBelow(text: string, name: string): string[] {
+    if (text === '-') return [];
+    const told = sentences > 1 ? `${name.toLowerCase()}: ${text}` : text;
+    return wrap(indent + told, width, `${indent}  `).map((part) => emphasis(part, name));
+  }
+}
+
+const lineWidth = (columns: readonly number[], widths: readonly number[]): number =>
+  columns.reduce((sum, at) => sum + (widths[at] ?? 0) + gap.length, -gap.length);
+
+/** Columns by the line that they go to: as few lines as can be, and all about as long. */
+function fold(columns: readonly number[], widths: readonly number[], width: number): number[][] {
+  const widest = foldInto(columns, widths, width);
+  for (let less = Math.ceil(width / 2); less < width; less += 1) {
+    const groups = foldInto(columns, widths, less);
+    if (groups.length === widest.length) return groups;
+  }
+  return widest;
+}
+
+/** As many columns as fit into each line. */
+function foldInto(columns: readonly number[], widths: readonly number[], width: number): number[][] {
+  const groups: number[][] = [];
+  for (const column of columns) {
+    const last = groups.at(-1);
+    const room = width - (groups.length > 1 ? indent.length : 0);
+    if (last !== undefined && lineWidth([...last, column], widths) <= room) last.push(column);
+    else groups.push([column]);
+  }
+  return groups;
+}
+
+/** Some cells of a row, each as wide as its column. Blanks at the end are not written, nor set off. */
+function lineOf(
+  row: readonly string[],
+  columns: readonly number[],
+  head: readonly string[],
+  widths: readonly number[],
+  emphasis: Emphasis,
+): string {
+  return columns
+    .map((at, place) => {
+      const text = row[at] ?? '';
+      const rest = place === columns.length - 1 ? '' : ' '.repeat((widths[at] ?? 0) - text.length);
+      return emphasis(text, head[at] ?? '') + rest;
+    })
+    .join(gap);
+}

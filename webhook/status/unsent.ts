@@ -1,0 +1,162 @@
+import { History } from '../steer/history.ts';
+import { type Misfit, type MisfitCounts, misfits } from '../steer/misfit.ts';
+import type { PassedOver } from '../steer/passed-over.ts';
+import { type Known, plan } from '../steer/plan.ts';
+import { takesBy } from '../steer/takes.ts';
+import type { VolumeWish } from '../steer/volumes.ts';
+import type { WaitingPod } from '../steer/waiting.ts';
+import { timeText } from '../time-text.ts';
+import type { StatusFacts } from './facts.ts';
+import type { Unsent, VerbStatus } from './model.ts';
+
+/** What a plan needs of the facts. */
+type PlanFacts = Pick<StatusFacts, 'policy' | 'readiness' | 'pods' | 'room'>;
+
+/** What a plan of steering says of pods that are held, by UID. */
+interface HeldPlan {
+  /** Pods that would be sent to a node. */
+  nodes: Map<string, string>;
+  /** Why the others would be sent nowhere. */
+  passedOver: Map<string, PassedOver>;
+  /** Nodes whose room would have to be known for more. */
+  unknownRooms: string[];
+}
+
+/** Status may not read volumes: it plans as if they could be used everywhere, and says so. */
+const anywhere: VolumeWish = { affinities: [], selected: [] };
+
+/** The leader's own plan, as far as it can be made without the leader's memory of nominations. */
+function planHeld({ policy, readiness, pods, room }: PlanFacts, now: number): HeldPlan {
+  const held = Array.from(pods).flatMap(({ held: hold }) => hold?.pod ?? []);
+  const passedOver: HeldPlan['passedOver'] = new Map();
+  const known: Known = {
+    nodes: [...readiness.nodes()],
+    takes: takesBy(policy, readiness, now),
+    room: (node) => room?.(node),
+    volumes: () => anywhere,
+    history: new History(),
+    start: 0,
+    now,
+    passedOver: ({ uid }, why) => passedOver.set(uid, why),
+  };
+  const { nominations, unknown } = plan(held, known, Number.POSITIVE_INFINITY);
+  const nodes = new Map(nominations.map(({ pod, node }) => [pod.uid, node]));
+  return { nodes, passedOver, unknownRooms: unknown.rooms };
+}
+
+/**
+ * The nodes about whose pods more has to be known, to say why pods that are held are sent nowhere.
+ *
+ * @param now milliseconds since the epoch
+ */
+export const roomsNeeded = (facts: PlanFacts, now: number): string[] => planHeld(facts, now).unknownRooms;
+
+/**
+ * The pods that are held though a node would take them: whether one was named for them before says why.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function podsDue(facts: PlanFacts, now: number): WaitingPod[] {
+  const { nodes } = planHeld(facts, now);
+  const held = Array.from(facts.pods).flatMap(({ held: hold }) => hold?.pod ?? []);
+  return held.filter(({ uid }) => nodes.has(uid));
+}
+
+/**
+ * Says why pods that are held are sent nowhere; null for one that is sent somewhere.
+ *
+ * @param steer whether steering is in force, and why not
+ * @param now milliseconds since the epoch
+ */
+export function whyUnsent(
+  facts: PlanFacts & Pick<StatusFacts, 'lastNomination'>,
+  steer: Pick<VerbStatus, 'inForce' | 'why'>,
+  now: number,
+): (pod: WaitingPod) => Unsent | null {
+  const planned = planHeld(facts, now);
+  const nodeCount = [...facts.readiness.nodes()].length;
+  return (pod) => {
+    if (pod.nominated !== '') return null;
+    if (steer.inForce === false) return { reason: 'not-steering', why: `nobody steers: ${steer.why}` };
+    const node = planned.nodes.get(pod.uid);
+    if (node !== undefined) return dueTo(node, pod, facts.lastNomination);
+    const passed = planned.passedOver.get(pod.uid);
+    return passed === undefined ? null : unsentBy(passed, pod, nodeCount);
+  };
+}
+
+function dueTo(
+  node: string,
+  { uid, claims, heldSince = 0 }: WaitingPod,
+  lastNomination: StatusFacts['lastNomination'],
+): Unsent {
+  const last = lastNomination?.(uid);
+  // one from before this hold says nothing about it
+  if (last !== undefined && last.at >= heldSince) {
+    const why = `node ${last.node} was named for it at ${timeText(last.at)}, and the scheduler did not bind it there: steering pauses, for 10 s at first and for 5 min at most`;
+    return { reason: 'ignored', why };
+  }
+  if (claims.length > 0) {
+    const why = `not known: node ${node} would take it if its volumes can be used there, which status may not read`;
+    return { reason: 'not-known', why };
+  }
+  const unless = lastNomination
+    ? ''
+    : ', unless steering pauses: whether it does, takes the right to list events to see';
+  return { reason: 'due', why: `node ${node} would take it: it is sent there within seconds${unless}` };
+}
+
+function unsentBy(passed: PassedOver, { refused = '', profiles }: WaitingPod, nodeCount: number): Unsent {
+  switch (passed.why) {
+    case 'leaving':
+      return { reason: 'leaving', why: 'it is being deleted' };
+    case 'unwieldy':
+      return { reason: 'unwieldy', why: 'it asks for too much of its node for steering to choose one' };
+    case 'node-ready':
+      return { reason: 'node-ready', why: `node ${refused} is ready by now, or gone: its next try will do` };
+    case 'under-way':
+    case 'pause':
+      return { reason: 'due', why: 'it was refused a moment ago' };
+    case 'volumes-unknown':
+      return { reason: 'not-known', why: 'not known: its volumes are not known' };
+    case 'room-unknown': {
+      const few = passed.nodes.slice(0, 3).join(', ');
+      const more = passed.nodes.length > 3 ? ' and others' : '';
+      return {
+        reason: 'not-known',
+        why: `not known: what is free on node ${few}${more} takes the right to list the pods of all namespaces`,
+      };
+    }
+    case 'no-node':
+      return noNode(passed.misfits, profiles, nodeCount);
+  }
+}
+
+/** Each of the reasons for which other nodes do not take a pod, after their number. */
+const misfitText: Record<Misfit, (profiles: string) => string> = {
+  'not-ready': (profiles) => `not ready for ${profiles}`,
+  taints: () => 'cordoned, or with a taint that it does not tolerate',
+  affinity: () => 'ruled out by its node selector or affinity',
+  size: () => 'too small for its requests',
+  volumes: () => 'that its volumes do not reach',
+  neighbours: () => 'ruled out by its anti-affinity or topology spread',
+  ignored: () => 'that the scheduler ignored before',
+  full: () => 'without room for its requests',
+};
+
+/** @param nodeCount all nodes of the cluster, the refused one among them */
+function noNode(found: MisfitCounts, profiles: readonly string[], nodeCount: number): Unsent {
+  // the refused node is one of those that are not ready
+  const others: MisfitCounts = { ...found, 'not-ready': Math.max(0, (found['not-ready'] ?? 0) - 1) };
+  if (nodeCount <= 1) return { reason: 'no-node-ready', why: 'there is no other node' };
+  const names = profiles.join(', ');
+  const told = misfits.filter((misfit) => (others[misfit] ?? 0) > 0);
+  if (told.every((misfit) => misfit === 'not-ready')) {
+    return { reason: 'no-node-ready', why: `none of the ${nodeCount - 1} other nodes is ready for ${names}` };
+  }
+  const parts = told.map((misfit) => `${others[misfit]} ${misfitText[misfit](names)}`);
+  const counted = told.reduce((sum, misfit) => sum + (others[misfit] ?? 0), 0);
+  const rest = nodeCount - 1 - counted;
+  if (rest > 0) parts.push(`${rest} not looked at`);
+  return { reason: 'no-node-fits', why: `no other node takes it: ${parts.join('; ')}` };
+}
