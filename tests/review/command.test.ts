@@ -31,9 +31,9 @@ test('the examples are reviewed without anything wrong, and show each outcome', 
     /^injected StatefulSet shop\/db /m,
     /^injected CronJob reports\/report /m,
     /^injected Pod shop\/router .*: cilium, multus$/m,
-    /^skipped DaemonSet shop\/node-exporter .*: uses the node's own network$/m,
-    /^not opted in Deployment legacy\/intranet /m,
-    /^reviewed 7 workloads: 5 injected, 1 left alone \(host-network 1\), 1 not opted in, 0 refused, 0 warnings; 1 other object passed by \(Service 1\)$/m,
+    /^skipped DaemonSet shop\/node-exporter .*: host-network$/m,
+    /^skipped Deployment legacy\/intranet .*: not-opted-in$/m,
+    /^reviewed 7 workloads: 5 injected, 2 skipped \(not-opted-in 1, host-network 1\), 0 refused\n0 warnings, 1 other object \(Service 1\)$/m,
   ]) {
     assert.match(stdout, told);
   }
@@ -127,14 +127,14 @@ test('yaml goes to standard output alone, refusals and warnings to standard erro
   assert.match(stderr, /^cni-gate: stdin:1: refused: profile "nowhere" does not exist/);
 });
 
-test('reviews in, answers out; what is passed by is counted on standard error', () => {
+test('reviews in, answers out; other objects are counted on standard error', () => {
   const input = ['binding-meshed', 'pod-meshed'].map((name) => JSON.stringify(recorded(name))).join('\n');
   const { status, stdout, stderr } = reviewed(input, '--profile', 'linkerd', '-o', 'json');
   assert.equal(status, 0);
   const { apiVersion, kind, response } = JSON.parse(stdout);
   assert.deepEqual([apiVersion, kind], ['admission.k8s.io/v1', 'AdmissionReview']);
   assert.equal(response.uid, recorded('pod-meshed').request.uid);
-  assert.equal(stderr, 'cni-gate: passed by: 1 AdmissionReview of Binding\n');
+  assert.equal(stderr, 'cni-gate: other objects: AdmissionReview of Binding 1\n');
 });
 
 test('--color paints where the output is no terminal', () => {

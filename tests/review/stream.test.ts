@@ -76,7 +76,7 @@ test(`${count} documents come out in every form`, async (t) => {
   assert.equal(yaml.match(/defaultMode: 0444/g)?.length, deployments);
   const { summary, workloads } = reviewed.json();
   assert.equal(summary.injected, deployments);
-  assert.deepEqual(summary.passedBy, { Service: services });
+  assert.deepEqual(summary.otherObjects, { Service: services });
   assert.equal(workloads.at(-1)?.name, 'web-1997');
   assert.equal(workloads.at(-1)?.line, stream.split('\n').indexOf('  name: web-1997') - 2);
   assert.match(reviewed.junit(), new RegExp(`tests="${deployments}" failures="0" errors="0" skipped="0"`));

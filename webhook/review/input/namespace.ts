@@ -1,6 +1,24 @@
 import { CniGateError } from '../../errors.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 
+/** A Namespace of the input. */
+export interface NamespaceObject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  file: string;
+  line: number;
+}
+
+/** The annotations of an object that are text; others the API server refuses. */
+export function textAnnotations(object: Fields): Record<string, string> {
+  const { annotations } = fieldsOf(object.metadata);
+  return Object.fromEntries(
+    Object.entries(fieldsOf(annotations)).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+}
+
 /**
  * Name and labels of a Namespace object.
  *
