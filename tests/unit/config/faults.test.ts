@@ -13,7 +13,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     assert.equal(
       refusal('profile: []\n'),
       invalid(
-        'cni-gate.yaml:3: profile: unknown field; allowed here: apiVersion, kind, proof, gate, steer, repair, profiles',
+        'cni-gate.yaml:3: profile: unknown field; allowed here: apiVersion, kind, proof, gate, steer, repair, profiles, review',
       ),
     );
     assert.equal(

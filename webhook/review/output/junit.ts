@@ -1,6 +1,7 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { type Fault, type Finding, type Judged, placeOf, type Report } from '../model.ts';
 import { nameOf } from '../name.ts';
+import { notesOn } from './notes.ts';
 
 /** Attributes begin with `@`, text is `#text`. */
 type Element = Record<string, unknown>;
@@ -45,8 +46,10 @@ function suite(file: string, cases: Element[]): Element {
   };
 }
 
-function testCase({ workload, verdict }: Judged, findings: readonly Finding[], strict: boolean): Element {
+function testCase(one: Judged, findings: readonly Finding[], strict: boolean): Element {
+  const { workload, verdict } = one;
   const { outcome, reason, profiles, message } = verdict;
+  const notes = notesOn(one);
   const warnings = [...verdict.warnings, ...findings.map(textOf)];
   const failure =
     outcome === 'refused'
@@ -61,7 +64,7 @@ function testCase({ workload, verdict }: Judged, findings: readonly Finding[], s
     '@line': String(workload.line),
     // a test case has one result
     ...(failure !== undefined ? { failure } : outcome === 'skipped' && { skipped: { '@message': reason } }),
-    'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...warnings].join('\n')),
+    'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...notes, ...warnings].join('\n')),
   };
 }
 

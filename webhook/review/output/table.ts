@@ -59,12 +59,12 @@ function messages(report: Report, options: TextOptions): string[] {
 }
 
 function rowOf({ workload, verdict }: Judged): Row {
-  const { kind, name, part, namespace } = workload;
+  const { kind, name, part, namespace, unknownKind } = workload;
   const { checks, reason, outcome } = verdict;
   const what = outcome !== 'removed' && checks.length > 0 ? checks.join(', ') : reason;
   return {
     outcome,
-    name: clean(`${kind}/${name}${part === undefined ? '' : ` ${part}`}`),
+    name: clean([`${kind}/${name}`, part ?? [], unknownKind ? '(unknown kind)' : []].flat().join(' ')),
     namespace: clean(namespace),
     what: clean(what),
   };

@@ -7,6 +7,7 @@ import type { Progress } from '../progress.ts';
 import type { Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
 import { cut, width, wrap } from './columns.ts';
+import { notesOn } from './notes.ts';
 import { type Style, styles } from './styles.ts';
 
 /** Paints a text, or leaves it as it is. */
@@ -50,18 +51,12 @@ export function header({ workload, verdict }: Judged, paint: Paint): string[] {
   return wrap(`${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`, 2);
 }
 
-function notes({ workload, verdict }: Judged, findings: readonly Finding[], options: TextOptions): string[] {
-  const { assumed = [], warnings } = verdict;
-  const lines: string[] = [];
-  if (workload.unknownKind) {
-    lines.push(`  note: ${workload.kind} is no known kind: it is taken for a workload by its spec.template`);
-  }
-  if (assumed.length > 0) {
-    lines.push(`  note: checked as if the injector of ${assumed.join(' and ')} had run`);
-  }
-  lines.push(...warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`));
-  lines.push(...findings.map((finding) => `  ${label(options)}: ${clean(messageOf(finding))}`));
-  return lines.flatMap((line) => wrap(line, 4));
+function notes(one: Judged, findings: readonly Finding[], options: TextOptions): string[] {
+  return [
+    ...notesOn(one).map((note) => `  note: ${clean(note)}`),
+    ...one.verdict.warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`),
+    ...findings.map((finding) => `  ${label(options)}: ${clean(messageOf(finding))}`),
+  ].flatMap((line) => wrap(line, 4));
 }
 
 export const label = ({ paint, strict }: TextOptions): string =>
