@@ -73,6 +73,30 @@ test('--strict makes 1 of a warning', (t) => {
   assert.equal(reviewed(warned, ...args, '--strict').status, 1);
 });
 
+test('--strict fails where a pod waits for its mesh, --assume-meshed goes on; yaml has no proxy either way', () => {
+  const asking = pod('a').replace('metadata:', 'metadata:\n  annotations: {linkerd.io/inject: enabled}');
+  const input = [namespaceOf('shop', 'linkerd'), asking].join('---\n');
+  const waiting =
+    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: asks for linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
+  const lenient = reviewed(input, '-o', 'yaml');
+  assert.equal(lenient.status, 0);
+  assert.equal(waiting.exec(lenient.stderr)?.[1], 'warning');
+  assert.equal(lenient.stdout, input);
+  const strict = reviewed(input, '-o', 'yaml', '--strict');
+  assert.equal(strict.status, 1);
+  assert.equal(waiting.exec(strict.stderr)?.[1], 'error');
+  const assumed = reviewed(input, '-o', 'yaml', '--strict', '--assume-meshed');
+  assert.equal(assumed.status, 0);
+  assert.equal(assumed.stderr, '');
+  assert.match(assumed.stdout, /"profile":"linkerd"/);
+  assert.doesNotMatch(assumed.stdout, /linkerd-proxy/);
+});
+
+test('the examples pass --strict', () => {
+  const { status, stderr } = cniGate(['review', '-f', 'examples/', '--strict'], { cwd: root });
+  assert.deepEqual([status, stderr], [0, '']);
+});
+
 test('wrong usage says what is wrong', async () => {
   for (const [args, text] of [
     [[], /required option '-f, --filename <path\.\.\.>' not specified/],
@@ -84,6 +108,7 @@ test('wrong usage says what is wrong', async () => {
     [['-f', 'x', '--server', 'http://localhost'], /expected a URL such as https:/],
     [['-f', 'x', '--timeout', '10'], /expected a duration such as/],
     [['-f', 'x', '--ca', 'x'], /--ca goes with --server/],
+    [['-f', 'x', '--assume-meshed', '--server', 'https://x'], /cannot be used with option '--server/],
   ] as const) {
     const command = reviewCommand()
       .exitOverride()
