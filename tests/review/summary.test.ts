@@ -53,6 +53,18 @@ test('no line is longer than 100 columns, whatever the names are', async (t) => 
   assert.ok(head.length <= 100 && short.length <= 100);
 });
 
+test('long texts are broken at words', async (t) => {
+  const text = [namespaceOf('shop', 'cilium'), refused, host.replace('shop', 'tools')].join('---\n');
+  const { text: long, table } = await reviewText(t, text);
+  for (const output of [long(), table()]) {
+    assert.match(unwrapped(output), /the configuration has: .*, multus \(CNI_GATE_PROFILE_UNKNOWN\)\n/);
+    assert.deepEqual(
+      output.split('\n').filter((line) => line.length > 100),
+      [],
+    );
+  }
+});
+
 test('text and summary of the examples fit 100 columns', () => {
   for (const args of [[], ['--summary'], ['--profile', 'linkerd'], ['--summary', '--strict']]) {
     const { stdout } = cniGate(['review', '-f', 'examples/', ...args], { cwd: root });
