@@ -18,7 +18,7 @@ import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts
 import type { ReadDocument } from './documents.ts';
 import { itemsOf } from './items.ts';
 import { customKind, groupOf, type PodKind, podKinds } from './kinds.ts';
-import { type NamespaceObject, namespaceLabels, textAnnotations } from './namespace.ts';
+import { type NamespaceObject, namespaceLabels } from './namespace.ts';
 import { type FoundTemplates, templatesIn } from './templates.ts';
 
 /**
@@ -126,9 +126,9 @@ export class Intake {
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
     } else if (kind === 'Namespace' && group === '') {
-      const { name, labels } = namespaceLabels(value);
+      const { name, labels, annotations } = namespaceLabels(value);
       const place = { file: document.file, line };
-      this.namespaces.set(name, { labels, annotations: textAnnotations(value), ...place });
+      this.namespaces.set(name, { labels, annotations, ...place });
       this.findings.push(...namespaceKeys(value, `Namespace ${name}`, place));
     } else {
       const found = templatesIn(value, this.#kinds);

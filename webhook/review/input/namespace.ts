@@ -9,23 +9,18 @@ export interface NamespaceObject {
   line: number;
 }
 
-/** The annotations of an object that are text; others the API server refuses. */
-export function textAnnotations(object: Fields): Record<string, string> {
-  const { annotations } = fieldsOf(object.metadata);
-  return Object.fromEntries(
-    Object.entries(fieldsOf(annotations)).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  );
-}
-
 /**
- * Name and labels of a Namespace object.
+ * Name, labels and annotations of a Namespace object. An annotation that is no string is passed by: nothing is read
+ * from it.
  *
  * @throws CniGateError CNI_GATE_INPUT_SYNTAX where it has no name, or labels that are not strings
  */
-export function namespaceLabels(object: Fields): { name: string; labels: Record<string, string> } {
-  const { name, labels } = fieldsOf(object.metadata);
+export function namespaceLabels(object: Fields): {
+  name: string;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+} {
+  const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');
   const own = labels ?? {};
   if (!isObject(own))
@@ -39,7 +34,10 @@ export function namespaceLabels(object: Fields): { name: string; labels: Record<
     }
     text.set(key, value);
   }
-  return { name, labels: Object.fromEntries(text) };
+  const strings = Object.entries(fieldsOf(annotations)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { name, labels: Object.fromEntries(text), annotations: Object.fromEntries(strings) };
 }
 
 const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
