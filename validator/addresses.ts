@@ -29,6 +29,11 @@ export function formatAddress({ family, hex }: Address): string {
   return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::');
 }
 
+/** 127.0.0.0/8 and `::1`. */
+export function isLoopback({ family, hex }: Address): boolean {
+  return family === 'IPv4' ? hex.startsWith('7f') : /^0{31}1$/.test(hex);
+}
+
 export function isLinkLocal({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('a9fe') : /^fe[89ab]/.test(hex);
 }

@@ -34,8 +34,17 @@ export interface RedirectCheck {
   connect: string[];
   /** The user id that the rule is seen from (a rule may leave others out). */
   asUser?: number;
+  /** The group id that the rule is seen from. */
+  asGroup?: number;
   /** A user id that the rule lets through untouched: the proxy's own. */
   notAsUser?: number;
+  /** A group id that the rule lets through untouched. */
+  notAsGroup?: number;
+  /**
+   * `all`: the mesh writes rules for every family of the pod. `first`: only for the family of the first address that
+   * the kernel lists. Absent: `first` for an inbound rule, `all` for an outbound one.
+   */
+  families?: 'first' | 'all';
   timeout: string;
 }
 

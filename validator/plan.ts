@@ -1,36 +1,53 @@
 import type { Family } from './addresses.ts';
+import type { Device } from './devices.ts';
 import { type Failed, failed } from './finding.ts';
 import type { Pod } from './pod.ts';
 import type { AskedCheck } from './read-checks.ts';
+import { type RedirectFamilies, redirectFamilies } from './redirect-families.ts';
 import { targetsOf } from './targets.ts';
 
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
+  /** Families of the pod that the mesh leaves alone by design: the verdict names them. */
+  leftAlone?: Family[];
   /** Where it can be told without looking at the network that it cannot hold. */
   settled?: Failed;
 }
 
-/** What is to be looked at, side by side. No check vanishes: one that fits none of the pod's families fails. */
-export function plan(asked: AskedCheck[], pod: Pick<Pod, 'families'>): Step[] {
+/**
+ * What is to be looked at, side by side. No check vanishes: one that fits none of the pod's families fails.
+ *
+ * @param devices the interfaces of the pod; asked only where a mesh chooses one family by them
+ */
+export function plan(
+  asked: AskedCheck[],
+  pod: Pick<Pod, 'families'>,
+  devices: () => Device[] = () => [],
+): Step[] {
   return asked.flatMap((check): Step[] => {
-    const families = familiesFor(check, pod.families);
+    const families = familiesFor(check, pod.families, devices);
     if (families === undefined) return [check];
-    if (families.length > 0) return families.map((family) => ({ ...check, family }));
-    return [{ ...check, settled: nothingToLookAt(pod.families) }];
+    const { proved, leftAlone } = families;
+    if (proved.length === 0) return [{ ...check, settled: nothingToLookAt(pod.families) }];
+    return proved.map((family) => ({ ...check, family, ...(leftAlone.length > 0 && { leftAlone }) }));
   });
 }
 
 /** The families that a check looks at, or undefined where it looks at the pod as a whole. */
-function familiesFor({ check }: AskedCheck, families: Family[]): Family[] | undefined {
+function familiesFor(
+  { check }: AskedCheck,
+  families: Family[],
+  devices: () => Device[],
+): RedirectFamilies | undefined {
   if ('interfaces' in check || 'reach' in check) return undefined;
-  if ('address' in check || 'gateway' in check) return families;
+  if ('address' in check || 'gateway' in check) return { proved: families, leftAlone: [] };
   const { connect } = 'redirect' in check ? check.redirect : check.captured;
   // a profile without a target of some family leaves that family to those who know why
   const fitting = families.filter((family) => targetsOf(connect, family).length > 0);
-  // Istio writes IPv6 rules only where the pod's first address is one, or with its dual-stack option, which nobody
-  // tells us; its own validation follows the pod's first address (tools/istio-iptables, `getLocalIP`)
-  return 'redirect' in check && check.redirect.direction === 'inbound' ? fitting.slice(0, 1) : fitting;
+  return 'redirect' in check
+    ? redirectFamilies(check.redirect, fitting, devices)
+    : { proved: fitting, leftAlone: [] };
 }
 
 function nothingToLookAt(families: Family[]): Failed {

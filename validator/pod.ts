@@ -14,12 +14,21 @@ export interface Pod {
   /** The API server's service address, which every container gets. */
   apiServer: string | undefined;
   userId: number;
+  groupId: number;
 }
 
 type Environment = Record<string, string | undefined>;
 
-/** @param devices asked only where the environment does not say which addresses the pod has */
-export function readPod(environment: Environment, userId: number, devices: () => Device[]): Pod {
+/**
+ * @param devices asked only where the environment does not say which addresses the pod has
+ * @param groupId the primary group, which is what a rule looks at
+ */
+export function readPod(
+  environment: Environment,
+  userId: number,
+  devices: () => Device[],
+  groupId = userId,
+): Pod {
   const addresses = (environment[env.podIPs] ?? '')
     .split(',')
     .flatMap((text) => parseAddress(text.trim()) ?? []);
@@ -32,5 +41,6 @@ export function readPod(environment: Environment, userId: number, devices: () =>
     networkStatusFile: environment[env.networkStatusFile] || undefined,
     apiServer: environment.KUBERNETES_SERVICE_HOST || undefined,
     userId,
+    groupId,
   };
 }

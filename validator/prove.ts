@@ -5,9 +5,10 @@ import { proveInterfaces } from './checks/interfaces.ts';
 import { proveReach } from './checks/reach.ts';
 import { proveRedirect } from './checks/redirect.ts';
 import { expectedOf } from './expected.ts';
-import { type Finding, failed, type Result } from './finding.ts';
+import { type Finding, failed, held, type Result } from './finding.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
+import { leftAloneNote } from './redirect-families.ts';
 import { now } from './waiting.ts';
 
 /**
@@ -52,8 +53,14 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
     ...(family !== undefined && { family }),
     ...('redirect' in check && { proves: check.redirect.direction }),
     expected: expectedOf(step, pod),
-    finding,
+    finding: withNote(finding, step),
   };
+}
+
+/** A check that passed for one family says which other ones the mesh leaves alone. */
+function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
+  const note = family === undefined ? undefined : leftAloneNote(family, leftAlone);
+  return finding.held && note !== undefined ? held(finding.seen, note) : finding;
 }
 
 const defect = (error: unknown): Finding => failed('unexpected', String(error));

@@ -27,6 +27,7 @@ const isList = (value: unknown, fits: (item: unknown) => boolean): boolean =>
 
 const port: Rule = { fits: isPort, is: 'a port, 1 to 65535' };
 const userId: Rule = { fits: (value) => isNumber(value) && value >= 0, is: 'a user id', optional: true };
+const groupId: Rule = { ...userId, is: 'a group id' };
 const targets: Rule = { fits: (value) => isList(value, isTarget), is: 'a list of address:port' };
 const timeout: Rule = {
   fits: (value) => isText(value) && parseDuration(value) !== undefined,
@@ -43,7 +44,14 @@ const words: Record<CheckName, Record<string, Rule>> = {
     listen: port,
     connect: targets,
     asUser: userId,
+    asGroup: groupId,
     notAsUser: userId,
+    notAsGroup: groupId,
+    families: {
+      fits: (value) => value === 'first' || value === 'all',
+      is: 'first or all',
+      optional: true,
+    },
     timeout,
   },
   captured: {

@@ -38,8 +38,9 @@ export const reasons = {
   'wrong-user': {
     code: unproved,
     lookAt:
-      "Look at the container's user id: the rule does not apply to it, so its proof would mean nothing. " +
-      "See `runAsUser` of the pod, and `asUser` and `notAsUser` of the profile's check.",
+      "Look at the container's user and group id: the rule does not apply to it, so its proof would mean " +
+      'nothing. See who changed `runAsUser` or `runAsGroup` of this container after cni-gate set it, and ' +
+      "`asUser`, `notAsUser` and `notAsGroup` of the profile's check.",
   },
   'not-redirected': {
     code: failed,

@@ -47,8 +47,8 @@ export function run(): void {
 async function proveAll(progress: Progress): Promise<never> {
   progress.terminationLog = readArguments(process.argv.slice(2)).terminationLog;
   const asked = readChecks(process.env[env.checks]);
-  const pod = readPod(process.env, process.getuid?.() ?? 0, readDevices);
-  const steps = plan(asked, pod);
+  const pod = readPod(process.env, process.getuid?.() ?? 0, readDevices, process.getgid?.() ?? 0);
+  const steps = plan(asked, pod, readDevices);
   progress.open = new Set(steps);
   progress.results = await prove(steps, pod, (result, step) => {
     progress.open.delete(step);

@@ -1,5 +1,5 @@
 import { parseAddress } from './addresses.ts';
-import type { Check, Direction } from './contract.ts';
+import type { CapturedCheck, Direction, RedirectCheck } from './contract.ts';
 import { parseTarget } from './targets.ts';
 
 /** A target of a check, by its place in `connect`, that would prove nothing of a rule whatever comes of it. */
@@ -9,8 +9,14 @@ export interface UnfitTarget {
   text: string;
 }
 
+/** What of a check its targets are judged by. */
+type CheckWithTargets =
+  | { redirect: Pick<RedirectCheck, 'connect' | 'direction' | 'listen'> }
+  | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }
+  | object;
+
 /** The targets of a check that are unfit. The injector's configuration and the program go by the same. */
-export function unfitTargets(check: Check): UnfitTarget[] {
+export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   if ('redirect' in check) {
     const { connect, direction, listen } = check.redirect;
     return unfit(connect, direction, [listen]);

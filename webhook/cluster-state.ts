@@ -15,6 +15,8 @@ import {
 export interface ClusterState {
   /** Labels by namespace. */
   namespaces: Map<string, Record<string, string>>;
+  /** Annotations by namespace. */
+  namespaceAnnotations: Map<string, Record<string, string>>;
   /** By name. */
   nodes: Map<string, NodeFacts>;
   /** By `namespace/name`. */
@@ -35,6 +37,7 @@ export interface ClusterState {
 export function parseClusterState(text: string, file: string): ClusterState {
   const state: ClusterState = {
     namespaces: new Map(),
+    namespaceAnnotations: new Map(),
     nodes: new Map(),
     daemonSets: new Map(),
     agents: new Map(),
@@ -70,7 +73,8 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
   const name = identified(object, kind, file);
   if (kind === 'Namespace') {
-    state.namespaces.set(name, labelsOf(object, name, file));
+    state.namespaces.set(name, stringsOf(object, 'labels', name, file));
+    state.namespaceAnnotations.set(name, stringsOf(object, 'annotations', name, file));
     return;
   }
   try {
@@ -110,10 +114,15 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
   return name;
 }
 
-function labelsOf(object: KubernetesObject, name: string, file: string): Record<string, string> {
-  const own = isObject(object.metadata) ? (object.metadata.labels ?? {}) : {};
+function stringsOf(
+  object: KubernetesObject,
+  map: 'labels' | 'annotations',
+  name: string,
+  file: string,
+): Record<string, string> {
+  const own = isObject(object.metadata) ? (object.metadata[map] ?? {}) : {};
   if (!isObject(own) || !Object.values(own).every((value) => typeof value === 'string')) {
-    throw invalid(`${file}: the labels of Namespace ${name} should be strings`);
+    throw invalid(`${file}: the ${map} of Namespace ${name} should be strings`);
   }
   return own as Record<string, string>;
 }

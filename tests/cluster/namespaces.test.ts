@@ -20,7 +20,7 @@ const promised = 30;
 
 interface Pod {
   metadata: { annotations?: Record<string, string> };
-  spec: { initContainers?: { name: string }[] };
+  spec: { initContainers?: { name: string; securityContext?: { runAsGroup?: number } }[] };
 }
 
 const cluster = await Cluster.start();
@@ -136,6 +136,30 @@ test('a namespace and a pod made at once: the pod is injected, however fast', as
 
 test('the watch follows labels', async () => {
   await settle('shop', 'aws-vpc-cni');
+});
+
+test('the watch follows annotations that say whom a mesh exempts', async () => {
+  await makeNamespace('meshed', 'linkerd');
+  const groupSet = async (): Promise<unknown> => {
+    const { spec } = await api.post<Pod>('/api/v1/namespaces/meshed/pods?dryRun=All', {
+      metadata: { generateName: 'web-' },
+      spec: {
+        automountServiceAccountToken: false,
+        containers: ['web', 'linkerd-proxy'].map((name) => ({ name, image: `example/${name}` })),
+      },
+    });
+    return spec.initContainers?.[0]?.securityContext?.runAsGroup;
+  };
+  assert.equal(await groupSet(), undefined);
+  const annotate = (value: string | null): Promise<unknown> =>
+    api.patch('/api/v1/namespaces/meshed', {
+      metadata: { annotations: { 'config.linkerd.io/proxy-gid': value, note: 'of no interest' } },
+    });
+  // the group of our own image
+  await annotate('65532');
+  await eventually(async () => assert.equal(await groupSet(), 65_534), promised);
+  await annotate(null);
+  await eventually(async () => assert.equal(await groupSet(), undefined), promised);
 });
 
 test('rights that are taken away while it runs: the labels stay, and follow when they are back', async () => {

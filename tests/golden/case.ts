@@ -32,7 +32,13 @@ export interface GoldenCase {
   /** A configuration file without apiVersion and kind. */
   config?: object;
   /** `profile` is short for the label that opts in; `known: false` where its labels cannot be told. */
-  namespace?: { name?: string; profile?: string; labels?: Record<string, string>; known?: boolean };
+  namespace?: {
+    name?: string;
+    profile?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    known?: boolean;
+  };
   ownNamespace?: string;
   /** Fields of the AdmissionReview's request that are not those of a pod's creation. */
   request?: Record<string, unknown>;
@@ -74,12 +80,16 @@ const nameOf = (golden: GoldenCase): string => golden.namespace?.name ?? 'shop';
 
 /** The policy and the namespaces that a case is answered with. */
 export function contextOf(golden: GoldenCase): MutateContext {
-  const { labels, profile, known } = golden.namespace ?? {};
+  const { labels, annotations = {}, profile, known } = golden.namespace ?? {};
   const all = { 'kubernetes.io/metadata.name': nameOf(golden), ...labels };
   const own = profile === undefined ? all : { ...all, [profileLabel]: profile };
   return {
     policy: policyOf(golden.config),
-    namespaces: new KnownNamespaces(new Map(known === false ? [] : [[nameOf(golden), own]])),
+    namespaces: new KnownNamespaces(
+      new Map(known === false ? [] : [[nameOf(golden), own]]),
+      undefined,
+      new Map([[nameOf(golden), annotations]]),
+    ),
     ownNamespace: golden.ownNamespace,
   };
 }

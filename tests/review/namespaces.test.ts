@@ -17,6 +17,20 @@ test('a Namespace gives the profile wherever it stands: behind its workloads, in
   ]);
 });
 
+test("a Namespace's annotations say which user and group a mesh exempts there", async (t) => {
+  const annotations =
+    '  annotations: {config.linkerd.io/proxy-uid: "65532", config.linkerd.io/proxy-gid: "3000", note: a, odd: 7}\n';
+  const meshed = pod('a').replace(
+    '    - name: app\n',
+    '    - name: linkerd-proxy\n      image: proxy:1\n    - name: app\n',
+  );
+  const reviewed = await reviewText(t, [namespaceOf('shop', 'linkerd') + annotations, meshed].join('---\n'));
+  assert.deepEqual(reviewed.faults, []);
+  const yaml = reviewed.yaml();
+  assert.match(yaml, /"notAsUser":65532,"notAsGroup":3000/);
+  assert.match(yaml, /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
+});
+
 test('workloads of namespaces without the label, or not in the input, are not opted in and no refusal', async (t) => {
   const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
   const reviewed = await reviewText(

@@ -24,8 +24,8 @@ export async function proveRedirect(
   pod: Pod,
   end: number,
 ): Promise<Finding> {
-  const wrong = wrongUser(check, pod.userId);
-  if (wrong) return wrong;
+  const otherUser = wrongUser(check, pod.userId, pod.groupId);
+  if (otherUser) return otherUser;
   const token = makeToken();
   let listener: Listener | undefined;
   const look = async (): Promise<Finding> => {
@@ -57,14 +57,22 @@ export async function proveRedirect(
 /** Where Istio's validation dials from: its inbound rule leaves other sources out. */
 const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** A rule that does not apply to this user proves nothing by being silent, and nothing by being there. */
-export function wrongUser({ asUser, notAsUser }: RedirectCheck, userId: number): Failed | undefined {
-  const seen = `this program run as user ${userId}`;
-  if (asUser !== undefined && asUser !== userId)
-    return { ...failed('wrong-user', `${seen}, where the rule is for user ${asUser}`), final: true };
-  if (notAsUser !== userId) return undefined;
-  return { ...failed('wrong-user', `${seen}, whom the rule leaves out`), final: true };
+/** A rule that does not apply to this user or group proves nothing by being silent, and nothing by being there. */
+export function wrongUser(check: RedirectCheck, userId: number, groupId = userId): Failed | undefined {
+  const { asUser, asGroup, notAsUser, notAsGroup } = check;
+  if (isOther(asUser, userId)) return wrong(`as user ${userId}, where the rule is for user ${asUser}`);
+  if (isOther(asGroup, groupId)) return wrong(`as group ${groupId}, where the rule is for group ${asGroup}`);
+  if (notAsUser === userId) return wrong(`as user ${userId}, which the rule exempts`);
+  if (notAsGroup === groupId) return wrong(`as group ${groupId}, which the rule exempts`);
+  return undefined;
 }
+
+const isOther = (wanted: number | undefined, id: number): boolean => wanted !== undefined && wanted !== id;
+
+const wrong = (seen: string): Failed => ({
+  ...failed('wrong-user', `this program run ${seen}`),
+  final: true,
+});
 
 function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);

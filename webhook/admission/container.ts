@@ -4,7 +4,7 @@ import { foreign, networkStatusPath, podInfoMountPath, podInfoVolume, validatorC
 import type { Demand } from './demand.ts';
 import { allContainers, type Container, type EnvVar, type Pod, type Volume } from './pod.ts';
 import { resourcesFor } from './resources.ts';
-import { userFor } from './user.ts';
+import { runAsFor } from './user.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
   name,
@@ -20,7 +20,6 @@ const asksForInterfaces = (demand: Demand): boolean => demand.words.includes('in
  * what comes back is what was sent. The security context is what Pod Security `restricted` asks for.
  */
 export function validatorFor(pod: Pod, demand: Demand, proof: ProofSettings): Container {
-  const user = userFor(pod, demand);
   const resources = resourcesFor(pod);
   return {
     name: validatorContainer,
@@ -33,7 +32,7 @@ export function validatorFor(pod: Pod, demand: Demand, proof: ProofSettings): Co
       capabilities: { drop: ['ALL'] },
       readOnlyRootFilesystem: true,
       runAsNonRoot: true,
-      ...(user !== undefined && { runAsUser: user, runAsGroup: user }),
+      ...runAsFor(pod, demand),
       seccompProfile: { type: 'RuntimeDefault' },
     },
     terminationMessagePath: '/dev/termination-log',

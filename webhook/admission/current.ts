@@ -13,7 +13,7 @@ import {
 } from './pod.ts';
 import { quantity } from './quantity.ts';
 import { hasPodResources } from './resources.ts';
-import { mayRunAs } from './user.ts';
+import { mayRunAs, mayRunInGroup } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
 
@@ -102,7 +102,7 @@ function sameResources(actual: Resources, wanted: Resources): boolean {
   );
 }
 
-const mayBeAdded = new Set(['runAsGroup', 'seLinuxOptions', 'appArmorProfile']);
+const mayBeAdded = new Set(['seLinuxOptions', 'appArmorProfile']);
 
 function sameRights(actual: SecurityContext, wanted: SecurityContext, demand: Demand): boolean {
   return (
@@ -110,6 +110,7 @@ function sameRights(actual: SecurityContext, wanted: SecurityContext, demand: De
     Object.entries(actual).every(([key, value]) => {
       if (Object.hasOwn(wanted, key) || mayBeAdded.has(key)) return true;
       if (key === 'runAsUser') return typeof value === 'number' && mayRunAs(value, demand);
+      if (key === 'runAsGroup') return typeof value === 'number' && mayRunInGroup(value, demand);
       return key === 'privileged' && value === false;
     })
   );

@@ -6,6 +6,7 @@ import { type Choice, chooseProfile } from './choice.ts';
 import { demandOn } from './demand.ts';
 import { type Exemption, exemption, isUntouchable } from './exempt.ts';
 import { inject, type PodChange } from './inject.ts';
+import type { NamespaceFacts } from './namespaces.ts';
 import type { Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
 import { acquit, carriesInjection, injectedAt, uninject } from './withdraw.ts';
@@ -28,10 +29,6 @@ export interface Decision {
   warnings: string[];
   /** The text of a refusal. */
   message?: string;
-}
-
-export interface NamespaceFacts {
-  labels: Record<string, string>;
 }
 
 /** What a decision rests on besides the request: a snapshot, so that it is a pure function of its arguments. */
@@ -59,7 +56,7 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   if (choice.profile === optOutValue) return leave(pod, 'opted-out');
   try {
     const join = policy.join(choice.profile);
-    const demand = demandOn(pod, join, namespace.labels);
+    const demand = demandOn(pod, join, namespace);
     if (demand === undefined) {
       const left = leaving(pod, 'nothing-promised', acquit(pod, choice));
       return { ...left, profile: join.name, warnings };

@@ -1,8 +1,11 @@
 import type { Check, ProfileCheck } from '../../validator/contract.ts';
 import { settingsOf, wordOf } from '../config/checks.ts';
 import type { Join } from '../config/policy.ts';
-import type { Profile, ProofContainer } from '../config/types.ts';
-import { type Families, familiesIn, narrow } from './families.ts';
+import type { CheckOfProfile, Profile, ProofContainer } from '../config/types.ts';
+import { CniGateError } from '../errors.ts';
+import { familiesIn, narrow, type Served } from './families.ts';
+import { type Ids, idsIn, type Place } from './ids.ts';
+import type { NamespaceFacts } from './namespaces.ts';
 import type { Pod } from './pod.ts';
 import { applies } from './when.ts';
 
@@ -17,24 +20,61 @@ export interface Demand {
   words: string[];
   /** The user id that a check must run as. */
   asUser: number | undefined;
+  /** The group id that a check must run as, where it is another number than the user id may be. */
+  asGroup: number | undefined;
   /** User ids that a check must not run as. */
   notAsUsers: number[];
+  /** Group ids that a check must not run as. */
+  notAsGroups: number[];
 }
 
-/** Demands by join, then by which of its profiles apply: the same few come again and again. */
-const cache = new WeakMap<Join, Map<string, Demand>>();
+/** A profile, and what it depends on in one pod. */
+interface Settled {
+  profile: Profile;
+  served: Served | undefined;
+  /** Of each check that has some, by its place in `proof.checks`. */
+  ids: (Ids | undefined)[];
+  idsOfContainer: Ids | undefined;
+}
 
-/** The demand of those profiles of a join that apply to this pod, or undefined where none does. */
-export function demandOn(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Demand | undefined {
-  const holding = holdingProfiles(pod, join, namespaceLabels);
+/**
+ * Demands by join, then by which of its profiles apply and what they depend on in the pod: the same few come again and
+ * again. Whoever makes pods chooses the ids in them, so only so many are kept.
+ */
+const cache = new WeakMap<Join, Map<string, Demand>>();
+const mostDemands = 100;
+
+/**
+ * The demand of those profiles of a join that apply to this pod, or undefined where none does.
+ *
+ * @throws CniGateError CNI_GATE_PROFILE_JOIN where one profile's proof must run as a user or group that another one's
+ *   must not run as
+ */
+export function demandOn(pod: Pod, join: Join, namespace: NamespaceFacts): Demand | undefined {
+  const holding = holdingProfiles(pod, join, namespace.labels);
   if (holding.length === 0) return undefined;
   const demands = cache.get(join) ?? new Map<string, Demand>();
   cache.set(join, demands);
-  const families = holding.map((profile) => familiesIn(pod, profile));
-  const key = holding.map(({ name }, at) => name + keyOf(families[at])).join('.');
-  const demand = demands.get(key) ?? makeDemand(holding, families);
+  const settled = holding.map((profile) => settle(profile, { pod, namespace }));
+  const key = JSON.stringify(
+    settled.map(({ profile, served, ids, idsOfContainer }) => [profile.name, served, ids, idsOfContainer]),
+  );
+  const known = demands.get(key);
+  if (known !== undefined) return known;
+  const demand = makeDemand(settled);
+  if (demands.size >= mostDemands) demands.clear();
   demands.set(key, demand);
   return demand;
+}
+
+function settle(profile: Profile, place: Place): Settled {
+  const { checks, container } = profile.proof;
+  return {
+    profile,
+    served: familiesIn(place.pod, profile),
+    ids: checks.map((check) => ('redirect' in check ? idsIn(check.redirect, place) : undefined)),
+    idsOfContainer: container && idsIn(container, place),
+  };
 }
 
 /**
@@ -56,23 +96,53 @@ function holdingProfiles(pod: Pod, join: Join, namespaceLabels: Record<string, s
   }
 }
 
-const keyOf = (families: Families | undefined): string =>
-  families === undefined ? '' : `:${families.ipv4 ? 4 : ''}${families.ipv6 ? 6 : ''}`;
-
-function makeDemand(profiles: Profile[], families: (Families | undefined)[]): Demand {
-  const told = profiles.flatMap(({ name, proof }, at) =>
-    narrow(proof.checks, families[at]).map((check): ProfileCheck => ({ profile: name, ...check })),
+function makeDemand(settled: Settled[]): Demand {
+  const profiles = settled.map(({ profile }) => profile);
+  const told = settled.flatMap(({ profile, served, ids }) =>
+    profile.proof.checks.map(
+      (check, at): ProfileCheck => ({ profile: profile.name, ...checkWith(check, served, ids[at]) }),
+    ),
   );
-  const checks: Check[] = profiles.flatMap((profile) => profile.proof.checks);
-  const redirects = settingsOf(checks, 'redirect');
   const container = profiles.find(({ proof }) => proof.container !== undefined)?.proof.container;
-  const users = container === undefined ? redirects : [...redirects, container];
-  return {
+  const words = profiles.flatMap(({ proof }) => proof.checks.map(wordOf));
+  const ids = settled.flatMap((it) => [...it.ids, it.idsOfContainer].flatMap((some) => some ?? []));
+  const demand: Demand = {
     profiles,
     checksJson: told.length === 0 ? '' : JSON.stringify(told),
     container,
-    words: [...new Set<string>([...checks.map(wordOf), ...(container ? ['container'] : [])])],
-    asUser: users.find((user) => user.asUser !== undefined)?.asUser,
-    notAsUsers: users.flatMap((user) => user.notAsUser ?? []),
+    words: [...new Set<string>([...words, ...(container ? ['container'] : [])])],
+    asUser: ids.find(({ asUser }) => asUser !== undefined)?.asUser,
+    asGroup: ids.find(({ asGroup }) => asGroup !== undefined)?.asGroup,
+    notAsUsers: ids.flatMap(({ notAsUser }) => notAsUser ?? []),
+    notAsGroups: ids.flatMap(({ notAsGroup }) => notAsGroup ?? []),
   };
+  refuseContradiction(demand);
+  return demand;
+}
+
+/** The check for one pod: what its profile leaves to the pod is settled. */
+function checkWith(check: CheckOfProfile, served: Served | undefined, ids: Ids = {}): Check {
+  const [redirect] = settingsOf([check], 'redirect');
+  if (redirect === undefined) return check as Check;
+  const { asUser, asGroup, notAsUser, notAsGroup } = ids;
+  // what is undefined is left out of the JSON text
+  return { redirect: { ...narrow(redirect, served), asUser, asGroup, notAsUser, notAsGroup } } as Check;
+}
+
+/** Ids that profiles name themselves were compared when they were joined; those that the pod says come together here. */
+function refuseContradiction({ profiles, asUser, asGroup, notAsUsers, notAsGroups }: Demand): void {
+  const group = asGroup ?? asUser;
+  const clash =
+    asUser !== undefined && notAsUsers.includes(asUser)
+      ? `user ${asUser}`
+      : group !== undefined && notAsGroups.includes(group)
+        ? `group ${group}`
+        : undefined;
+  if (clash === undefined) return;
+  const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
+  throw new CniGateError(
+    'CNI_GATE_PROFILE_JOIN',
+    `the proof of this pod would have to run as ${clash}, which another check of profile ${names} must not run as: ` +
+      'give the proxies of the pod different ids, or the pod one of the profiles',
+  );
 }

@@ -1,9 +1,8 @@
 import { parseAddress } from '../../validator/addresses.ts';
-import type { Check } from '../../validator/contract.ts';
+import type { RedirectCheck } from '../../validator/contract.ts';
 import { parseTarget } from '../../validator/targets.ts';
-import { settingsOf } from '../config/checks.ts';
-import type { Profile } from '../config/types.ts';
-import { allContainers, type Pod } from './pod.ts';
+import type { Profile, RedirectSettings } from '../config/types.ts';
+import { allContainers, type Pod, variableOf } from './pod.ts';
 
 /** Whether a proof is about IPv4, and whether about IPv6. */
 export interface Families {
@@ -11,17 +10,28 @@ export interface Families {
   ipv6: boolean;
 }
 
+/** The families that a mesh serves in a pod; `first` and `all` as in the validator's contract. */
+export type Served = Families | 'first' | 'all';
+
+/** What Go's `strconv.ParseBool` takes for true. */
+const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+
 /**
- * The families that the proxy of this pod listens on, as `proof.families` of the profile says where to see; undefined
- * where nothing narrows the proof, or where the variable cannot be read.
+ * The families that the mesh of this pod serves, as `proof.families` of the profile says where to see; undefined where
+ * nothing narrows the proof, or where the variable that should do so cannot be read.
  */
-export function familiesIn(pod: Pod, { proof }: Profile): Families | undefined {
+export function familiesIn(pod: Pod, { proof }: Profile): Served | undefined {
   const { families: source } = proof;
   if (source === undefined) return undefined;
   const container = allContainers(pod).find(({ name }) => name === source.container);
-  // of two with the same name Kubernetes takes the last
-  const value = container?.env?.findLast(({ name }) => name === source.env)?.value;
-  if (typeof value !== 'string') return undefined;
+  const read = (name: string): string | undefined => container && variableOf(container, name);
+  if ('dualStackEnv' in source) return goTrue.has(read(source.dualStackEnv) ?? '') ? 'all' : 'first';
+  const value = read(source.env);
+  return value === undefined ? undefined : listeningOnAll(value);
+}
+
+/** The families of a list of addresses and ports, or undefined where a part of it is none. */
+function listeningOnAll(value: string): Families | undefined {
   const listening = value.split(',').map((address) => listeningOn(address.trim()));
   if (listening.includes(undefined)) return undefined;
   return {
@@ -41,15 +51,13 @@ function listeningOn(text: string): Families | undefined {
   return { ipv4: !ipv6 || /^0+$/.test(address.hex), ipv6 };
 }
 
-/** The checks with the targets of these families; a check that would be left with none keeps all. */
-export function narrow(checks: Check[], families: Families | undefined): Check[] {
-  if (families === undefined) return checks;
-  return checks.map((check) => {
-    const [redirect] = settingsOf([check], 'redirect');
-    if (redirect === undefined) return check;
-    const connect = redirect.connect.filter((target) =>
-      target.startsWith('[') ? families.ipv6 : families.ipv4,
-    );
-    return connect.length === 0 ? check : { redirect: { ...redirect, connect } };
-  });
+/** The settings of a redirect for these families: it keeps the targets of theirs, and all where none would be left. */
+export function narrow(
+  redirect: RedirectSettings,
+  served: Served | undefined,
+): RedirectSettings & Pick<RedirectCheck, 'families'> {
+  if (served === undefined) return redirect;
+  if (typeof served === 'string') return { ...redirect, families: served };
+  const connect = redirect.connect.filter((target) => (target.startsWith('[') ? served.ipv6 : served.ipv4));
+  return connect.length === 0 ? redirect : { ...redirect, connect };
 }

@@ -1,10 +1,10 @@
 import type { Policy } from '../config/policy.ts';
 import { CniGateError } from '../errors.ts';
 import { type Admission, admit } from './admit.ts';
-import { type NamespaceFacts, refuse } from './decide.ts';
+import { refuse } from './decide.ts';
 import { decodePodRequest } from './decode.ts';
 import { exemption } from './exempt.ts';
-import type { Namespaces } from './namespaces.ts';
+import type { NamespaceFacts, Namespaces } from './namespaces.ts';
 import { respond } from './respond.ts';
 import type { PodRequest } from './review.ts';
 

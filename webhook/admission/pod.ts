@@ -87,6 +87,15 @@ export interface Pod {
   [key: string]: unknown;
 }
 
+/**
+ * The value of a variable of a container: of two with the same name Kubernetes takes the last. Undefined where it is not
+ * there, or comes from elsewhere (`valueFrom`).
+ */
+export function variableOf({ env }: Container, name: string): string | undefined {
+  const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
   // a pod without any is written as null, and is the API server's to refuse

@@ -1,15 +1,18 @@
 import type { Condition, Matcher, Profile } from '../config/types.ts';
 import { own } from '../own.ts';
-import { allContainers, type Pod } from './pod.ts';
+import { allContainers, type Container, type Pod, variableOf } from './pod.ts';
 
 type Labels = Record<string, string> | null | undefined;
 
 /** As Kubernetes' label selectors: `notIn` holds where the key is absent as well. */
 function matches(matcher: Matcher, value: string | undefined): boolean {
   if (typeof matcher === 'string') return value === matcher;
-  if ('exists' in matcher) return (value !== undefined) === matcher.exists;
-  if ('in' in matcher) return value !== undefined && matcher.in.includes(value);
-  return value === undefined || !matcher.notIn.includes(value);
+  const { in: values, notIn, exists } = matcher;
+  return (
+    (exists === undefined || (value !== undefined) === exists) &&
+    (values === undefined || (value !== undefined && values.includes(value))) &&
+    (notIn === undefined || value === undefined || !notIn.includes(value))
+  );
 }
 
 function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
@@ -17,13 +20,23 @@ function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): b
 }
 
 function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean {
-  const has = (name: string): boolean => allContainers(pod).some((container) => container.name === name);
+  const { container: wanted, noContainer } = condition;
+  const containers = allContainers(pod);
   return (
-    (condition.container === undefined || has(condition.container)) &&
-    (condition.noContainer === undefined || !has(condition.noContainer)) &&
+    (wanted === undefined || containers.some((it) => it.name === wanted && runs(condition, it))) &&
+    (noContainer === undefined || !containers.some(({ name }) => name === noContainer)) &&
     allMatch(condition.labels, pod.metadata.labels) &&
     allMatch(condition.annotations, pod.metadata.annotations) &&
     allMatch(condition.namespaceLabels, namespaceLabels)
+  );
+}
+
+/** Whether arguments and environment of a container are those that a condition asks for. */
+function runs({ args = [], env = {} }: Condition, container: Container): boolean {
+  const given: unknown = container.args;
+  return (
+    args.every((word, at) => Array.isArray(given) && given[at] === word) &&
+    Object.entries(env).every(([name, matcher]) => matches(matcher, variableOf(container, name)))
   );
 }
 

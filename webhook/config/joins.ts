@@ -1,12 +1,18 @@
 import { foreign } from '../names.ts';
 import { settingsOf } from './checks.ts';
-import type { Condition, Profile } from './types.ts';
+import type { Condition, Id, Profile } from './types.ts';
 
 /** A value that two profiles give, and which profiles those are. */
 interface Given {
   profile: string;
   value: string | number;
 }
+
+/** A user id, in words: a number, or where the pod says it. */
+const inWords = (id: Id): string =>
+  typeof id === 'number'
+    ? String(id)
+    : `of ${[...(id.annotation === undefined ? [] : [`annotation ${id.annotation}`]), ...(id.containers ?? [])].join(' or ')}`;
 
 /**
  * Why these profiles cannot be proved in one pod: an empty list when they can. The init container has one user
@@ -18,14 +24,17 @@ export function conflicts(profiles: Profile[]): string[] {
     settingsOf(profile.proof.checks, 'redirect').map((redirect) => ({ profile: profile.name, redirect })),
   );
   const users = redirects.flatMap(({ profile, redirect }): Given[] =>
-    redirect.asUser === undefined ? [] : [{ profile, value: redirect.asUser }],
+    redirect.asUser === undefined ? [] : [{ profile, value: inWords(redirect.asUser) }],
   );
   const two = users.find((user) => user.profile !== users[0]?.profile || user.value !== users[0]?.value);
   if (two !== undefined && users[0] !== undefined) {
     texts.push(`at most one profile may ask for a user id: ${tell(users[0])}, ${tell(two)}`);
   }
   for (const { profile, redirect } of redirects) {
-    const clash = users.find((user) => user.value === redirect.notAsUser);
+    const { notAsUser } = redirect;
+    // ids that the pod says are compared when there is one: see `demandOn`
+    const clash =
+      typeof notAsUser === 'number' ? users.find((user) => user.value === String(notAsUser)) : undefined;
     if (clash !== undefined) {
       texts.push(`${tell(clash)} is asked for by asUser and excluded by notAsUser of profile "${profile}"`);
     }
@@ -103,7 +112,7 @@ function contradictions(profiles: Profile[]): string[] {
 function rulesOut({ annotations = {} }: Condition, key: string, value: string): boolean {
   const matcher = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
   if (typeof matcher !== 'object') return false;
-  return ('exists' in matcher && !matcher.exists) || ('notIn' in matcher && matcher.notIn.includes(value));
+  return matcher.exists === false || (matcher.notIn?.includes(value) ?? false);
 }
 
 function firstRepeat(given: Given[]): [Given, Given] | undefined {

@@ -32,17 +32,26 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
 
 /** The injection sets keys of its own: a condition on them would hold at one call about a pod and not at the next. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
-  return [when].flat().flatMap((condition, index) =>
-    (['labels', 'annotations'] as const).flatMap((map) =>
+  return [when].flat().flatMap((condition, index) => {
+    const at = [...path, ...(Array.isArray(when) ? [index] : [])];
+    const ofNobody = (['args', 'env'] as const)
+      .filter((field) => condition[field] !== undefined && condition.container === undefined)
+      .map((field) => ({
+        path: [...at, field],
+        text: 'needs container: it is about the container of that name',
+        onKey: true,
+      }));
+    const own = (['labels', 'annotations'] as const).flatMap((map) =>
       Object.keys(condition[map] ?? {})
         .filter((key) => key.startsWith(ownPrefix))
         .map((key) => ({
-          path: [...path, ...(Array.isArray(when) ? [index] : []), map, key],
+          path: [...at, map, key],
           text: 'must not be asked for: cni-gate sets it itself',
           onKey: true,
         })),
-    ),
-  );
+    );
+    return [...ofNobody, ...own];
+  });
 }
 
 function annotationFaults({ annotations }: Profile, path: (string | number)[]): Fault[] {

@@ -1,12 +1,16 @@
-import type { Check } from '../../validator/contract.ts';
+import type { Check, CheckSettings, RedirectCheck } from '../../validator/contract.ts';
 
-/** How a label or annotation is looked at: a value it must have, or one of these. */
-export type Matcher = string | { in: string[] } | { notIn: string[] } | { exists: boolean };
+/** How a label, an annotation or a variable is looked at: a value it must have, or these, all of which must hold. */
+export type Matcher = string | { in?: string[]; notIn?: string[]; exists?: boolean };
 
 /** What must be true of a pod for a profile to promise it anything. All that are given must hold. */
 export interface Condition {
   /** A container or init container of this name is there. */
   container?: string;
+  /** Its arguments begin with these. */
+  args?: string[];
+  /** Variables of its environment. One whose value comes from elsewhere (`valueFrom`) counts as absent. */
+  env?: Record<string, Matcher>;
   /** No container or init container of this name is there. */
   noContainer?: string;
   labels?: Record<string, Matcher>;
@@ -19,27 +23,63 @@ export interface DaemonSetRef {
   name: string;
 }
 
+/**
+ * Where a pod says a user or group id: the first of these that says a number other than 0, which is root. An annotation
+ * of the pod, else of its namespace; then the security context of the containers, in this order; then the pod's.
+ */
+export interface IdSource {
+  annotation?: string;
+  containers?: string[];
+  /** Where nothing says a number. */
+  default?: number;
+}
+
+export type Id = number | IdSource;
+
+/** Whom a proof runs as. */
+export interface Identity {
+  /**
+   * The user id that it must run as. Where it is read from containers, the group id is theirs as well; otherwise the
+   * same number.
+   */
+  asUser?: number | (IdSource & { default: number });
+  /** A user id that it must not run as. */
+  notAsUser?: Id;
+  /** A group id that it must not run as. */
+  notAsGroup?: Id;
+}
+
+/** A redirect as a profile asks for it: ids and families may depend on the pod. */
+export type RedirectSettings = Identity &
+  Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
+
+/** The settings of each word in a profile. */
+export type ProfileSettings = Omit<CheckSettings, 'redirect'> & { redirect: RedirectSettings };
+
+/** A check as a profile asks for it. */
+export type CheckOfProfile = Exclude<Check, { redirect: unknown }> | { redirect: RedirectSettings };
+
 /** A validator of the network's own, run in place of ours: exit code 0 is a proof, any other is none. */
-export interface ProofContainer {
+export interface ProofContainer extends Identity {
   /** Its image, or the name of the pod's container whose image it takes: one of the two. */
   image?: string;
   imageOf?: string;
   /** Absent: the image's entrypoint. */
   command?: string[];
   args?: string[];
-  /** The user id that it must run as. */
-  asUser?: number;
-  /** A user id that it must not run as. */
-  notAsUser?: number;
 }
 
+/**
+ * Where a pod shows for which families its mesh writes rules: a variable of a container. `env` holds addresses and
+ * ports that the proxy listens on, separated by commas. `dualStackEnv` is true where both families are served;
+ * otherwise the mesh serves the family of the first address that the kernel lists.
+ */
+export type FamiliesSource = { container: string } & ({ env: string } | { dualStackEnv: string });
+
 export interface ProfileProof {
-  checks: Check[];
-  /**
-   * Where a pod shows which families its proxy listens on: a variable of a container, with addresses and ports
-   * separated by commas. The redirect is proved for those only. Absent: for all that the pod has.
-   */
-  families?: { container: string; env: string };
+  checks: CheckOfProfile[];
+  /** The redirect is proved for those families only. Absent: see `families` of the validator's contract. */
+  families?: FamiliesSource;
   /** In place of checks. */
   container?: ProofContainer;
 }

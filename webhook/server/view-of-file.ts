@@ -15,7 +15,7 @@ export function viewOfFile(file: string, profile: string | undefined, told: Told
   const readiness = new Readiness();
   const read = ([text = '']: string[]) => {
     const state = parseClusterState(text, file);
-    return { state, namespaces: new KnownNamespaces(state.namespaces, profile) };
+    return { state, namespaces: new KnownNamespaces(state.namespaces, profile, state.namespaceAnnotations) };
   };
   const files = new LiveFiles({
     ...told,

@@ -19,7 +19,10 @@ export function injected(
 ): { pod: Pod; container: Container } {
   const pod = podOf(specimen);
   configuration.proof.mode = mode;
-  const namespace = { labels: { ...specimen.namespaceLabels, [profileLabel]: specimen.profile } };
+  const namespace = {
+    labels: { ...specimen.namespaceLabels, [profileLabel]: specimen.profile },
+    annotations: { ...specimen.namespaceAnnotations },
+  };
   const { decision } = admit(
     {
       uid: 'a',

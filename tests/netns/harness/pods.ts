@@ -6,12 +6,19 @@ export interface PodSpecimen {
   /** The profile that its namespace asks for. */
   profile: string;
   namespaceLabels?: Record<string, string>;
+  namespaceAnnotations?: Record<string, string>;
   annotations?: Record<string, string>;
+  /** Init containers that run to their end. */
+  before?: string[];
   /** Containers besides the application's. */
   sidecars?: string[];
-  /** Environment of those. */
+  /** Environment of sidecars. */
   env?: Record<string, string>;
+  /** Whom `before` and sidecars run as. */
+  runAs?: { runAsUser?: number; runAsGroup?: number };
+  /** Whom the pod runs as. */
   runAsUser?: number;
+  runAsGroup?: number;
 }
 
 export const podNamespace = 'shop';
@@ -19,12 +26,22 @@ export const podNamespace = 'shop';
 export function podOf(specimen: PodSpecimen): Pod {
   const container = (name: string): Container => ({ name, image: `registry.example/${name}:1` });
   const env = Object.entries(specimen.env ?? {}).map(([name, value]) => ({ name, value }));
-  const sidecar = (name: string): Container => ({ ...container(name), env });
+  const securityContext = specimen.runAs && { securityContext: specimen.runAs };
+  const sidecar = (name: string): Container => ({ ...container(name), env, ...securityContext });
+  const { runAsUser, runAsGroup } = specimen;
   return {
     metadata: { name: 'web-0', namespace: podNamespace, annotations: { ...specimen.annotations } },
     spec: {
+      ...(specimen.before && {
+        initContainers: specimen.before.map((name) => ({ ...container(name), ...securityContext })),
+      }),
       containers: [container('web'), ...(specimen.sidecars ?? []).map(sidecar)],
-      ...(specimen.runAsUser !== undefined && { securityContext: { runAsUser: specimen.runAsUser } }),
+      ...((runAsUser ?? runAsGroup) !== undefined && {
+        securityContext: {
+          ...(runAsUser !== undefined && { runAsUser }),
+          ...(runAsGroup !== undefined && { runAsGroup }),
+        },
+      }),
     },
   };
 }
@@ -34,8 +51,10 @@ export const specimens = {
   linkerd: { profile: 'linkerd', sidecars: ['linkerd-proxy'] },
   istio: {
     profile: 'istio',
+    before: ['istio-validation'],
     sidecars: ['istio-proxy'],
     annotations: { 'sidecar.istio.io/status': '{"containers":["istio-proxy"]}' },
+    runAs: { runAsUser: 1337, runAsGroup: 1337 },
   },
   'istio-ambient': { profile: 'istio-ambient', namespaceLabels: { 'istio.io/dataplane-mode': 'ambient' } },
   cilium: { profile: 'cilium' },

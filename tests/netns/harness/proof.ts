@@ -50,7 +50,14 @@ export interface Message {
   verdict: string;
   code: number;
   sandbox: { netns: number | string; bootId: string };
-  checks: { profile: string; check: string; family?: string; held: boolean; reason?: string }[];
+  checks: {
+    profile: string;
+    check: string;
+    family?: string;
+    held: boolean;
+    reason?: string;
+    note?: string;
+  }[];
 }
 
 /** Starts the validator in a sandbox from exactly the container that the webhook puts into such a pod. */
@@ -96,8 +103,10 @@ export function identityOf(
   container: Container,
   forced: number | undefined,
 ): { user: number; group: number } {
-  const { runAsUser, runAsGroup } = container.securityContext ?? {};
-  const user = forced ?? runAsUser ?? pod.spec.securityContext?.runAsUser ?? imageUser;
+  const { runAsUser } = container.securityContext ?? {};
+  const ofPod = pod.spec.securityContext;
+  const runAsGroup = container.securityContext?.runAsGroup ?? ofPod?.runAsGroup;
+  const user = forced ?? runAsUser ?? ofPod?.runAsUser ?? imageUser;
   if (user === 0) throw new Error('the kubelet refuses: runAsNonRoot, and the user is root');
   return { user, group: forced ?? runAsGroup ?? (user === imageUser ? imageUser : 0) };
 }

@@ -8,8 +8,10 @@ const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
 export interface IstioPorts {
   inbound?: number;
   outbound?: number;
-  /** Whom the proxy runs as: user and group. */
+  /** Whom the proxy runs as. */
   proxyUser?: number;
+  /** Absent: the same number. */
+  proxyGroup?: number;
 }
 
 /**
@@ -19,6 +21,7 @@ export interface IstioPorts {
  */
 export function istio(ports: IstioPorts = {}): RuleSet {
   const proxy = ports.proxyUser ?? 1337;
+  const group = ports.proxyGroup ?? proxy;
   return {
     rules: (family) => [
       nat('ISTIO_REDIRECT', { protocol: 'tcp' }, { redirect: ports.outbound ?? 15_001 }),
@@ -31,7 +34,7 @@ export function istio(ports: IstioPorts = {}): RuleSet {
       nat('OUTPUT', { protocol: 'tcp' }, { jump: 'ISTIO_OUTPUT' }),
       nat('ISTIO_OUTPUT', { out: 'lo', source: passthrough[family] }, 'return'),
       ...ofProxy(family, { uid: proxy }, { uid: { not: proxy } }),
-      ...ofProxy(family, { gid: proxy }, { gid: { not: proxy } }),
+      ...ofProxy(family, { gid: group }, { gid: { not: group } }),
       nat('ISTIO_OUTPUT', { destination: loopback[family] }, 'return'),
       nat('ISTIO_OUTPUT', {}, { jump: 'ISTIO_REDIRECT' }),
     ],

@@ -7,6 +7,8 @@ export interface LinkerdPorts {
   inbound?: number;
   outbound?: number;
   proxyUser?: number;
+  /** A group that is let through as well; there is none by default. */
+  proxyGroup?: number;
 }
 
 /**
@@ -27,6 +29,7 @@ export function linkerd(ports: LinkerdPorts = {}): RuleSet {
       rule(inbound, { protocol: 'tcp' }, { redirect: ports.inbound ?? 4143 }),
       rule('PREROUTING', {}, { jump: inbound }),
       rule(outbound, { uid: ports.proxyUser ?? 2102 }, 'return'),
+      ...(ports.proxyGroup === undefined ? [] : [rule(outbound, { gid: ports.proxyGroup }, 'return')]),
       rule(outbound, { out: 'lo' }, 'return'),
       rule(outbound, { protocol: 'tcp', ports: [4567, 4568] }, 'return'),
       rule(outbound, { protocol: 'tcp' }, { redirect: ports.outbound ?? 4140 }),

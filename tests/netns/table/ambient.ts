@@ -12,6 +12,7 @@ import {
   write,
 } from './steps.ts';
 
+const bothAlways = 'the proof asks for both families in any case';
 const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
 
 export const ambientCells: Cells = {
@@ -24,6 +25,9 @@ export const ambientCells: Cells = {
     before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
     ends: 95,
   },
+  'only IPv4 rules on a dual-stack pod, IPv6 is its first address': 'the same, whichever comes first',
+  'the mesh serves both families, right rules': bothAlways,
+  'the mesh serves both families, only IPv4 rules': bothAlways,
   'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
   'wrong port: one of the proxy for the other direction': {
     before: [write(ambient({ outbound: 15_006 })), openZtunnel],
@@ -36,6 +40,8 @@ export const ambientCells: Cells = {
   'listeners missing': { before: [write(ambient())], ends: 95 },
   "proxy's uid skipped: run as the wrong user": byMark,
   "proxy's uid skipped: the rules skip the proof's": byMark,
+  'the proxy runs as another user and group, right rules': byMark,
+  'the proxy runs as another user and group, rules for the usual one': byMark,
   'port taken': 'the proof binds no port: ztunnel has them',
   'no default route, the subnet only': {
     shape: { defaultRoute: false },

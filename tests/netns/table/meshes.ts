@@ -1,3 +1,4 @@
+import { podAddress } from '../harness/addresses.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
 import type { Cells } from './plan.ts';
@@ -20,6 +21,11 @@ export const onlyLo = 'the same as no route at all: the pod has no interface but
 const byLo = 'the inbound rule is proved through lo, which needs no route';
 const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
+
+/** Neither the usual user of a mesh nor that of our image. */
+const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
+const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
+const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
 const noLateness = 'the same as rules that come late: plugins write them behind the interface';
 
@@ -44,6 +50,17 @@ export const linkerdCells: Cells = {
   'no rules, a router refuses': { before: [refuseByRouter], ends: 95 },
   'rules flushed': { before: [write(linkerd()), flush], ends: 95 },
   'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
+  'only IPv4 rules on a dual-stack pod, IPv6 is its first address': 'the same, whichever comes first',
+  'the mesh serves both families, right rules': {
+    pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
+    before: [write(linkerd())],
+    ends: 0,
+  },
+  'the mesh serves both families, only IPv4 rules': {
+    pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
+    before: [write(linkerd(), { families: 'ipv4' })],
+    ends: 95,
+  },
   'wrong port': { before: [write(linkerd({ outbound: 4141 }))], ends: 95 },
   'wrong port: one of the proxy for the other direction': {
     before: [write(linkerd({ outbound: 4143 }))],
@@ -60,6 +77,17 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: anybody }))],
     ends: 95,
   },
+  // the user and the group of our image: the webhook has to take others
+  'the proxy runs as another user and group, right rules': {
+    pod: {
+      annotations: { 'config.linkerd.io/proxy-uid': String(anybody) },
+      namespaceAnnotations: { 'config.linkerd.io/proxy-gid': String(anybody) },
+    },
+    before: [write(linkerd({ proxyUser: anybody, proxyGroup: anybody }))],
+    ends: 0,
+  },
+  'the proxy runs as another user and group, rules for the usual one':
+    'the rule takes everybody but one user, and the proof runs as none of the two',
   'port taken': { before: [write(linkerd()), listenInPod(4140)], ends: 69 },
   'no default route, the subnet only': {
     shape: { defaultRoute: false },
@@ -90,8 +118,23 @@ export const istioCells: Cells = {
   'no rules': { ends: 95 },
   'no rules, a router refuses': 'the proof stays on lo',
   'rules flushed': { before: [write(istio()), flush], ends: 95 },
-  // what Istio itself writes without its dual-stack option: the proof follows the pod's first address, as Istio's own
+  // what Istio itself writes without its dual-stack option: the proof follows the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })], ends: 0 },
+  'only IPv4 rules on a dual-stack pod, IPv6 is its first address': {
+    before: [write(istio(), { families: 'ipv4' })],
+    options: { podIPs: ipv6First },
+    ends: 0,
+  },
+  'the mesh serves both families, right rules': {
+    pod: { env: { ISTIO_DUAL_STACK: 'true' } },
+    before: [write(istio())],
+    ends: 0,
+  },
+  'the mesh serves both families, only IPv4 rules': {
+    pod: { env: { ISTIO_DUAL_STACK: 'true' } },
+    before: [write(istio(), { families: 'ipv4' })],
+    ends: 95,
+  },
   'wrong port': { before: [write(istio({ inbound: 15_007 }))], ends: 95 },
   'wrong port: one of the proxy for the other direction': {
     before: [write(istio({ inbound: 15_001 }))],
@@ -107,6 +150,16 @@ export const istioCells: Cells = {
   },
   "proxy's uid skipped: the rules skip the proof's": {
     before: [write(istio({ proxyUser: 1338 }))],
+    ends: 95,
+  },
+  'the proxy runs as another user and group, right rules': {
+    pod: { runAs: otherUser },
+    before: [write(istio(otherRules))],
+    ends: 0,
+  },
+  'the proxy runs as another user and group, rules for the usual one': {
+    pod: { runAs: otherUser },
+    before: [write(istio())],
     ends: 95,
   },
   'port taken': { before: [write(istio()), listenInPod(15_006)], ends: 69 },

@@ -11,12 +11,17 @@ export const situations = [
   'no rules, a router refuses',
   'rules flushed',
   'only IPv4 rules on a dual-stack pod',
+  'only IPv4 rules on a dual-stack pod, IPv6 is its first address',
+  'the mesh serves both families, right rules',
+  'the mesh serves both families, only IPv4 rules',
   'wrong port',
   'wrong port: one of the proxy for the other direction',
   "wrong port: the proxy's for what comes encrypted",
   'listeners missing',
   "proxy's uid skipped: run as the wrong user",
   "proxy's uid skipped: the rules skip the proof's",
+  'the proxy runs as another user and group, right rules',
+  'the proxy runs as another user and group, rules for the usual one',
   'port taken',
   'no default route, the subnet only',
   'no default route, the services only',
@@ -50,6 +55,8 @@ export type Step = (sandbox: Sandbox, proof?: RunningProof) => Promise<void> | v
 /** How a situation is made, and how the validator has to end in it. */
 export interface Plan {
   shape?: Partial<Shape>;
+  /** How the pod differs from the network's usual one. */
+  pod?: Partial<PodSpecimen>;
   /** What is done before the validator starts, in this order. */
   before?: Step[];
   /** What is done while it runs, and how long after its start, in milliseconds. */
@@ -65,7 +72,7 @@ export type Cells = Record<Situation, Plan | string>;
 export async function carryOut(plan: Plan, specimen: PodSpecimen): Promise<Proof> {
   await using sandbox = await Sandbox.make(plan.shape);
   for (const step of plan.before ?? []) await step(sandbox);
-  const proof = startProof(sandbox, specimen, plan.options);
+  const proof = startProof(sandbox, { ...specimen, ...plan.pod }, plan.options);
   await proof.started;
   const steps = (plan.while ?? []).map(async ({ after, step }) => {
     await sleep(after);

@@ -109,6 +109,12 @@ export const annotations = map(
         { freq: 3 },
       ),
       fc.option(fc.constant<[string, string]>(['sidecar.istio.io/status', '{}']), { freq: 3 }),
+      fc.option(
+        fc
+          .constantFrom('65534', '65532', '1337', '0', '-1', 'x', '')
+          .map((value): [string, string] => ['config.linkerd.io/proxy-uid', value]),
+        { freq: 3 },
+      ),
       fc.option(fc.constant<[string, string]>(['kubernetes.io/egress-bandwidth', '1M']), { freq: 3 }),
     )
     .map((entries) => entries.filter((entry) => entry !== null)),

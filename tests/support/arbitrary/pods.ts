@@ -5,7 +5,10 @@ import { annotations, labels } from './maps.ts';
 import { anyResources, styles } from './resources.ts';
 
 /** Names that mean something to a profile's `when`, among others. */
-const names = ['linkerd-proxy', 'linkerd-init', 'istio-proxy', 'istio-init', 'app', 'cache', 'log', 'wait'];
+const names = [
+  ...['linkerd-proxy', 'linkerd-init', 'istio-proxy', 'istio-validation', 'istio-init'],
+  ...['app', 'cache', 'log', 'wait'],
+];
 
 const image = fc.constantFrom(
   'registry.example/app:1',
@@ -18,6 +21,7 @@ const securityContext: Arbitrary<SecurityContext | null> = fc.option(
   fc.record(
     {
       runAsUser: fc.constantFrom(null, 0, 1000, 1337, 2102, 65_532, 65_534),
+      runAsGroup: fc.constantFrom(null, 0, 1337, 2102, 65_532),
       runAsNonRoot: fc.constantFrom(null, false),
     },
     { requiredKeys: [] },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { familiesIn, narrow } from '../../../webhook/admission/families.ts';
-import type { Profile } from '../../../webhook/config/types.ts';
+import type { FamiliesSource, Profile } from '../../../webhook/config/types.ts';
 
-const profile = (families?: { container: string; env: string }): Profile => ({
+const profile = (families?: FamiliesSource): Profile => ({
   name: 'mesh',
   when: {},
   daemonSets: [],
@@ -56,14 +56,32 @@ test('nothing is narrowed where the container, the variable or the wish is not t
   assert.equal(familiesIn(pod(env), profile({ container: 'proxy', env: 'OTHER' })), undefined);
 });
 
-test('a check keeps the targets of the families, and all where it would be left with none', () => {
-  const redirect = (connect: string[]) => ({
-    redirect: { direction: 'outbound' as const, listen: 1, connect, timeout: '1s' },
+test('a redirect keeps the targets of the families, and all where it would be left with none', () => {
+  const redirect = (...connect: string[]) => ({
+    direction: 'outbound' as const,
+    listen: 1,
+    connect,
+    timeout: '1s',
   });
-  const both = [redirect(['192.0.2.2:1', '[2001:db8::2]:1']), { address: { timeout: '1s' } }];
-  const [one, , ...none] = narrow(both, { ipv4: true, ipv6: false });
-  assert.deepEqual([one, ...none], [redirect(['192.0.2.2:1'])]);
+  const both = redirect('192.0.2.2:1', '[2001:db8::2]:1');
+  assert.deepEqual(narrow(both, { ipv4: true, ipv6: false }), redirect('192.0.2.2:1'));
   assert.deepEqual(narrow(both, undefined), both);
-  const only = [redirect(['[2001:db8::2]:1'])];
+  const only = redirect('[2001:db8::2]:1');
   assert.deepEqual(narrow(only, { ipv4: true, ipv6: false }), only);
+  assert.deepEqual(narrow(both, 'first'), { ...both, families: 'first' });
+  assert.deepEqual(narrow(both, 'all'), { ...both, families: 'all' });
+});
+
+test('a variable for dual stack is true as Go takes it, and anything else is one family', () => {
+  const asked = profile({ container: 'proxy', dualStackEnv: 'DUAL' });
+  const served = (value?: string) =>
+    familiesIn(pod([{ name: 'DUAL', ...(value !== undefined && { value }) }]), asked);
+  for (const value of ['1', 't', 'T', 'true', 'TRUE', 'True']) assert.equal(served(value), 'all', value);
+  for (const value of ['0', 'false', '', 'yes', 'tRUE', ' true']) assert.equal(served(value), 'first', value);
+  assert.equal(served(), 'first', 'a value from elsewhere');
+  const [yes, no] = ['true', 'false'].map((value) => ({ name: 'DUAL', value }));
+  assert.ok(yes && no);
+  assert.equal(familiesIn(pod([yes, no]), asked), 'first', 'of two the last');
+  assert.equal(familiesIn(pod([]), asked), 'first');
+  assert.equal(familiesIn(pod([yes]), profile({ container: 'other', dualStackEnv: 'DUAL' })), 'first');
 });

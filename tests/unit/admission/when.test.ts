@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Pod } from '../../../webhook/admission/pod.ts';
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import { applies } from '../../../webhook/admission/when.ts';
 import type { Condition, Profile } from '../../../webhook/config/types.ts';
 
@@ -45,6 +45,10 @@ suite('when', () => {
       [{ absent: { exists: true } }, false],
       [{ absent: { exists: false } }, true],
       [{ tier: { exists: false } }, false],
+      [{ tier: { exists: true, notIn: ['back'] } }, true],
+      [{ tier: { exists: true, notIn: ['front'] } }, false],
+      [{ absent: { exists: true, notIn: ['front'] } }, false],
+      [{ tier: { in: ['front'], notIn: ['front'] } }, false],
     ];
     for (const [labels = {}, expected] of matchers) {
       assert.equal(holds({ labels }), expected, JSON.stringify(labels));
@@ -59,6 +63,36 @@ suite('when', () => {
       holds({ container: 'app', labels: { tier: 'front' }, namespaceLabels: { env: 'dev' } }),
       false,
     );
+  });
+
+  test('arguments and environment are those of the container that is named', () => {
+    const proxied = (...proxies: Partial<Container>[]): Pod => ({
+      metadata: {},
+      spec: {
+        containers: [
+          { name: 'app', args: ['proxy', 'sidecar'], env: [{ name: 'OFF', value: 'yes' }] },
+          ...proxies.map((more) => ({ name: 'proxy', ...more })),
+        ],
+      },
+    });
+    const args = { container: 'proxy', args: ['proxy', 'sidecar'] };
+    assert.equal(holds(args, proxied({ args: ['proxy', 'sidecar', '--more'] })), true);
+    for (const other of [['proxy', 'router'], ['proxy'], ['sidecar', 'proxy'], [], null])
+      assert.equal(holds(args, proxied({ args: other })), false, String(other));
+    assert.equal(holds(args, proxied({ args: 'proxy' as never })), false, 'no list');
+    assert.equal(holds(args, proxied({})), false);
+    assert.equal(holds(args, proxied()), false);
+
+    const off = { container: 'proxy', env: { OFF: { notIn: ['true'] } } };
+    const variable = (value?: string) => ({ name: 'OFF', ...(value !== undefined && { value }) });
+    assert.equal(holds(off, proxied({})), true, 'absent');
+    assert.equal(holds(off, proxied({ env: [variable('false')] })), true);
+    assert.equal(holds(off, proxied({ env: [variable('true')] })), false);
+    assert.equal(holds(off, proxied({ env: [variable('true'), variable('false')] })), true, 'the last');
+    assert.equal(holds(off, proxied({ env: [variable()] })), true, 'a value from elsewhere');
+    const on = { container: 'proxy', env: { OFF: { exists: true } } };
+    assert.equal(holds(on, proxied({ env: [variable()] })), false, 'a value from elsewhere');
+    assert.equal(holds(on, proxied({ env: [variable('')] })), true);
   });
 
   test('of a list one has to hold', () => {

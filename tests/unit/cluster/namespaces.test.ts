@@ -56,6 +56,17 @@ suite('namespaces of a cluster', () => {
     );
   });
 
+  test('of annotations those are kept that hold a number', async (t) => {
+    const annotations = { 'config.linkerd.io/proxy-uid': '2103', 'team.example/owner': 'payments' };
+    const metadata = { name: 'shop', uid: 'shop', resourceVersion: '7', labels, annotations };
+    const api = await startFakeApi(t, (_asked, response) => json(response, 200, { metadata }));
+    const { namespaces } = over(new Lookup(api.client, namespaceByName));
+    assert.deepEqual(await namespaces.facts('shop'), {
+      labels,
+      annotations: { 'config.linkerd.io/proxy-uid': '2103' },
+    });
+  });
+
   test('what was asked is forgotten when the watch tells of it', async (t) => {
     const api = await startFakeApi(t, ({ index }, response) =>
       json(response, 200, namespace('shop', '7', index === 0 ? {} : labels)),

@@ -26,25 +26,28 @@ function promised({ containers = ['app'], labels = {}, annotations = {}, namespa
 const everywhere = ['aws-vpc-cni', 'cilium'];
 const mode = 'istio.io/dataplane-mode';
 const sidecar = { 'sidecar.istio.io/status': '{}' };
+const meshed = ['istio-validation', 'istio-proxy'];
+const inject = 'sidecar.istio.io/inject';
 
 const cases: [string, Facts, string[]][] = [
   ['a plain pod', {}, []],
   ["linkerd's proxy", { containers: ['app', 'linkerd-proxy'] }, ['linkerd']],
   ["linkerd's proxy beside linkerd-init", { containers: ['linkerd-init', 'linkerd-proxy'] }, []],
   ['to be injected by linkerd later', { annotations: { 'linkerd.io/inject': 'enabled' } }, []],
-  ["Istio's sidecar", { containers: ['istio-proxy'], annotations: sidecar }, ['istio']],
+  ["Istio's sidecar", { containers: meshed, annotations: sidecar }, ['istio']],
+  ["Istio's sidecar beside istio-init", { containers: ['istio-init', ...meshed], annotations: sidecar }, []],
   [
-    "Istio's sidecar beside istio-init",
-    { containers: ['istio-init', 'istio-proxy'], annotations: sidecar },
+    'a gateway of Istio, or a proxyless pod: no istio-validation',
+    { containers: ['istio-proxy'], annotations: sidecar },
     [],
   ],
-  ['a container istio-proxy that nobody injected', { containers: ['istio-proxy'] }, []],
+  ['containers with the names of Istio that nobody injected', { containers: meshed }, []],
   ['ambient by the namespace', { namespace: { [mode]: 'ambient' } }, ['istio-ambient']],
   ['ambient by the pod', { labels: { [mode]: 'ambient' } }, ['istio-ambient']],
   ['out of the mesh', { labels: { [mode]: 'none' }, namespace: { [mode]: 'ambient' } }, []],
   [
     'enrolled, with a sidecar',
-    { labels: { [mode]: 'ambient' }, annotations: sidecar, containers: ['istio-proxy'] },
+    { labels: { [mode]: 'ambient' }, annotations: sidecar, containers: meshed },
     ['istio'],
   ],
   ['networks', { annotations: { 'k8s.v1.cni.cncf.io/networks': '' } }, ['multus']],
@@ -91,6 +94,27 @@ suite('built-in profiles', () => {
     });
   }
 
+  test("Istio's plugin leaves out a pod that says it is not to be injected: the label goes before the annotation", () => {
+    const isPromised = (label?: string, annotation?: string): boolean =>
+      promised({
+        containers: meshed,
+        labels: label === undefined ? {} : { [inject]: label },
+        annotations: { ...sidecar, ...(annotation !== undefined && { [inject]: annotation }) },
+      }).includes('istio');
+    // what Go's strconv.ParseBool takes for false; it takes nothing else for it
+    for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
+      assert.equal(isPromised(no), false, `label ${no}`);
+      assert.equal(isPromised(no, 'true'), false, `label ${no}, annotation true`);
+      assert.equal(isPromised(undefined, no), false, `annotation ${no}`);
+      assert.equal(isPromised('true', no), true, `label true, annotation ${no}`);
+      assert.equal(isPromised('', no), true, `label empty, annotation ${no}`);
+    }
+    for (const other of ['true', '1', 'no', 'fALSE', '']) {
+      assert.equal(isPromised(other), true, `label ${other}`);
+      assert.equal(isPromised(undefined, other), true, `annotation ${other}`);
+    }
+  });
+
   test('a CNI promises its network to every pod', () => {
     assert.deepEqual(promised({}), everywhere);
   });
@@ -104,14 +128,19 @@ suite('built-in profiles', () => {
         direction: 'inbound',
         listen: 15_006,
         connect: ['127.0.0.6:15002', '[::6]:15002'],
-        asUser: 1337,
+        asUser: { containers: ['istio-validation', 'istio-proxy'], default: 1337 },
         timeout: '5s',
       },
       {
         direction: 'outbound',
         listen: 4140,
         connect: ['192.0.2.2:1404', '[2001:db8::2]:1404'],
-        notAsUser: 2102,
+        notAsUser: {
+          annotation: 'config.linkerd.io/proxy-uid',
+          containers: ['linkerd-proxy'],
+          default: 2102,
+        },
+        notAsGroup: { annotation: 'config.linkerd.io/proxy-gid', containers: ['linkerd-proxy'] },
         timeout: '10s',
       },
     ]);

@@ -19,7 +19,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     assert.equal(
       refusal('profiles:\n  - name: a\n    when: {pod: b}\n'),
       invalid(
-        'cni-gate.yaml:5: profiles[0].when.pod: unknown field; allowed here: container, noContainer, labels, annotations, namespaceLabels',
+        'cni-gate.yaml:5: profiles[0].when.pod: unknown field; allowed here: container, args, env, noContainer, labels, annotations, namespaceLabels',
       ),
     );
   });

@@ -45,7 +45,7 @@ const refusals: [string, string, string][] = [
   [
     'istio.inbound',
     'JOIN',
-    'profile "istio.inbound" cannot be: at most one profile may ask for a user id: user 1337 of profile "istio", user 1500 of profile "inbound"',
+    'profile "istio.inbound" cannot be: at most one profile may ask for a user id: user of istio-validation or istio-proxy of profile "istio", user 1500 of profile "inbound"',
   ],
   [
     'outbound.inbound',

@@ -25,7 +25,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       invalid(
         `${at}.redirect.listen: must be <= 65535, is 70000`,
         `${at}.redirect.connect[0]: "localhost:80" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root)`,
+        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -34,7 +34,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       ),
       invalid(
         `${at}.redirect.connect[1]: "[::g]:1" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root)`,
+        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -124,6 +124,50 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
+  test('ids and families that are read from nowhere, or from two places', () => {
+    const at = 'cni-gate.yaml:5: profiles[0].proof';
+    const proof = (text: string): string => refusal(`profiles:\n  - name: a\n    proof: {${text}}\n`);
+    const redirect = (rest: string): string =>
+      proof(`checks: [{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}]`);
+    const id = 'never 0, which is root; or where the pod says it: {annotation, containers, default}';
+    assert.equal(
+      redirect('asUser: {containers: [mesh-proxy]}'),
+      invalid(`${at}.checks[0].redirect.asUser: "default" is missing`),
+    );
+    assert.equal(
+      redirect('notAsUser: {}, notAsGroup: {container: a, default: 0}'),
+      invalid(
+        `${at}.checks[0].redirect.notAsUser: must be ${id}, has nothing`,
+        `${at}.checks[0].redirect.notAsGroup.container: unknown field; allowed here: annotation, containers, default`,
+        `${at}.checks[0].redirect.notAsGroup.default: must be >= 1, is 0 (never 0, which is root)`,
+      ),
+    );
+    assert.equal(redirect('asUser: {containers: [a], default: 5}, notAsUser: {annotation: a/b}'), 'accepted');
+    const families =
+      'a container and one of env (a variable that holds the addresses which the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true where the mesh serves both families)';
+    assert.equal(
+      proof('families: {container: a, env: A, dualStackEnv: B}'),
+      invalid(`${at}.families: must be ${families}, has container, env, dualStackEnv`),
+    );
+    assert.equal(
+      proof('families: {container: a}'),
+      invalid(`${at}.families: must be ${families}, has container`),
+    );
+  });
+
+  test('arguments and environment of no container', () => {
+    const text = 'needs container: it is about the container of that name';
+    assert.equal(
+      refusal(
+        'profiles:\n  - name: a\n    when:\n      - {container: a, args: [b]}\n      - {args: [b], env: {A: b}}\n',
+      ),
+      invalid(
+        `cni-gate.yaml:7: profiles[0].when[1].args: ${text}`,
+        `cni-gate.yaml:7: profiles[0].when[1].env: ${text}`,
+      ),
+    );
+  });
+
   test('a profile that cannot be proved as it is', () => {
     const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
     assert.equal(
@@ -180,9 +224,9 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     assert.equal(
       profile('container: {image: "", asUser: 0, env: []}'),
       invalid(
-        `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser`,
+        `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser, notAsGroup`,
         `${at}.image: must NOT have fewer than 1 characters, is "" (Its image; or imageOf.)`,
-        `${at}.asUser: must be >= 1, is 0 (never 0, which is root)`,
+        `${at}.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
       ),
     );
   });

@@ -3,13 +3,17 @@ import { type Finding, failed, held, type Result } from '../../../validator/find
 import type { Reason } from '../../../validator/reasons.ts';
 import type { Report } from '../../../validator/report.ts';
 import { verdictOf } from '../../../validator/verdict.ts';
+import { demandOn } from '../../../webhook/admission/demand.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 
 /** The checks of every built-in profile, as the injector writes them. */
 export function loadBuiltInChecks(): ProfileCheck[] {
-  return builtInProfiles().flatMap(({ name, proof }) =>
-    proof.checks.map((check) => ({ profile: name, ...check })),
-  );
+  const pod = { metadata: {}, spec: { containers: [] } };
+  return builtInProfiles().flatMap((profile) => {
+    const join = { name: profile.name, profiles: [{ ...profile, when: {} }] };
+    const demand = demandOn(pod, join, { labels: {} });
+    return JSON.parse(demand?.checksJson ?? '[]') as ProfileCheck[];
+  });
 }
 
 /** How a redirect ended. */

@@ -36,6 +36,16 @@ test('a user whom the rule leaves out proves nothing', () => {
   assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 65_534)?.reason, 'wrong-user');
 });
 
+test('nor does a group', () => {
+  assert.equal(wrongUser({ ...redirect, notAsGroup: 2102 }, 2102, 65_534), undefined);
+  assert.match(wrongUser({ ...redirect, notAsGroup: 2102 }, 1000, 2102)?.seen ?? '', /as group 2102, which/);
+  assert.equal(wrongUser({ ...redirect, asUser: 2000, asGroup: 3000 }, 2000, 3000), undefined);
+  assert.match(
+    wrongUser({ ...redirect, asUser: 2000, asGroup: 3000 }, 2000, 2000)?.seen ?? '',
+    /as group 2000, where the rule is for group 3000/,
+  );
+});
+
 test('of several targets the most telling failure is told', () => {
   const found = [
     failed('no-route', 'a'),

@@ -34,10 +34,38 @@ test('a check that fits no family of the pod fails', () => {
   assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
 });
 
-test('an inbound redirect is proved for the family of the first address', () => {
-  assert.deepEqual(steps(redirect('inbound'), ['IPv4', 'IPv6']), ['redirect IPv4']);
-  assert.deepEqual(steps(redirect('inbound'), ['IPv6', 'IPv4']), ['redirect IPv6']);
-  assert.deepEqual(steps(redirect('inbound', ['127.0.0.6:15002']), ['IPv6', 'IPv4']), ['redirect IPv4']);
+test("an inbound redirect is proved for the family of the kernel's first address, which lists IPv4 first", () => {
+  const planned = (check: object, families: Family[], devices: Device[]): string[] =>
+    plan(readChecks(JSON.stringify([check])), { families }, () => devices).map(
+      ({ family, leftAlone }) => `${family}${leftAlone ? `, not ${leftAlone.join()}` : ''}`,
+    );
+  const lo = device('lo', '127.0.0.1', '::1');
+  const both = [lo, device('eth0', 'fd09::2', '10.9.0.2')];
+  for (const families of [
+    ['IPv4', 'IPv6'],
+    ['IPv6', 'IPv4'],
+  ] satisfies Family[][]) {
+    assert.deepEqual(planned(redirect('inbound'), families, both), ['IPv4, not IPv6']);
+    const linkLocal = [lo, device('eth0', '169.254.1.2', 'fe80::1', 'fd09::2')];
+    assert.deepEqual(planned(redirect('inbound'), families, linkLocal), ['IPv6, not IPv4']);
+  }
+  assert.deepEqual(
+    planned(redirect('inbound'), ['IPv6', 'IPv4'], [lo]),
+    ['IPv6, not IPv4'],
+    'no address yet',
+  );
+  assert.deepEqual(planned(redirect('inbound', ['127.0.0.6:15002']), ['IPv6', 'IPv4'], both), ['IPv4']);
+  assert.deepEqual(planned(redirect('inbound'), ['IPv6'], both), ['IPv6'], 'a family of the pod only');
+});
+
+test('a redirect is proved for the families that the injector says', () => {
+  const told = (direction: string, families: string) =>
+    steps({ profile: 'mesh', redirect: { direction, listen: 1, connect: both, families, timeout: '1s' } }, [
+      'IPv4',
+      'IPv6',
+    ]);
+  assert.deepEqual(told('inbound', 'all'), ['redirect IPv4', 'redirect IPv6']);
+  assert.deepEqual(told('outbound', 'first'), ['redirect IPv4']);
 });
 
 test('interfaces and reach are checks of the whole pod', () => {

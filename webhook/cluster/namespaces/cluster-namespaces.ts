@@ -1,5 +1,4 @@
-import type { NamespaceFacts } from '../../admission/decide.ts';
-import type { Namespaces } from '../../admission/namespaces.ts';
+import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
 import { profileLabel } from '../../names.ts';
 import type { Lookup } from '../lookup.ts';
 import type { Change, Store } from '../reflector/store.ts';

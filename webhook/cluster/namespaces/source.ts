@@ -1,4 +1,4 @@
-import type { NamespaceFacts } from '../../admission/decide.ts';
+import { annotationsOf, type NamespaceFacts } from '../../admission/namespaces.ts';
 import type { Asked } from '../lookup.ts';
 import type { Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
@@ -7,9 +7,9 @@ export type NamespaceObject = ApiObject;
 
 const namespacesPath = '/api/v1/namespaces';
 
-/** What decisions need of a namespace. All of its labels: a profile's `when` may ask for any. */
 const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
   labels: metadata.labels ?? {},
+  ...annotationsOf(metadata.annotations),
 });
 
 /** A namespace by its name, where the reflector has not heard of it. */

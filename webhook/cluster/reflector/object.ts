@@ -9,6 +9,7 @@ export interface Metadata {
   uid: string;
   resourceVersion: string;
   labels?: Record<string, string>;
+  annotations?: Record<string, string> | null;
 }
 
 /** An object in the store: its identity, and of its content what was picked. */

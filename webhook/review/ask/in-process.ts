@@ -24,7 +24,8 @@ export function inProcess(
   profile: string | undefined,
 ): Admission {
   const labels = new Map([...known].map(([name, namespace]) => [name, namespace.labels]));
-  const namespaces = new KnownNamespaces(labels, profile);
+  const annotations = new Map([...known].map(([name, namespace]) => [name, namespace.annotations]));
+  const namespaces = new KnownNamespaces(labels, profile, annotations);
   const withMeshes = policiesWithMeshes(policy);
   return {
     answer: async (body, meshes = []) =>

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { configurationOf } from '../support/configurations.ts';
+import { injected } from './harness/admission.ts';
+import { type ContainerEnd, startContainer } from './harness/container.ts';
+import { environmentOf } from './harness/downward.ts';
+import { requireMachine } from './harness/machine.ts';
+import { type PodSpecimen, specimens } from './harness/pods.ts';
+import { identityOf, type Proof, startProof } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+import { writeRules } from './rules/backends.ts';
+import { istio } from './rules/istio.ts';
+import { linkerd } from './rules/linkerd.ts';
+import type { RuleSet } from './rules/model.ts';
+
+/*
+ * Whom a mesh's rule is for, or whom it exempts, depends on the pod. Each case has the rules that the mesh's plugin
+ * writes for that pod, and runs what the webhook puts into it.
+ */
+
+before(requireMachine);
+
+const proxyUid = 'config.linkerd.io/proxy-uid';
+const proxyGid = 'config.linkerd.io/proxy-gid';
+/** The last id of a namespace's range on OpenShift. */
+const ofRange = 1_000_629_999;
+/** User and group of our image. */
+const ours = 65_532;
+
+const cases: [title: string, rules: RuleSet, pod: PodSpecimen, code: number][] = [
+  [
+    'Istio, ids of an OpenShift range',
+    istio({ proxyUser: ofRange }),
+    { ...specimens.istio, runAs: { runAsUser: ofRange, runAsGroup: ofRange } },
+    0,
+  ],
+  [
+    'Istio, another user and another group',
+    istio({ proxyUser: 2000, proxyGroup: 3000 }),
+    { ...specimens.istio, runAs: { runAsUser: 2000, runAsGroup: 3000 } },
+    0,
+  ],
+  [
+    'Istio, another user in a pod whose rules are for the usual one',
+    istio(),
+    { ...specimens.istio, runAs: { runAsUser: 2000, runAsGroup: 3000 } },
+    95,
+  ],
+  ['Istio, no ids anywhere', istio(), { ...specimens.istio, runAs: {} }, 0],
+  ['Istio, a pod that runs as root', istio(), { ...specimens.istio, runAs: {}, runAsUser: 0 }, 0],
+  [
+    "linkerd, the annotation names our image's own user",
+    linkerd({ proxyUser: ours }),
+    { ...specimens.linkerd, annotations: { [proxyUid]: String(ours) } },
+    0,
+  ],
+  [
+    "linkerd, the namespace's annotation names our image's own group",
+    linkerd({ proxyGroup: ours }),
+    { ...specimens.linkerd, namespaceAnnotations: { [proxyGid]: String(ours) } },
+    0,
+  ],
+  [
+    'linkerd, the pod runs in the group that is exempted',
+    linkerd({ proxyGroup: 3000 }),
+    { ...specimens.linkerd, annotations: { [proxyGid]: '3000' }, runAsUser: 1000, runAsGroup: 3000 },
+    0,
+  ],
+  [
+    'linkerd, an exempted group that the annotations do not tell of',
+    linkerd({ proxyGroup: ours }),
+    specimens.linkerd,
+    95,
+  ],
+];
+
+describe('the proof runs as the rule of that pod needs it', { concurrency: 4 }, () => {
+  for (const [title, rules, pod, code] of cases) {
+    test(`${title}: ${code}`, async () => {
+      const ended = await prove(rules, pod);
+      assert.equal(ended.code, code, ended.log);
+    });
+  }
+
+  test('a container that somebody gave another user or group says so at once', async () => {
+    const pod = { ...specimens.linkerd, annotations: { [proxyGid]: '3000' } };
+    const wrongGroup = await prove(linkerd(), pod, { user: 3000 });
+    assert.equal(wrongGroup.code, 69, wrongGroup.log);
+    assert.match(wrongGroup.log, /wrong-user.* saw this program run as group 3000, which the rule exempts/);
+    const wrongUser = await prove(istio(), specimens.istio, { user: 2000 });
+    assert.equal(wrongUser.code, 69, wrongUser.log);
+    assert.match(wrongUser.log, /saw this program run as user 2000, where the rule is for user 1337/);
+  });
+});
+
+describe("a mesh's own validator runs as the rule of that pod needs it", { concurrency: 2 }, () => {
+  const program = '/app/linkerd2-network-validator.ts';
+  const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
+  const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140', '--timeout', '2s'];
+  const run = async (rules: RuleSet, exempt: object): Promise<ContainerEnd> => {
+    const container = { imageOf: 'linkerd-proxy', command: ['/node', program], args, ...exempt };
+    const profile = { name: 'linkerd', when: { container: 'linkerd-proxy' }, proof: { container } };
+    const pod = {
+      ...specimens.linkerd,
+      annotations: { [proxyUid]: '1000', [proxyGid]: '1000' },
+      runAsUser: 1000,
+      runAsGroup: 1000,
+    };
+    const seen = injected(pod, 'enforce', configurationOf({ profiles: [profile] }));
+    await using sandbox = await Sandbox.make();
+    await writeRules(sandbox, rules);
+    const [, ...command] = seen.container.command as string[];
+    return await startContainer(sandbox, {
+      args: [...command, ...(seen.container.args ?? [])],
+      environment: environmentOf(seen.container, { pod: seen.pod, podIPs: [] }),
+      mounts: { [program]: standIn },
+      ...identityOf(seen.pod, seen.container, undefined),
+    }).ended;
+  };
+  const rules = linkerd({ proxyUser: 1000, proxyGroup: 1000 });
+
+  test('clear of the exempted user and group', async () => {
+    const { code, log } = await run(rules, {
+      notAsUser: { annotation: proxyUid },
+      notAsGroup: { annotation: proxyGid },
+    });
+    assert.equal(code, 0, log);
+  });
+
+  test('and fails as one of them', async () => {
+    const { code, log } = await run(rules, {});
+    assert.equal(code, 95, log);
+  });
+});
+
+describe('families of an Istio sidecar', { concurrency: 4 }, () => {
+  const dual: PodSpecimen = { ...specimens.istio, env: { ISTIO_DUAL_STACK: 'true' } };
+  const told = ({ message }: Proof) =>
+    message.checks.map(({ family, held, note }) => ({ family, held, note }));
+  const note = (proved: string, left: string): string =>
+    `${left} was not checked: without its dual-stack option the mesh redirects only ${proved} in this pod, and leaves ${left} traffic alone`;
+
+  test('dual stack: both, and a missing one is found', async () => {
+    const right = await prove(istio(), dual);
+    assert.equal(right.code, 0, right.log);
+    assert.deepEqual(
+      right.message.checks.map(({ family }) => family),
+      ['IPv4', 'IPv6'],
+    );
+    for (const families of ['ipv4', 'ipv6'] as const) {
+      const half = await prove(istio(), dual, {}, families);
+      assert.equal(half.code, 95, half.log);
+      assert.deepEqual(
+        half.message.checks.filter(({ held }) => !held).map(({ family }) => family),
+        [families === 'ipv4' ? 'IPv6' : 'IPv4'],
+      );
+    }
+  });
+
+  test("without it: the family of the kernel's first address, whatever status.podIPs has first", async () => {
+    for (const podIPs of [
+      ['10.244.1.7', 'fd00:10:244:1::7'],
+      ['fd00:10:244:1::7', '10.244.1.7'],
+    ]) {
+      const right = await prove(istio(), specimens.istio, { podIPs }, 'ipv4');
+      assert.equal(right.code, 0, right.log);
+      assert.deepEqual(told(right), [{ family: 'IPv4', held: true, note: note('IPv4', 'IPv6') }]);
+      assert.match(right.log, /^istio: redirect IPv4 .* Note: IPv6 was not checked: /m);
+      const other = await prove(istio(), specimens.istio, { podIPs }, 'ipv6');
+      assert.equal(other.code, 95, other.log);
+    }
+  });
+
+  test('a pod of one family has nothing that is left alone', async () => {
+    for (const family of ['ipv4', 'ipv6'] as const) {
+      await using sandbox = await Sandbox.make({ families: family });
+      await writeRules(sandbox, istio());
+      const proof = await startProof(sandbox, specimens.istio).ended;
+      assert.equal(proof.code, 0, proof.log);
+      assert.deepEqual(
+        told(proof).map(({ note }) => note),
+        [undefined],
+      );
+    }
+  });
+});
+
+async function prove(
+  rules: RuleSet,
+  pod: PodSpecimen,
+  options: Parameters<typeof startProof>[2] = {},
+  families: 'ipv4' | 'ipv6' | 'dual' = 'dual',
+): Promise<Proof> {
+  await using sandbox = await Sandbox.make();
+  await writeRules(sandbox, rules, { families });
+  return await startProof(sandbox, pod, options).ended;
+}

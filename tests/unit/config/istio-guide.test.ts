@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import { applies } from '../../../webhook/admission/when.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { parseConfiguration } from '../../../webhook/config/load.ts';
+import type { Profile } from '../../../webhook/config/types.ts';
+import { blocks, pages } from '../../support/pages.ts';
+
+/* The profiles of docs/guides/istio.md, as they stand there. */
+
+const [guide] = pages('docs/guides/istio.md');
+const profiles = blocks(guide?.text ?? '', 'yaml').map((block) =>
+  parseConfiguration(block, 'istio.md').profiles.find(({ name }) => name === 'istio'),
+);
+const [elsewhere, byProxy] = profiles as [Profile, Profile];
+const builtIn = builtInProfiles().find(({ name }) => name === 'istio');
+
+const inject = 'sidecar.istio.io/inject';
+const proxy = (more: Partial<Container> = {}): Container => ({
+  name: 'istio-proxy',
+  args: ['proxy', 'sidecar', '--domain', 'x'],
+  ...more,
+});
+
+interface Given {
+  init?: Container[];
+  containers?: Container[];
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+function promises(profile: Profile, { init = [], containers = [proxy()], ...metadata }: Given): boolean {
+  const annotations = { 'sidecar.istio.io/status': '{}', ...metadata.annotations };
+  const pod: Pod = {
+    metadata: { ...metadata, annotations },
+    spec: { initContainers: init, containers: [{ name: 'app' }, ...containers] },
+  };
+  return applies(profile, pod, {});
+}
+
+const env = (value: string) => ({ env: [{ name: 'DISABLE_ENVOY', value }] });
+
+/** What istio-cni does with a pod from a template without istio-validation (`cni/pkg/plugin`, `doAddRun`). */
+const cases: [title: string, given: Given, promised: boolean][] = [
+  ['a sidecar', {}, true],
+  ['a native sidecar', { init: [proxy()], containers: [] }, true],
+  ['a sidecar beside istio-validation', { init: [{ name: 'istio-validation' }] }, true],
+  ['a sidecar with Envoy', { containers: [proxy(env('false'))] }, true],
+  ['a gateway', { containers: [proxy({ args: ['proxy', 'router', '--domain', 'x'] })] }, false],
+  ['a waypoint', { containers: [proxy({ args: ['proxy', 'waypoint'] })] }, false],
+  ['a proxyless gRPC pod', { containers: [proxy(env('true'))] }, false],
+  ['the same in another spelling', { containers: [proxy(env('1'))] }, false],
+  ['one beside istio-init', { init: [{ name: 'istio-init' }] }, false],
+  ['label inject=false', { labels: { [inject]: 'false' } }, false],
+  ['annotation inject=false', { annotations: { [inject]: 'false' } }, false],
+  ['label before annotation', { labels: { [inject]: 'true' }, annotations: { [inject]: 'false' } }, true],
+];
+
+suite('the guide of Istio', () => {
+  test('has two profiles', () =>
+    assert.deepEqual(
+      profiles.map((profile) => profile?.name),
+      ['istio', 'istio'],
+    ));
+
+  test('the one for another namespace is the built-in one but for its DaemonSet', () => {
+    assert.deepEqual({ ...elsewhere, daemonSets: builtIn?.daemonSets }, builtIn);
+    assert.deepEqual(elsewhere.daemonSets, [{ namespace: 'kube-system', name: 'istio-cni-node' }]);
+  });
+
+  test('the one for templates without istio-validation differs in its conditions only', () => {
+    assert.deepEqual({ ...byProxy, when: builtIn?.when }, builtIn);
+  });
+
+  for (const [title, given, promised] of cases) {
+    test(`${title}: ${promised ? 'promised' : 'left alone'}`, () =>
+      assert.equal(promises(byProxy, given), promised));
+  }
+});
