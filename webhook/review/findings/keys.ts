@@ -83,6 +83,8 @@ function faultOf(key: string, map: MapName): string | undefined {
 function nearest(key: string, map: MapName, within: number): string | undefined {
   if (key.length > longest) return undefined;
   const [best] = [...known[map], ...maps.flatMap((other) => known[other])]
+    // the distance is never less than this, and most keys of a manifest end here
+    .filter((candidate) => Math.abs(candidate.length - key.length) <= within)
     .map((candidate) => ({ candidate, apart: distance(key, candidate) }))
     .sort((a, b) => a.apart - b.apart);
   return best !== undefined && best.apart <= within ? best.candidate : undefined;
