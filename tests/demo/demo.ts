@@ -62,9 +62,9 @@ try {
     const progress = new Progress(process.stderr);
     const report = await review({ names: [file], namespace: 'default', admission, progress });
     const summary = summarize(report);
-    console.log(textOutput(report, summary, painter(process.stdout.isTTY === true)));
+    console.log(textOutput(report, summary, { paint: painter(process.stdout.isTTY === true) }));
     // CI runs the demo too: it must not end well when nothing was shown
-    if (summary.reviewed !== 1 || summary.refused > 0) process.exitCode = 1;
+    if (summary.workloads !== 1 || summary.refused > 0) process.exitCode = 1;
   }
   const gate = remote({ url: `${origin}/gate`, ca, timeout: 10_000 });
   if (!(await showHold(gate, clusterState, reloaded.promise))) process.exitCode = 1;

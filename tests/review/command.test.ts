@@ -31,9 +31,9 @@ test('the examples are reviewed without anything wrong, and show each outcome', 
     /^injected StatefulSet shop\/db /m,
     /^injected CronJob reports\/report /m,
     /^injected Pod shop\/router .*: cilium, multus$/m,
-    /^skipped DaemonSet shop\/node-exporter .*: uses the node's own network$/m,
-    /^not opted in Deployment legacy\/intranet /m,
-    /^reviewed 7 workloads: 5 injected, 1 left alone \(host-network 1\), 1 not opted in, 0 refused, 0 warnings; 1 other object passed by \(Service 1\)$/m,
+    /^skipped DaemonSet shop\/node-exporter .*: host-network$/m,
+    /^skipped Deployment legacy\/intranet .*: not-opted-in$/m,
+    /^reviewed 7 workloads: 5 injected, 2 skipped \(not-opted-in 1, host-network 1\), 0 refused\n0 warnings, 1 other object \(Service 1\)$/m,
   ]) {
     assert.match(stdout, told);
   }
@@ -73,6 +73,30 @@ test('--strict makes 1 of a warning', (t) => {
   assert.equal(reviewed(warned, ...args, '--strict').status, 1);
 });
 
+test('--strict fails where a pod waits for its mesh, --assume-meshed goes on; yaml has no proxy either way', () => {
+  const asking = pod('a').replace('metadata:', 'metadata:\n  annotations: {linkerd.io/inject: enabled}');
+  const input = [namespaceOf('shop', 'linkerd'), asking].join('---\n');
+  const waiting =
+    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: asks for linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
+  const lenient = reviewed(input, '-o', 'yaml');
+  assert.equal(lenient.status, 0);
+  assert.equal(waiting.exec(lenient.stderr)?.[1], 'warning');
+  assert.doesNotMatch(lenient.stdout, /initContainers|linkerd-proxy/);
+  const strict = reviewed(input, '-o', 'yaml', '--strict');
+  assert.equal(strict.status, 1);
+  assert.equal(waiting.exec(strict.stderr)?.[1], 'error');
+  const assumed = reviewed(input, '-o', 'yaml', '--strict', '--assume-meshed');
+  assert.equal(assumed.status, 0);
+  assert.equal(assumed.stderr, '');
+  assert.match(assumed.stdout, /"profile":"linkerd"/);
+  assert.doesNotMatch(assumed.stdout, /linkerd-proxy/);
+});
+
+test('the examples pass --strict', () => {
+  const { status, stderr } = cniGate(['review', '-f', 'examples/', '--strict'], { cwd: root });
+  assert.deepEqual([status, stderr], [0, '']);
+});
+
 test('wrong usage says what is wrong', async () => {
   for (const [args, text] of [
     [[], /required option '-f, --filename <path\.\.\.>' not specified/],
@@ -84,6 +108,7 @@ test('wrong usage says what is wrong', async () => {
     [['-f', 'x', '--server', 'http://localhost'], /expected a URL such as https:/],
     [['-f', 'x', '--timeout', '10'], /expected a duration such as/],
     [['-f', 'x', '--ca', 'x'], /--ca goes with --server/],
+    [['-f', 'x', '--assume-meshed', '--server', 'https://x'], /cannot be used with option '--server/],
   ] as const) {
     const command = reviewCommand()
       .exitOverride()
@@ -127,14 +152,14 @@ test('yaml goes to standard output alone, refusals and warnings to standard erro
   assert.match(stderr, /^cni-gate: stdin:1: refused: profile "nowhere" does not exist/);
 });
 
-test('reviews in, answers out; what is passed by is counted on standard error', () => {
+test('reviews in, answers out; other objects are counted on standard error', () => {
   const input = ['binding-meshed', 'pod-meshed'].map((name) => JSON.stringify(recorded(name))).join('\n');
   const { status, stdout, stderr } = reviewed(input, '--profile', 'linkerd', '-o', 'json');
   assert.equal(status, 0);
   const { apiVersion, kind, response } = JSON.parse(stdout);
   assert.deepEqual([apiVersion, kind], ['admission.k8s.io/v1', 'AdmissionReview']);
   assert.equal(response.uid, recorded('pod-meshed').request.uid);
-  assert.equal(stderr, 'cni-gate: passed by: 1 AdmissionReview of Binding\n');
+  assert.equal(stderr, 'cni-gate: other objects: AdmissionReview of Binding 1\n');
 });
 
 test('--color paints where the output is no terminal', () => {

@@ -8,7 +8,7 @@ const labelled = (name: string, profile: string): string =>
 
 const strictConfig = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n';
 
-/** One of each: injected, warned of, refused, not opted in, unreadable, passed by. */
+/** One of each: injected, warned of, refused, in a namespace that is not given, unreadable, no workload. */
 const files = {
   'a.yaml': [
     pod('good'),
@@ -24,18 +24,19 @@ test('json tells everything in one document', async (t) => {
   const reviewed = await reviewFiles(t, files, { config: strictConfig });
   const { summary, workloads, errors } = reviewed.json();
   assert.deepEqual(summary, {
-    reviewed: 4,
+    workloads: 4,
     injected: 2,
+    updated: 0,
     current: 0,
     removed: 0,
-    leftAlone: {},
-    notOptedIn: 1,
-    namespaceNotGiven: 1,
-    refused: 1,
+    skipped: { 'namespace-not-given': 1 },
     warned: 0,
-    warnings: 1,
-    passedBy: { Service: 1 },
+    refused: 1,
+    otherObjects: { Service: 1 },
+    unknownKinds: 0,
     namespaces: 1,
+    warnings: 1,
+    findings: 1,
     errors: 2,
   });
   assert.deepEqual(
@@ -73,7 +74,7 @@ test('json tells everything in one document', async (t) => {
 interface Case {
   '@name': string;
   '@line': string;
-  failure?: { '@message': string };
+  failure?: { '@message': string; '@type': string };
   skipped?: { '@message': string };
   error?: { '@message': string };
 }
@@ -100,13 +101,15 @@ test('junit has a suite for each file and a case for each workload', async (t) =
       ['Pod shop/warned', '11'],
       ['Pod shop/refused', '22', 'failure'],
       ['Pod elsewhere/other', '33', 'skipped'],
+      // a finding that is about no single workload
+      ['Namespace elsewhere', '33'],
     ],
   );
   assert.match(a?.testcase[2]?.failure?.['@message'] ?? '', /profile "nowhere" does not exist/);
   assert.deepEqual(b?.testcase.map(told), [['error'], ['error']]);
   const counts = (one: object | undefined): unknown[] =>
     ['@tests', '@failures', '@errors', '@skipped'].map((name) => one?.[name as keyof typeof one]);
-  assert.deepEqual(counts(a), ['4', '1', '0', '1']);
+  assert.deepEqual(counts(a), ['5', '1', '0', '1']);
   assert.deepEqual(counts(b), ['2', '0', '2', '0']);
 });
 
@@ -114,6 +117,9 @@ test('with --strict a warning is a failure in junit', async (t) => {
   const reviewed = await reviewFiles(t, files, { config: strictConfig });
   const [a] = suitesOf(reviewed.junit(true));
   assert.match(a?.testcase[1]?.failure?.['@message'] ?? '', /is not allowed here/);
+  const finding = a?.testcase.at(-1)?.failure;
+  assert.equal(finding?.['@type'], 'CNI_GATE_NAMESPACE_NOT_GIVEN');
+  assert.match(finding?.['@message'] ?? '', /^is not in the input, .*\(CNI_GATE_NAMESPACE_NOT_GIVEN\)$/);
 });
 
 test('junit is XML whatever names there are', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
-import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.ts';
 
 test('a Namespace gives the profile wherever it stands: behind its workloads, in another file, in a List', async (t) => {
   const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
@@ -44,8 +44,14 @@ test('workloads of namespaces without the label, or not in the input, are not op
     'skipped namespace-not-given Pod unknown/b',
     'skipped not-opted-in Pod none/c',
   ]);
-  assert.equal(reviewed.summary.notOptedIn, 3);
-  assert.match(reviewed.text(), /no namespace opted in: .*cni-gate\.io\/profile.*--profile/);
+  assert.deepEqual(reviewed.summary.skipped, { 'not-opted-in': 2, 'namespace-not-given': 1 });
+});
+
+test('where every Namespace is there and none opted in, a hint says how', async (t) => {
+  const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
+  const reviewed = await reviewText(t, [pod('a', 'bare'), bare].join('---\n'));
+  assert.match(unwrapped(reviewed.text()), /no namespace opted in: .*cni-gate\.io\/profile.*--profile/);
+  assert.deepEqual(reviewed.findings, []);
 });
 
 test('the hint is not given where something opted in', async (t) => {
@@ -53,17 +59,17 @@ test('the hint is not given where something opted in', async (t) => {
     t,
     [pod('a'), namespaceOf('shop', 'cilium'), pod('b', 'x')].join('---\n'),
   );
-  assert.equal(reviewed.summary.notOptedIn, 1);
+  assert.deepEqual(reviewed.summary.skipped, { 'namespace-not-given': 1 });
   assert.doesNotMatch(reviewed.text(), /no namespace opted in/);
 });
 
 test('a Namespace that was forgotten, or -n, is told, and fails a strict pipeline', async (t) => {
   const forgotten = await reviewText(t, pod('a', 'shop'));
-  assert.equal(forgotten.summary.namespaceNotGiven, 1);
+  assert.deepEqual(forgotten.findings, ['NAMESPACE_NOT_GIVEN Namespace shop']);
   assert.equal(exitCodeOf(forgotten.summary, true), 1);
   assert.equal(exitCodeOf(forgotten.summary, false), 0);
   const elsewhere = await reviewText(t, [namespaceOf('shop', 'cilium'), pod('a', 'default')].join('---\n'));
-  assert.match(elsewhere.text(), /no workload is in a namespace of the input: .* -n gives/);
+  assert.deepEqual(elsewhere.findings, ['NAMESPACE_NOT_GIVEN Namespace default']);
   const optedOut = await reviewText(t, [namespaceOf('shop', 'none'), pod('a', 'shop')].join('---\n'));
   assert.equal(exitCodeOf(optedOut.summary, true), 0);
 });

@@ -73,7 +73,7 @@ test('reviews of other kinds are passed by and counted', async (t) => {
   const text = [...bindings, 'pod-meshed'].map(json).join('\n');
   const reviewed = await reviewText(t, text, { profile });
   assert.equal(reviewed.answers(), `${(await expected(['pod-meshed'])).join('')}\n`);
-  assert.deepEqual(reviewed.summary.passedBy, { 'AdmissionReview of Binding': bindings.length });
+  assert.deepEqual(reviewed.summary.otherObjects, { 'AdmissionReview of Binding': bindings.length });
   assert.deepEqual(reviewed.faults, []);
 });
 

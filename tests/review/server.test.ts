@@ -187,3 +187,18 @@ test('nobody there, nobody to trust, and no certificate to trust', async (t) => 
     /its certificate is not trusted \(.*\): give the authority it has now with --ca/,
   );
 });
+
+test('what needs no profile is found with a server too, and one that opted nothing in expects nothing', async (t) => {
+  const skip = (reason: string) => ({ auditAnnotations: { outcome: 'skipped', reason } });
+  const asking = pod('a').replace(
+    'metadata:',
+    'metadata:\n  labels: {cni-gate.io/profil: none}\n  annotations: {linkerd.io/inject: enabled}',
+  );
+  for (const [reason, found] of [
+    ['nothing-promised', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
+    ['not-opted-in', ['KEY_UNKNOWN Pod shop/a']],
+  ] as const) {
+    const server = await fake(t, (body) => [200, answerOf(body, skip(reason))]);
+    assert.deepEqual((await asked(t, asking, server.url, server.ca)).findings, found);
+  }
+});

@@ -60,7 +60,7 @@ test(`${count} documents go through in one pass, silently in a pipe`, () => {
   assert.equal(stderr, '');
   assert.ok(
     stdout.endsWith(
-      `\nreviewed ${deployments} workloads: ${deployments} injected, 0 refused, 0 warnings; ${services} other objects passed by (Service ${services})\n`,
+      `\nreviewed ${deployments} workloads: ${deployments} injected, 0 refused\n0 warnings, ${services} other objects (Service ${services})\n`,
     ),
   );
   assert.equal(stdout.match(/^injected Deployment shop\/web-/gm)?.length, deployments);
@@ -76,7 +76,7 @@ test(`${count} documents come out in every form`, async (t) => {
   assert.equal(yaml.match(/defaultMode: 0444/g)?.length, deployments);
   const { summary, workloads } = reviewed.json();
   assert.equal(summary.injected, deployments);
-  assert.deepEqual(summary.passedBy, { Service: services });
+  assert.deepEqual(summary.otherObjects, { Service: services });
   assert.equal(workloads.at(-1)?.name, 'web-1997');
   assert.equal(workloads.at(-1)?.line, stream.split('\n').indexOf('  name: web-1997') - 2);
   assert.match(reviewed.junit(), new RegExp(`tests="${deployments}" failures="0" errors="0" skipped="0"`));

@@ -6,6 +6,7 @@ import { readPolicy } from '../../webhook/config/file.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
+import { tableOutput } from '../../webhook/review/output/table.ts';
 import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { Progress } from '../../webhook/review/progress.ts';
@@ -30,7 +31,10 @@ export interface Reviewed {
   told: string[];
   /** `line: message` of each fault. */
   faults: string[];
-  text(): string;
+  text(strict?: boolean): string;
+  table(): string;
+  /** `code subject` of each finding. */
+  findings: string[];
   json(): JsonReport;
   answers(): string;
   yaml(): string;
@@ -48,11 +52,16 @@ export interface JsonReport {
     line: number;
     outcome: string;
     reason: string;
+    part?: string;
+    unknownKind?: true;
+    assumed?: string[];
+    checks: string[];
     profiles: string[];
     warnings: string[];
     message?: string;
     patch: { op: string; path: string; value?: unknown }[];
   }[];
+  findings: { code: string; message: string; subject: string; file: string; line?: number }[];
   errors: { code: string; message: string; file: string; line?: number }[];
 }
 
@@ -61,19 +70,20 @@ export interface Flags {
   namespace?: string;
   /** Text of a configuration file. */
   config?: string;
+  assumeMeshed?: boolean;
 }
 
 /** Reviews texts as files in a folder, in the order of their names, in this process. */
 export async function reviewFiles(
   t: TestContext,
   files: Record<string, string>,
-  { profile, namespace = 'default', config }: Flags = {},
+  { profile, namespace = 'default', config, assumeMeshed = false }: Flags = {},
 ): Promise<Reviewed> {
   const folder = folderWith(t, files);
   const policy = readPolicy(
     config === undefined ? undefined : join(folderWith(t, { 'config.yaml': config }), 'config.yaml'),
   );
-  return reviewNames({ names: [folder], namespace, admission: { policy, profile } });
+  return reviewNames({ names: [folder], namespace, admission: { policy, profile }, assumeMeshed });
 }
 
 /** Reviews one text. */
@@ -91,7 +101,9 @@ export async function reviewNames(options: Omit<ReviewOptions, 'progress'>): Pro
       return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: () => textOutput(report, summary, painter(false)),
+    text: (strict = false) => textOutput(report, summary, { paint: painter(false), strict }),
+    table: () => tableOutput(report, summary, { paint: painter(false) }),
+    findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
     answers: () => answersOutput(report),
     yaml: () => yamlOutput(report),
@@ -106,3 +118,6 @@ export const namespaceOf = (name: string, profile: string): string =>
 /** A pod that everything can be injected into. */
 export const pod = (name: string, namespace = 'shop'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  containers:\n    - name: app\n      image: app:1\n`;
+
+/** A text without the line breaks that its width asks for. */
+export const unwrapped = (text: string): string => text.replaceAll(/\n +/g, ' ');

@@ -6,6 +6,7 @@ import { remote } from '../review/ask/remote.ts';
 import { placeOf, type Report } from '../review/model.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
+import { tableOutput } from '../review/output/table.ts';
 import { painter, textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { Progress } from '../review/progress.ts';
@@ -23,23 +24,28 @@ interface Flags {
   timeout: number;
   output: 'text' | 'json' | 'yaml' | 'junit';
   strict?: true;
+  summary?: true;
+  assumeMeshed?: true;
   color?: boolean;
 }
 
 const more = `
 What is reviewed: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob,
-PodTemplate, Lists of them, and AdmissionReviews about pods. Everything else is passed by and counted.
+PodTemplate; kinds of Argo, Knative, Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
+adds; any custom resource with spec.template.spec.containers; Lists of them, and AdmissionReviews about pods.
+Everything else is counted as an other object.
 A namespace opts in by the label cni-gate.io/profile on its Namespace, anywhere in the input, or by --profile.
 
 Output:
-  text   a unified diff for each workload, then counts
+  text   a unified diff for each workload, then counts; with --summary a line for each workload, then counts
   json   a report; where the input is AdmissionReviews only, the AdmissionReviews with their responses instead,
          one a line, or a list in one line where the input is a list
   yaml   the input with the patches in it, comments and order kept; messages go to standard error
   junit  a test suite for each file, a test case for each workload
 
-Exit code: 0 nothing wrong; 1 a refusal, or with --strict a warning or a namespace that is not in the input;
-2 wrong usage or input that cannot be read.`;
+Exit code: 0 nothing wrong; 1 a refusal, or with --strict a warning: a key under cni-gate.io/ that does not exist, a
+namespace that opted in of which nothing is checked, or that is not in the input, a pod that waits for a mesh's
+injector; 2 wrong usage or input that cannot be read.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
@@ -69,7 +75,14 @@ export function reviewCommand(): Command {
         .choices(['text', 'json', 'yaml', 'junit'])
         .default('text'),
     )
-    .option('--strict', 'exit with 1 for warnings, and for namespaces that are not in the input')
+    .option('--strict', 'exit with 1 for warnings: for CI')
+    .addOption(new Option('--summary', 'a line for each workload in place of its diff'))
+    .addOption(
+      new Option(
+        '--assume-meshed',
+        'check a pod that asks for linkerd or Istio as if the injector had run',
+      ).conflicts('server'),
+    )
     .option('--color', 'colours even where the output is no terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
     .addHelpText('after', more)
@@ -78,8 +91,11 @@ export function reviewCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const progress = new Progress(process.stderr);
-  const { filename: names, namespace } = flags;
-  const report = await review({ names, namespace, admission: admissionOf(flags), progress });
+  const { filename: names, namespace, summary: short, output: form, assumeMeshed = false } = flags;
+  if (short && form !== 'text') {
+    throw new CniGateError('CNI_GATE_USAGE', `--summary is text: it does not go with --output ${form}`);
+  }
+  const report = await review({ names, namespace, admission: admissionOf(flags), assumeMeshed, progress });
   const summary = summarize(report);
   const output = outputOf(report, summary, flags, progress);
   progress.clear();
@@ -107,8 +123,10 @@ function outputOf(report: Report, summary: Summary, flags: Flags, progress: Prog
       return yamlOutput(report, progress);
     case 'junit':
       return junitOutput(report, flags.strict === true);
-    case 'text':
-      return textOutput(report, summary, painter(hasColor(flags.color)), progress);
+    case 'text': {
+      const options = { paint: painter(hasColor(flags.color)), strict: flags.strict === true, progress };
+      return flags.summary ? tableOutput(report, summary, options) : textOutput(report, summary, options);
+    }
   }
 }
 
@@ -120,18 +138,23 @@ function hasColor(flag: boolean | undefined): boolean {
 
 /** What belongs on standard error: faults always, and what the output itself has no place for. */
 function messagesFor(report: Report, summary: Summary, flags: Flags): string {
+  const word = flags.strict ? 'error' : 'warning';
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;
   if (answers || flags.output === 'yaml') {
     for (const { workload, verdict } of report.judged) {
       const place = `${workload.document.file}:${workload.line}`;
       if (verdict.message !== undefined) lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
-      for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: warning: ${warning}`);
+      for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: ${word}: ${warning}`);
+    }
+    for (const finding of report.findings) {
+      const { subject, message, code } = finding;
+      lines.push(`cni-gate: ${placeOf(finding)}: ${word}: ${subject}: ${message} (${code})`);
     }
   }
-  const others = Object.entries(summary.passedBy);
+  const others = Object.entries(summary.otherObjects);
   if (answers && others.length > 0) {
-    lines.push(`cni-gate: passed by: ${others.map(([kind, count]) => `${count} ${kind}`).join(', ')}`);
+    lines.push(`cni-gate: other objects: ${others.map(([kind, count]) => `${kind} ${count}`).join(', ')}`);
   }
   return lines.map((line) => `${clean(line)}\n`).join('');
 }

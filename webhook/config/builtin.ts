@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseChecked } from './parse.ts';
 import { profileFaults } from './rules.ts';
-import { validateProfile } from './schema.ts';
-import type { Profile } from './types.ts';
+import { validateProfile, validateTemplateKinds } from './schema.ts';
+import { templateKindFaults } from './template-kinds.ts';
+import type { Profile, TemplateKind } from './types.ts';
 
 const folder = new URL('./profiles/', import.meta.url);
 let parsed: Profile[] | undefined;
@@ -17,4 +18,18 @@ export function builtInProfiles(): Profile[] {
       return parseChecked(text, `profiles/${name}`, validateProfile, (profile) => profileFaults(profile, []));
     });
   return parsed;
+}
+
+let kinds: TemplateKind[] | undefined;
+
+/** The kinds of other projects that `review` knows: the file `kinds.yaml`. */
+export function builtInKinds(): TemplateKind[] {
+  const name = 'kinds.yaml';
+  kinds ??= parseChecked(
+    readFileSync(new URL(name, import.meta.url), 'utf8'),
+    name,
+    validateTemplateKinds,
+    (list) => templateKindFaults(list, []),
+  );
+  return kinds;
 }

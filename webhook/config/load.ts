@@ -1,9 +1,10 @@
 import { version } from '../version.ts';
-import { builtInProfiles } from './builtin.ts';
+import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';
 import { profileFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
+import { joinKinds, templateKindFaults } from './template-kinds.ts';
 import type { Configuration } from './types.ts';
 
 /** The image that is injected where the configuration names none. */
@@ -20,12 +21,13 @@ export function parseConfiguration(text: string, file: string, image = defaultIm
   value.proof.image ??= image;
   const own = new Set(value.profiles.map((profile) => profile.name));
   value.profiles = [...builtInProfiles().filter((profile) => !own.has(profile.name)), ...value.profiles];
+  value.review.kinds = joinKinds(builtInKinds(), value.review.kinds);
   return value;
 }
 
 function configurationFaults(configuration: Configuration): Fault[] {
   const seen = new Map<string, number>();
-  return configuration.profiles.flatMap((profile, index) => {
+  const profiles = configuration.profiles.flatMap((profile, index) => {
     const path = ['profiles', index];
     const first = seen.get(profile.name);
     seen.set(profile.name, first ?? index);
@@ -35,6 +37,7 @@ function configurationFaults(configuration: Configuration): Fault[] {
         : [{ path: [...path, 'name'], text: `profile "${profile.name}" is already profiles[${first}]` }];
     return [...twice, ...profileFaults(profile, path)];
   });
+  return [...profiles, ...templateKindFaults(configuration.review.kinds, ['review', 'kinds'])];
 }
 
 /** What is in force without a configuration file. */

@@ -2,7 +2,7 @@ import { CniGateError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { parseDuration } from './duration.ts';
 import { conflicts } from './joins.ts';
-import type { Configuration, Profile, ProofSettings } from './types.ts';
+import type { Configuration, Profile, ProofSettings, TemplateKind } from './types.ts';
 
 /** Profiles that a label joins by dots, in the label's order. */
 export interface Join {
@@ -36,8 +36,10 @@ export class Policy {
   /** `namespace/name` of every DaemonSet that brings a network: their pods are left alone. */
   readonly daemonSets: ReadonlySet<string>;
   readonly #joins = new Map<string, Join>();
+  readonly #configuration: Configuration;
 
   constructor(configuration: Configuration) {
+    this.#configuration = configuration;
     this.proof = configuration.proof;
     this.gate = gateOf(configuration);
     this.steer = configuration.steer;
@@ -47,6 +49,16 @@ export class Policy {
         profile.daemonSets.map((ds) => `${ds.namespace}/${ds.name}`),
       ),
     );
+  }
+
+  /** The kinds that `review` finds pod templates in. */
+  get templateKinds(): readonly TemplateKind[] {
+    return this.#configuration.review.kinds;
+  }
+
+  /** The same policy with each profile changed by a function, which must leave its name. */
+  withProfiles(change: (profile: Profile) => Profile): Policy {
+    return new Policy({ ...this.#configuration, profiles: this.#configuration.profiles.map(change) });
   }
 
   /**

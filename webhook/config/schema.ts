@@ -1,9 +1,12 @@
 import { Ajv } from 'ajv';
 import schema from './configuration.schema.json' with { type: 'json' };
-import type { Configuration, Profile } from './types.ts';
+import type { Configuration, Profile, TemplateKind } from './types.ts';
 
 const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
 
 /** The published JSON Schema, compiled. Both fill in the schema's defaults. */
 export const validateConfiguration = ajv.compile<Configuration>(schema);
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });
+export const validateTemplateKinds = ajv.compile<TemplateKind[]>({
+  $ref: `${schema.$id}#/definitions/templateKinds`,
+});

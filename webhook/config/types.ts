@@ -109,6 +109,17 @@ export interface ProofSettings {
   allowOptOut: boolean;
 }
 
+/** A kind of another project whose objects hold pod templates. */
+export interface TemplateKind {
+  /** `group/version`, or `group/*` for every version. */
+  apiVersion: string;
+  kind: string;
+  /** Field names joined by dots; `*` is each value of a map or list, `.` the object itself. */
+  path: string;
+  /** Path of a reference to the workload whose template is used where the object has none. */
+  reference?: string;
+}
+
 /** The configuration file after defaults. Durations are text such as `90s`; see `duration.ts`. */
 export interface Configuration {
   apiVersion: 'cni-gate.io/v1alpha1';
@@ -118,4 +129,6 @@ export interface Configuration {
   steer: { mode: 'nominate' | 'off' };
   /** Built-in profiles and the file's own, which replace built-in ones of the same name. */
   profiles: Profile[];
+  /** Built-in kinds and the file's own, which replace built-in ones of the same kind. */
+  review: { kinds: TemplateKind[] };
 }

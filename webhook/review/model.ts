@@ -34,6 +34,10 @@ export interface Workload {
   kind: string;
   namespace: string;
   name: string;
+  /** Which of the object's pod templates it is, where it has several. */
+  part?: string;
+  /** Whether its kind is in no list, and it was reviewed because it looks like a workload. */
+  unknownKind?: true;
   /** Where the pod, or the template it is made from, stands in the object. */
   podPath: Path;
   /** The body of the admission call. */
@@ -50,6 +54,10 @@ export interface Verdict {
   /** An exemption, an error code or `promised`; see `Decision` of admission. */
   reason: string;
   profiles: string[];
+  /** The words of the checks that the pod's init container makes; empty where it gets none. */
+  checks: string[];
+  /** Meshes that the pod was judged with as if their injector had run. */
+  assumed?: string[];
   warnings: string[];
   /** The text of a refusal. */
   message?: string;
@@ -73,13 +81,22 @@ export interface Fault {
   column?: number;
 }
 
+/** Something in the input that was read and reviewed, and that most likely does not do what its author means. */
+export interface Finding extends Fault {
+  /** What it is about, such as `Namespace shop`. */
+  subject: string;
+  /** Where it is about one workload. */
+  workload?: Workload;
+}
+
 /** Everything that an output is made from. */
 export interface Report {
   documents: SourceDocument[];
   judged: Judged[];
   faults: Fault[];
+  findings: Finding[];
   /** Objects that are neither workload nor Namespace, by kind. */
-  passedBy: Map<string, number>;
+  otherObjects: Map<string, number>;
   /** Whether the input is admission calls and no manifests, read or not. */
   reviewsOnly: boolean;
   namespaces: number;

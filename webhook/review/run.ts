@@ -1,11 +1,14 @@
+import { builtInKinds } from '../config/builtin.ts';
 import type { Policy } from '../config/policy.ts';
 import { inProcess } from './ask/in-process.ts';
 import { type Admission, judge } from './ask/judge.ts';
+import { coverageFindings } from './findings/coverage.ts';
+import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs } from './input/inputs.ts';
 import { Intake } from './input/intake.ts';
 import { readInput } from './input/read.ts';
-import { faultAt, type Judged, type Report } from './model.ts';
+import { type Finding, faultAt, type Judged, type Report } from './model.ts';
 import type { Progress } from './progress.ts';
 
 export interface ReviewOptions {
@@ -15,6 +18,8 @@ export interface ReviewOptions {
   namespace: string;
   /** Who answers: the policy in this process with the namespaces of the input, or a server. */
   admission: { policy: Policy; profile?: string | undefined } | Admission;
+  /** Whether a pod that asks for a mesh is judged as if the mesh's injector had run. Not with a server. */
+  assumeMeshed?: boolean;
   progress: Progress;
 }
 
@@ -25,18 +30,20 @@ export interface ReviewOptions {
  */
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, progress } = options;
-  const intake = new Intake(options.namespace);
+  const kinds = 'policy' in admission ? admission.policy.templateKinds : builtInKinds();
+  const intake = new Intake(options.namespace, kinds);
   try {
     await readAll(options, intake);
     const ask =
-      'policy' in admission
-        ? inProcess(admission.policy, intake.namespaces, admission.profile, intake.namespaceAnnotations)
-        : admission;
+      'policy' in admission ? inProcess(admission.policy, intake.namespaces, admission.profile) : admission;
+    const judged = await judgeAll(intake, ask, options);
+    intake.findings.push(...intake.missingTemplates((name) => ask.uncalled(name) !== 'not-opted-in'));
     return {
-      judged: await judgeAll(intake, ask, progress),
+      judged,
       documents: intake.documents,
       faults: intake.faults,
-      passedBy: intake.passedBy,
+      findings: findingsOf(judged, intake, admission),
+      otherObjects: intake.otherObjects,
       reviewsOnly: intake.workloads.length > 0 && intake.workloads.every((workload) => workload.given),
       namespaces: intake.namespaces.size,
     };
@@ -58,7 +65,7 @@ async function readAll({ names, progress }: ReviewOptions, intake: Intake): Prom
       else intake.take(read);
     }
   }
-  const nothing = intake.workloads.length + intake.namespaces.size + intake.passedBy.size === 0;
+  const nothing = intake.workloads.length + intake.namespaces.size + intake.otherObjects.size === 0;
   if (nothing && intake.faults.length === 0) {
     // an empty pipe is a step before this one that failed
     const file = names.length === 1 && names[0] !== '-' ? (names[0] ?? '') : 'stdin';
@@ -66,14 +73,32 @@ async function readAll({ names, progress }: ReviewOptions, intake: Intake): Prom
   }
 }
 
-async function judgeAll(intake: Intake, admission: Admission, progress: Progress): Promise<Judged[]> {
+async function judgeAll(
+  intake: Intake,
+  admission: Admission,
+  { assumeMeshed = false, progress }: ReviewOptions,
+): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const [index, workload] of intake.workloads.entries()) {
     progress.tell(() => `reviewing ${index} of ${intake.workloads.length}`);
-    const result = await judge(workload, admission);
-    if ('verdict' in result) judged.push(result);
-    else if ('code' in result) intake.faults.push(result);
-    else intake.passBy(`AdmissionReview of ${result.otherKind}`);
+    const result = await judge(workload, admission, assumeMeshed);
+    if ('verdict' in result) {
+      const { gaps, ...one } = result;
+      judged.push(one);
+      intake.findings.push(...gaps.map((gap) => proxyMissing(workload, gap)));
+    } else if ('code' in result) intake.faults.push(result);
+    else intake.countOther(`AdmissionReview of ${result.otherKind}`);
   }
   return judged;
+}
+
+function findingsOf(
+  judged: readonly Judged[],
+  { findings, namespaces }: Intake,
+  admission: ReviewOptions['admission'],
+): Finding[] {
+  const offline = 'policy' in admission;
+  const optIn = !offline ? 'server' : admission.profile === undefined ? 'labels' : 'profile';
+  const join = offline ? (profile: string) => admission.policy.join(profile) : undefined;
+  return [...findings, ...coverageFindings(judged, namespaces, findings, optIn, join)];
 }

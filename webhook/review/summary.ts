@@ -1,29 +1,29 @@
+import type { Outcome } from '../admission/decide.ts';
 import type { Uncalled } from './ask/judge.ts';
 import type { Report, Verdict } from './model.ts';
 
-/** How many of what; the names are those of the JSON output. */
-export interface Summary {
-  /** Workloads that were looked at, whether their namespace opted in or not. */
-  reviewed: number;
-  /** Pods that get the init container, anew or brought up to date. */
-  injected: number;
-  /** Pods that are as they should be already. */
-  current: number;
-  /** Pods that an earlier injection is taken out of. */
-  removed: number;
-  /** Pods in namespaces that opted in which are left alone, by reason. */
-  leftAlone: Record<string, number>;
-  /** Workloads for which the API server would not call, or nobody can tell. */
-  notOptedIn: number;
-  /** Those of them whose namespace is not in the input. */
-  namespaceNotGiven: number;
-  refused: number;
-  /** Pods that would be refused if `proof.mode` were `enforce`. */
-  warned: number;
-  warnings: number;
+/** How many workloads have an outcome; `skipped` is counted by reason. */
+type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
+
+/**
+ * How many of what. Outcomes and reasons have the same names in every output; docs/guides/review.md says what they
+ * mean.
+ */
+export interface Summary extends Outcomes {
+  /** All that were looked at; the outcomes add up to it. */
+  workloads: number;
+  /** Workloads that nothing is done about, by reason. */
+  skipped: Record<string, number>;
   /** Objects that make no pods, by kind. */
-  passedBy: Record<string, number>;
+  otherObjects: Record<string, number>;
+  /** Workloads of a kind that is in no list. */
+  unknownKinds: number;
+  /** Namespaces in the input. */
   namespaces: number;
+  /** What a cluster would warn of. */
+  warnings: number;
+  /** What `review` itself found; see `Finding`. */
+  findings: number;
   /** What could not be read. */
   errors: number;
 }
@@ -35,40 +35,42 @@ export function isUncalled({ outcome, reason }: Verdict): boolean {
   return outcome === 'skipped' && uncalled.has(reason);
 }
 
+/** Whether nobody can tell what becomes of a workload, because its namespace is not in the input. */
+export function isNotInInput({ outcome, reason }: Verdict): boolean {
+  return outcome === 'skipped' && reason === ('namespace-not-given' satisfies Uncalled);
+}
+
 export function summarize(report: Report): Summary {
   const verdicts = report.judged.map((one) => one.verdict);
-  const count = (...outcomes: string[]): number =>
-    verdicts.filter((verdict) => outcomes.includes(verdict.outcome)).length;
-  const leftAlone = new Map<string, number>();
-  for (const verdict of verdicts) {
-    const { outcome, reason } = verdict;
-    if (outcome === 'skipped' && !isUncalled(verdict))
-      leftAlone.set(reason, (leftAlone.get(reason) ?? 0) + 1);
-  }
+  const count = (outcome: Outcome): number =>
+    verdicts.filter((verdict) => verdict.outcome === outcome).length;
+  const skipped = Map.groupBy(
+    verdicts.filter(({ outcome }) => outcome === 'skipped'),
+    ({ reason }) => reason,
+  );
   return {
-    reviewed: verdicts.length,
-    injected: count('injected', 'updated'),
+    workloads: verdicts.length,
+    injected: count('injected'),
+    updated: count('updated'),
     current: count('current'),
     removed: count('removed'),
-    leftAlone: Object.fromEntries(leftAlone),
-    notOptedIn: verdicts.filter(isUncalled).length,
-    namespaceNotGiven: verdicts.filter(({ reason }) => reason === ('namespace-not-given' satisfies Uncalled))
-      .length,
-    refused: count('refused'),
+    skipped: Object.fromEntries([...skipped].map(([reason, { length }]) => [reason, length])),
     warned: count('warned'),
-    warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
-    passedBy: Object.fromEntries(report.passedBy),
+    refused: count('refused'),
+    otherObjects: Object.fromEntries(report.otherObjects),
+    unknownKinds: report.judged.filter(({ workload }) => workload.unknownKind).length,
     namespaces: report.namespaces,
+    warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
+    findings: report.findings.length,
     errors: report.faults.length,
   };
 }
 
 /**
- * The exit code: 2 for what could not be read, 1 for a refusal and, if strict, for a warning or a workload whose
- * namespace is not in the input: a pipeline that forgot the Namespace would otherwise check nothing and be green.
+ * The exit code: 2 for what could not be read, 1 for a refusal and, if strict, for a warning or a finding: a
+ * pipeline that forgot the Namespace, or the mesh's injector, would otherwise check nothing and be green.
  */
-export function exitCodeOf(summary: Summary, strict: boolean): number {
-  const { errors, refused, warnings, namespaceNotGiven } = summary;
+export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;
-  return refused > 0 || (strict && warnings + namespaceNotGiven > 0) ? 1 : 0;
+  return refused > 0 || (strict && warnings + findings > 0) ? 1 : 0;
 }

@@ -1,30 +1,82 @@
+import { chooseProfile, optedInTo } from '../../admission/choice.ts';
+import { decodePodRequest } from '../../admission/decode.ts';
+import { exemption } from '../../admission/exempt.ts';
 import { mutate } from '../../admission/mutate.ts';
 import { KnownNamespaces } from '../../admission/namespaces.ts';
+import type { PodRequest } from '../../admission/review.ts';
 import type { Policy } from '../../config/policy.ts';
-import { profileLabel } from '../../names.ts';
+import { CniGateError } from '../../errors.ts';
+import { optOutValue, profileLabel } from '../../names.ts';
+import type { NamespaceObject } from '../input/namespace.ts';
+import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
+import type { Mesh } from '../mesh/meshes.ts';
 import type { Admission } from './judge.ts';
 
 /**
  * Admission without a server: the code that answers `/mutate`, called in this process.
  *
- * @param labels of the namespaces that are known
+ * @param known the namespaces of the input
  * @param profile opts every namespace in
- * @param annotations of the namespaces that are known
  */
 export function inProcess(
   policy: Policy,
-  labels: ReadonlyMap<string, Record<string, string>>,
+  known: ReadonlyMap<string, NamespaceObject>,
   profile: string | undefined,
-  annotations?: ReadonlyMap<string, Record<string, string>>,
 ): Admission {
+  const labels = new Map([...known].map(([name, namespace]) => [name, namespace.labels]));
+  const annotations = new Map([...known].map(([name, namespace]) => [name, namespace.annotations]));
   const namespaces = new KnownNamespaces(labels, profile, annotations);
+  const withMeshes = policiesWithMeshes(policy);
   return {
-    answer: async (body) => (await mutate(body, { policy, namespaces })).review,
+    answer: async (body, meshes = []) =>
+      (await mutate(body, { policy: withMeshes(meshes), namespaces })).review,
     uncalled: (namespace) => {
       const facts = namespaces.facts(namespace);
       if (facts === undefined) return 'namespace-not-given';
       // the webhook configuration selects namespaces by this label
       return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
     },
+    meshGaps: (body) => {
+      const request = decodePodRequest(body);
+      const facts = namespaces.facts(request.namespace);
+      return facts === undefined ? [] : gapsOf(request, policy, facts.labels, known.get(request.namespace));
+    },
+  };
+}
+
+function gapsOf(
+  request: PodRequest,
+  policy: Policy,
+  labels: Record<string, string>,
+  namespace: NamespaceObject | undefined,
+): MeshGap[] {
+  if (exemption(request, policy.daemonSets, undefined) !== undefined) return [];
+  const chosen = chooseProfile(request.pod, labels)?.profile;
+  const optsOut = chosen === optOutValue;
+  if (optsOut && policy.proof.allowOptOut) return [];
+  const profile = optsOut ? optedInTo(labels) : chosen;
+  if (profile === undefined) return [];
+  try {
+    const { profiles } = policy.join(profile);
+    return meshGaps(request.pod, { labels, annotations: namespace?.annotations ?? {} }, profiles);
+  } catch (error) {
+    // the pod is refused for it
+    if (error instanceof CniGateError) return [];
+    throw error;
+  }
+}
+
+/** Policies that take it for granted that the injectors of some meshes have run; each is made once. */
+function policiesWithMeshes(policy: Policy): (meshes: readonly Mesh[]) => Policy {
+  const made = new Map<string, Policy>([['', policy]]);
+  return (meshes) => {
+    const key = meshes.map(({ name }) => name).join();
+    const known =
+      made.get(key) ??
+      policy.withProfiles((profile) =>
+        meshes.reduce((changed, mesh) => asIfInjected(changed, mesh), profile),
+      );
+    made.set(key, known);
+    return known;
   };
 }

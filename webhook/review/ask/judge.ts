@@ -3,17 +3,30 @@ import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
 import { CniGateError } from '../../errors.ts';
 import { lineNear } from '../input/locate.ts';
+import type { MeshGap } from '../mesh/gaps.ts';
+import type { Mesh } from '../mesh/meshes.ts';
 import { type Fault, faultAt, type Judged, type Verdict, type Workload } from '../model.ts';
+import { nameOf } from '../name.ts';
 import { fieldsOf, valueAt } from '../values.ts';
 import { parts, relocate } from './pointer.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Whoever answers admission calls: the code of the server in this process, or a running one. */
 export interface Admission {
-  /** @throws CniGateError where the body is no review of a pod, or where nobody answers */
-  answer(body: unknown): Promise<AdmissionReview>;
+  /**
+   * @param meshes whose injectors are taken to have run
+   * @throws CniGateError where the body is no review of a pod, or where nobody answers
+   */
+  answer(body: unknown, meshes?: readonly Mesh[]): Promise<AdmissionReview>;
   /** Why the API server would not call for a pod of this namespace, or undefined where it would. */
   uncalled(namespace: string): Uncalled | undefined;
+  /**
+   * The meshes whose injector has to run before the pod of a body is promised anything by them; absent where the
+   * profiles are not known.
+   *
+   * @throws CniGateError where the body is no review of a pod
+   */
+  meshGaps?(body: unknown): MeshGap[];
 }
 
 /** An AdmissionReview about something else than a pod. */
@@ -28,6 +41,7 @@ const notCalled = (reason: Uncalled): Verdict => ({
   outcome: 'skipped',
   reason,
   profiles: [],
+  checks: [],
   warnings: [],
   operations: [],
 });
@@ -35,22 +49,34 @@ const notCalled = (reason: Uncalled): Verdict => ({
 /**
  * What admission does with a workload, or why it cannot be asked.
  *
+ * @param assumeMeshed whether a pod that asks for a mesh is judged as if the mesh's injector had run
  * @throws CniGateError CNI_GATE_SERVER
  */
-export async function judge(workload: Workload, admission: Admission): Promise<Judged | Fault | OtherKind> {
+export async function judge(
+  workload: Workload,
+  admission: Admission,
+  assumeMeshed = false,
+): Promise<(Judged & { gaps: MeshGap[] }) | Fault | OtherKind> {
   const { body, given, namespace } = workload;
-  const { uid, kind } = fieldsOf(fieldsOf(body).request);
+  const { kind } = fieldsOf(fieldsOf(body).request);
   try {
     const uncalled = given ? undefined : admission.uncalled(namespace);
     if (uncalled !== undefined) {
       // what is no pod is told in any namespace: no cluster would take it
       decodePodRequest(body);
-      return { workload, verdict: notCalled(uncalled) };
+      return { workload, verdict: notCalled(uncalled), gaps: [] };
     }
-    const verdict = verdictOf(await admission.answer(body), uid);
+    const gaps = given ? [] : (admission.meshGaps?.(body) ?? []);
+    const meshes = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
+    const verdict = verdictOf(await admission.answer(body, meshes), body);
     const moved = relocate(verdict.operations, workload.podPath);
     const operations = moved.length > 0 ? [...workload.prelude, ...moved] : moved;
-    return { workload, verdict: { ...verdict, operations } };
+    const assumed = meshes.map(({ name }) => name);
+    return {
+      workload,
+      verdict: { ...verdict, operations, ...(assumed.length > 0 && { assumed }) },
+      gaps: assumeMeshed ? [] : gaps,
+    };
   } catch (error) {
     if (error instanceof RangeError) {
       return faultAt(place(workload), 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
@@ -61,9 +87,6 @@ export async function judge(workload: Workload, admission: Admission): Promise<J
     return malformed(workload, error);
   }
 }
-
-/** `Deployment shop/web` */
-export const nameOf = ({ kind, namespace, name }: Workload): string => `${kind} ${namespace}/${name}`;
 
 const place = ({ document, line }: Workload): Pick<Fault, 'file' | 'line'> => ({ file: document.file, line });
 

@@ -44,8 +44,19 @@ export function podOf(kind: PodKind, object: Fields, namespace: string, who: str
       ...(finalizers !== undefined && { finalizers }),
       ...(kind.owner && { ownerReferences: [withUid(kind.owner(maker))] }),
     },
-    spec,
+    spec: kind.namesContainers ? withNames(spec) : spec,
   };
+}
+
+/** The pod spec with a name for each container that has none. */
+function withNames(spec: unknown): unknown {
+  if (!isObject(spec) || !Array.isArray(spec.containers)) return spec;
+  const containers = spec.containers.map((container, index) =>
+    isObject(container) && container.name === undefined
+      ? { name: `container-${index}`, ...container }
+      : container,
+  );
+  return { ...spec, containers };
 }
 
 const withUid = (reference: OwnerReference): Fields => ({

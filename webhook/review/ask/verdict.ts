@@ -1,9 +1,12 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../../admission/decide.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
+import { readStatus } from '../../admission/status.ts';
 import { CniGateError, messageOf } from '../../errors.ts';
+import { statusAnnotation } from '../../names.ts';
 import type { Verdict } from '../model.ts';
 import { fieldsOf, isObject } from '../values.ts';
+import { pointer } from './pointer.ts';
 
 const outcomes: ReadonlySet<string> = new Set<Outcome>([
   'injected',
@@ -19,10 +22,11 @@ const outcomes: ReadonlySet<string> = new Set<Outcome>([
  * What an answer says. Outcome and reason are in its audit annotations; of a server that writes none they are
  * told by what it allows and patches.
  *
- * @param uid of the request
+ * @param body the call that was answered
  * @throws CniGateError CNI_GATE_SERVER where it does not answer the request, or its patch is none
  */
-export function verdictOf(answer: AdmissionReview, uid: unknown): Verdict {
+export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
+  const { uid, object } = fieldsOf(fieldsOf(body).request);
   const response = fieldsOf(answer.response);
   if (response.uid !== uid || typeof response.allowed !== 'boolean') {
     throw wrong(
@@ -43,6 +47,7 @@ export function verdictOf(answer: AdmissionReview, uid: unknown): Verdict {
           : 'skipped',
     reason: typeof reason === 'string' ? reason : 'not told',
     profiles: typeof profiles === 'string' && profiles !== '' ? profiles.split('.') : [],
+    checks: response.allowed ? checksOf(object, operations) : [],
     warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
     operations,
     ...(!response.allowed && { message: typeof message === 'string' ? message : 'refused without a reason' }),
@@ -51,6 +56,21 @@ export function verdictOf(answer: AdmissionReview, uid: unknown): Verdict {
 }
 
 const isOutcome = (value: unknown): value is Outcome => typeof value === 'string' && outcomes.has(value);
+
+/** What the status annotation of the admitted pod says that is checked: it is in the patch, or on the pod already. */
+function checksOf(pod: unknown, operations: readonly Operation[]): string[] {
+  const { annotations } = fieldsOf(fieldsOf(pod).metadata);
+  let text = fieldsOf(annotations)[statusAnnotation];
+  const path = pointer(['metadata', 'annotations']);
+  for (const operation of operations) {
+    const value = 'value' in operation ? operation.value : undefined;
+    if (operation.path === path) text = fieldsOf(value)[statusAnnotation];
+    if (operation.path === `${path}${pointer([statusAnnotation])}`) text = value;
+  }
+  if (typeof text !== 'string') return [];
+  const { checks } = readStatus({ metadata: { annotations: { [statusAnnotation]: text } } }) ?? {};
+  return Array.isArray(checks) ? checks.map(String) : [];
+}
 
 function patchOf(patch: unknown): Operation[] {
   if (patch === undefined || patch === null) return [];

@@ -1,15 +1,25 @@
 import type { Operation } from 'fast-json-patch';
 import { reviewKind } from '../../admission/review.ts';
+import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError, messageOf } from '../../errors.ts';
 import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
-import { type Fault, faultAt, type Path, type SourceDocument, type Workload } from '../model.ts';
+import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
+import {
+  type Fault,
+  type Finding,
+  faultAt,
+  type Path,
+  type SourceDocument,
+  type Workload,
+} from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
 import type { ReadDocument } from './documents.ts';
 import { itemsOf } from './items.ts';
-import { groupOf, podKinds } from './kinds.ts';
-import { namespaceLabels } from './namespace.ts';
+import { customKind, groupOf, type PodKind, podKinds } from './kinds.ts';
+import { type NamespaceObject, namespaceLabels } from './namespace.ts';
+import { type FoundTemplates, templatesIn } from './templates.ts';
 
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews to be reviewed, Namespaces for their labels, and
@@ -20,15 +30,20 @@ export class Intake {
   readonly documents: SourceDocument[] = [];
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
-  readonly namespaces = new Map<string, Record<string, string>>();
-  /** Annotations by namespace. */
-  readonly namespaceAnnotations = new Map<string, Record<string, string>>();
-  readonly passedBy = new Map<string, number>();
+  readonly findings: Finding[] = [];
+  readonly namespaces = new Map<string, NamespaceObject>();
+  readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
+  readonly #kinds: readonly TemplateKind[];
+  readonly #references: Reference[] = [];
 
-  /** @param defaultNamespace of objects that name none */
-  constructor(defaultNamespace: string) {
+  /**
+   * @param defaultNamespace of objects that name none
+   * @param kinds of other projects that hold pod templates
+   */
+  constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
     this.#defaultNamespace = defaultNamespace;
+    this.#kinds = kinds;
   }
 
   /** Takes a document; one without `lineOf` is blank or was unreadable, and is kept for its text alone. */
@@ -45,8 +60,29 @@ export class Intake {
     this.documents.push(document);
   }
 
-  passBy(kind: string): void {
-    this.passedBy.set(kind, (this.passedBy.get(kind) ?? 0) + 1);
+  countOther(kind: string): void {
+    this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
+  }
+
+  /**
+   * Objects that take their template from one that is not in the input. To be called when all is read: it may
+   * stand anywhere.
+   *
+   * @param matters whether anything would be checked in a namespace
+   */
+  missingTemplates(matters: (namespace: string) => boolean): Finding[] {
+    const missing = this.#references.filter(
+      ({ namespace, target }) =>
+        matters(namespace) &&
+        !this.workloads.some(
+          (workload) =>
+            workload.kind === target.kind &&
+            workload.name === target.name &&
+            workload.namespace === namespace &&
+            groupOf(workload.apiVersion) === groupOf(target.apiVersion),
+        ),
+    );
+    return missing.map(({ finding }) => finding);
   }
 
   #object(value: unknown, path: Path, document: SourceDocument, lineOf: ReadDocument['lineOf']): void {
@@ -75,7 +111,7 @@ export class Intake {
     }
     const { kind, apiVersion } = value;
     if (typeof kind !== 'string') {
-      this.passBy('no kind');
+      this.countOther('no kind');
       return;
     }
     const known = podKinds.get(kind);
@@ -86,14 +122,45 @@ export class Intake {
     if (kind === reviewKind && group === 'admission.k8s.io') {
       this.workloads.push({ ...this.#given(value), document, path, line });
     } else if (known?.groups.includes(group)) {
-      this.workloads.push({ ...this.#made(value, kind), document, path, line });
+      const workload = { ...this.#made(value, known), document, path, line };
+      this.workloads.push(workload);
+      this.findings.push(...workloadKeys(value, [workload]));
     } else if (kind === 'Namespace' && group === '') {
       const { name, labels, annotations } = namespaceLabels(value);
-      this.namespaces.set(name, labels);
-      this.namespaceAnnotations.set(name, annotations);
+      const place = { file: document.file, line };
+      this.namespaces.set(name, { labels, annotations, ...place });
+      this.findings.push(...namespaceKeys(value, `Namespace ${name}`, place));
     } else {
-      this.passBy(kind);
+      const found = templatesIn(value, this.#kinds);
+      if (found === undefined || found.templates.length === 0) this.countOther(kind);
+      if (found !== undefined) this.#custom(value, found, document, path, line);
     }
+  }
+
+  /** An object of another project's kind: a workload for each of its templates. */
+  #custom(object: Fields, found: FoundTemplates, document: SourceDocument, path: Path, line: number): void {
+    const { kind, apiVersion } = object;
+    const made = found.templates.map(({ path: podPath, part }): Workload => {
+      const podKind = customKind(String(apiVersion), String(kind), podPath);
+      return {
+        ...this.#made(object, podKind),
+        ...(part !== undefined && { part }),
+        ...(!found.known && { unknownKind: true }),
+        document,
+        path,
+        line,
+      };
+    });
+    this.workloads.push(...made);
+    this.findings.push(...workloadKeys(object, made));
+    const { reference } = found;
+    if (reference === undefined) return;
+    const { namespace, name } = this.#nameOf(object);
+    const message = `takes its pods from ${reference.kind} ${reference.name}, which is not in the input, so nothing of it is checked: add that to the input`;
+    const subject = `${kind} ${namespace}/${name}`;
+    const place = { file: document.file, line };
+    const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, ...place } as const;
+    this.#references.push({ finding, namespace, target: reference });
   }
 
   #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {
@@ -104,7 +171,7 @@ export class Intake {
       apiVersion: 'v1',
       kind: 'Pod',
       namespace: String(request.namespace ?? metadata.namespace ?? ''),
-      name: String(request.name || nameOf(metadata)),
+      name: String(request.name || ownName(metadata)),
       podPath: ['request', 'object'],
       body: asDryRun(review),
       given: true,
@@ -112,13 +179,16 @@ export class Intake {
     };
   }
 
-  #made(object: Fields, kind: string): Omit<Workload, 'document' | 'path' | 'line'> {
-    const podKind = podKinds.get(kind);
-    if (podKind === undefined) throw new TypeError(kind);
+  #nameOf(object: Fields): { namespace: string; name: string } {
     const metadata = fieldsOf(object.metadata);
     const { namespace: own } = metadata;
     const namespace = typeof own === 'string' && own !== '' ? own : this.#defaultNamespace;
-    const name = nameOf(metadata);
+    return { namespace, name: ownName(metadata) };
+  }
+
+  #made(object: Fields, podKind: PodKind): Omit<Workload, 'document' | 'path' | 'line'> {
+    const kind = String(object.kind);
+    const { namespace, name } = this.#nameOf(object);
     const pod = podOf(podKind, object, namespace, `${kind} ${namespace}/${name}`);
     return {
       apiVersion: String(object.apiVersion),
@@ -133,8 +203,16 @@ export class Intake {
   }
 }
 
+/** An object that takes its template from another. */
+interface Reference {
+  /** What to tell where the other is not in the input. */
+  finding: Finding;
+  namespace: string;
+  target: { apiVersion: string; kind: string; name: string };
+}
+
 /** The name, or the generateName with a `*` behind, for people. */
-function nameOf({ name, generateName }: Fields): string {
+function ownName({ name, generateName }: Fields): string {
   if (typeof name === 'string') return name;
   return typeof generateName === 'string' ? `${generateName}*` : '(no name)';
 }

@@ -11,6 +11,8 @@ export interface PodKind {
   template: boolean;
   /** The object that will own the pods, as their controller writes it; none where nobody does. */
   owner?: (name: string) => OwnerReference;
+  /** Whether its controller names containers that have no name in the template, as Knative's does. */
+  namesContainers?: true;
 }
 
 const template = ['spec', 'template'];
@@ -62,6 +64,18 @@ export const podKinds: ReadonlyMap<string, PodKind> = new Map<string, PodKind>([
     },
   ],
 ]);
+
+/**
+ * A kind of another project with its template at a path. Its pods are taken to be its own: nothing that admission
+ * decides depends on an owner in between.
+ */
+export const customKind = (apiVersion: string, kind: string, podPath: Path): PodKind => ({
+  groups: [groupOf(apiVersion)],
+  podPath,
+  template: true,
+  owner: owner(apiVersion, kind),
+  namesContainers: true,
+});
 
 /** The group of an `apiVersion`: `apps` of `apps/v1`, nothing of `v1`. */
 export const groupOf = (apiVersion: string): string =>

@@ -1,6 +1,14 @@
 import { CniGateError } from '../../errors.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 
+/** A Namespace of the input. */
+export interface NamespaceObject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  file: string;
+  line: number;
+}
+
 /**
  * Name, labels and annotations of a Namespace object. A label that is null is empty, as the API server takes it. An
  * annotation that is no string is passed by: nothing is read from it.

@@ -8,16 +8,22 @@ export function jsonOutput(report: Report, summary: Summary): string {
     kind: workload.kind,
     namespace: workload.namespace,
     name: workload.name,
+    ...(workload.part !== undefined && { part: workload.part }),
+    ...(workload.unknownKind && { unknownKind: true }),
     file: workload.document.file,
     line: workload.line,
     outcome: verdict.outcome,
     reason: verdict.reason,
     profiles: verdict.profiles,
+    checks: verdict.checks,
+    ...(verdict.assumed && { assumed: verdict.assumed }),
     warnings: verdict.warnings,
     ...(verdict.message !== undefined && { message: verdict.message }),
     patch: verdict.operations,
   }));
-  return `${JSON.stringify({ summary, workloads, errors: report.faults }, null, 2)}\n`;
+  // which workload a finding is about, its subject and its line say
+  const findings = report.findings.map(({ workload: _, ...finding }) => finding);
+  return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }
 
 /**

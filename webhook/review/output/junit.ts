@@ -1,22 +1,26 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { nameOf } from '../ask/judge.ts';
-import { type Fault, type Judged, placeOf, type Report } from '../model.ts';
-import { isUncalled } from '../summary.ts';
+import { type Fault, type Finding, type Judged, placeOf, type Report } from '../model.ts';
+import { nameOf } from '../name.ts';
+import { notesOn } from './notes.ts';
 
 /** Attributes begin with `@`, text is `#text`. */
 type Element = Record<string, unknown>;
 
 /**
- * For CI systems: a test suite for each file, a test case for each workload. A refusal is a failure, and so is a
- * warning if strict; workloads of namespaces that did not opt in are skipped; what could not be read is an error.
+ * For CI systems: a test suite for each file, a test case for each workload and for each finding that is about no
+ * single workload. A refusal is a failure, and so are warnings and findings if strict; what could not be read is an
+ * error.
  */
 export function junitOutput(report: Report, strict: boolean): string {
   const faults = Map.groupBy(report.faults, (fault) => fault.file);
   const judged = Map.groupBy(report.judged, (one) => one.workload.document.file);
+  const about = Map.groupBy(report.findings, (finding) => finding.workload);
+  const others = Map.groupBy(about.get(undefined) ?? [], (finding) => finding.file);
   const files = new Set([...report.documents.map((document) => document.file), ...faults.keys()]);
   const suites = [...files].map((file) =>
     suite(file, [
-      ...(judged.get(file) ?? []).map((one) => testCase(one, strict)),
+      ...(judged.get(file) ?? []).map((one) => testCase(one, about.get(one.workload) ?? [], strict)),
+      ...(others.get(file) ?? []).map((finding) => findingCase(finding, strict)),
       ...(faults.get(file) ?? []).map(errorCase),
     ]),
   );
@@ -42,24 +46,41 @@ function suite(file: string, cases: Element[]): Element {
   };
 }
 
-function testCase({ workload, verdict }: Judged, strict: boolean): Element {
-  const { outcome, reason, warnings, profiles, message } = verdict;
+function testCase(one: Judged, findings: readonly Finding[], strict: boolean): Element {
+  const { workload, verdict } = one;
+  const { outcome, reason, profiles, message } = verdict;
+  const notes = notesOn(one);
+  const warnings = [...verdict.warnings, ...findings.map(textOf)];
   const failure =
     outcome === 'refused'
-      ? (message ?? reason)
+      ? { '@message': xml(message ?? reason), '@type': reason }
       : strict && warnings.length > 0
-        ? warnings.join('; ')
+        ? { '@message': xml(warnings.join('; ')), '@type': findings[0]?.code ?? reason }
         : undefined;
   return {
     '@name': xml(nameOf(workload)),
     '@classname': xml(workload.document.file),
     '@file': xml(workload.document.file),
     '@line': String(workload.line),
-    ...(failure !== undefined && { failure: { '@message': xml(failure), '@type': reason } }),
-    ...(isUncalled(verdict) && { skipped: { '@message': reason } }),
-    'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...warnings].join('\n')),
+    // a test case has one result
+    ...(failure !== undefined ? { failure } : outcome === 'skipped' && { skipped: { '@message': reason } }),
+    'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...notes, ...warnings].join('\n')),
   };
 }
+
+function findingCase(finding: Finding, strict: boolean): Element {
+  const { subject, file, line, code } = finding;
+  return {
+    '@name': xml(subject),
+    '@classname': xml(file),
+    '@file': xml(file),
+    ...(line !== undefined && { '@line': String(line) }),
+    ...(strict && { failure: { '@message': xml(textOf(finding)), '@type': code } }),
+    'system-out': xml(textOf(finding)),
+  };
+}
+
+const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 function errorCase(fault: Fault): Element {
   const { code, message, file, line } = fault;

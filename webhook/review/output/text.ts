@@ -1,13 +1,14 @@
 import { styleText } from 'node:util';
 import { clean } from '../../clean.ts';
 import { profileLabel } from '../../names.ts';
-import { nameOf } from '../ask/judge.ts';
-import type { Judged, Report } from '../model.ts';
+import { type Finding, type Judged, placeOf, type Report } from '../model.ts';
+import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
-import { isUncalled, type Summary } from '../summary.ts';
+import type { Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
-
-type Style = Parameters<typeof styleText>[0];
+import { cut, width, wrap } from './columns.ts';
+import { notesOn } from './notes.ts';
+import { type Style, styles } from './styles.ts';
 
 /** Paints a text, or leaves it as it is. */
 export type Paint = (style: Style, text: string) => string;
@@ -18,52 +19,52 @@ export const painter =
   (style, text) =>
     color ? styleText(style, text, { validateStream: false }) : text;
 
-/** Why a pod is left alone, for people; the keys are those of admission. */
-const reasons: Record<string, string> = {
-  operation: 'nothing is created',
-  'mirror-pod': 'stands for a static pod',
-  'exempt-namespace': 'its namespace is never touched',
-  'host-network': "uses the node's own network",
-  windows: 'runs on Windows',
-  'network-daemonset': 'brings a network itself',
-  'not-opted-in': 'its namespace did not opt in',
-  'namespace-not-given': 'its namespace is not in the input',
-  'opted-out': 'opted out by its label',
-  'nothing-promised': 'no profile promises it anything',
-};
+export interface TextOptions {
+  paint: Paint;
+  /** Whether warnings and findings end the review with exit code 1. */
+  strict?: boolean;
+  progress?: Progress;
+}
 
-const styles: Record<string, Style> = {
-  injected: 'green',
-  updated: 'green',
-  removed: 'yellow',
-  warned: 'yellow',
-  refused: 'red',
-};
-
-/** For people: a header and a unified diff for each workload, then a line of counts. */
-export function textOutput(report: Report, summary: Summary, paint: Paint, progress?: Progress): string {
+/** For people: a header and a unified diff for each workload, then what was found and how many of what. */
+export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
+  const { paint, progress } = options;
+  const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   const lines: string[] = [];
   for (const [document, judged] of Map.groupBy(report.judged, (one) => one.workload.document)) {
     progress?.tell(() => `comparing ${document.file}:${document.line}`);
     const diffs = diffsOf(document, judged);
-    lines.push(...judged.flatMap((one) => [...header(one, paint), ...diff(one, diffs.get(one), paint)]));
+    for (const one of judged) {
+      lines.push(...header(one, paint), ...notes(one, findings.get(one.workload) ?? [], options));
+      lines.push(...diff(one, diffs.get(one), paint));
+    }
   }
-  return [...lines, ...footer(summary, paint)].map((line) => `${line}\n`).join('');
+  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options));
+  return lines.map((line) => `${line}\n`).join('');
 }
 
-function header({ workload, verdict }: Judged, paint: Paint): string[] {
-  const { outcome, reason, profiles, message, warnings } = verdict;
-  const what = isUncalled(verdict) ? 'not opted in' : outcome;
+export function header({ workload, verdict }: Judged, paint: Paint): string[] {
+  const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
-  const why = profiles.join(', ') || message || reasons[reason] || reason;
+  const why = profiles.join(', ') || message || reason;
   const name = paint('bold', clean(nameOf(workload)));
-  return [
-    `${paint(styles[outcome] ?? 'dim', what)} ${name} (${clean(place)}): ${clean(why)}`,
-    ...warnings.map((warning) => `  ${paint('yellow', 'warning')}: ${clean(warning)}`),
-  ];
+  return wrap(`${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`, 2);
 }
 
-/** None for what is left alone: that it was looked at is written on it, and is no news to its author. */
+function notes(one: Judged, findings: readonly Finding[], options: TextOptions): string[] {
+  return [
+    ...notesOn(one).map((note) => `  note: ${clean(note)}`),
+    ...one.verdict.warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`),
+    ...findings.map((finding) => `  ${label(options)}: ${clean(messageOf(finding))}`),
+  ].flatMap((line) => wrap(line, 4));
+}
+
+export const label = ({ paint, strict }: TextOptions): string =>
+  strict ? paint('red', 'error') : paint('yellow', 'warning');
+
+const messageOf = ({ message, code }: Finding): string => `${message} (${code})`;
+
+/** None for what is skipped: that it was looked at is written on it, and is no news to its author. */
 function diff({ workload, verdict }: Judged, lines: string[] | undefined, paint: Paint): string[] {
   if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
@@ -72,46 +73,55 @@ function diff({ workload, verdict }: Judged, lines: string[] | undefined, paint:
     paint('bold', `+++ ${file} as admitted`),
     ...lines.map((line) => {
       const style = { '+': 'green', '-': 'red', '@': 'cyan' }[line.charAt(0)] as Style | undefined;
-      return style === undefined ? clean(line) : paint(style, clean(line));
+      const text = cut(clean(line), width);
+      return style === undefined ? text : paint(style, text);
     }),
     '',
   ];
 }
 
-function footer(summary: Summary, paint: Paint): string[] {
-  const { reviewed, injected, refused, warnings, errors, leftAlone } = summary;
-  const alone = Object.entries(leftAlone);
-  const told = [
-    `${injected} injected`,
-    ...some(summary.current, 'up to date'),
-    ...some(summary.removed, 'taken out again'),
-    ...some(
-      sum(leftAlone),
-      `left alone (${alone.map(([reason, count]) => `${reason} ${count}`).join(', ')})`,
-    ),
-    ...some(summary.notOptedIn, 'not opted in'),
+/** What was found, with the name and the place of what it is about. */
+export function findingLines(findings: readonly Finding[], options: TextOptions): string[] {
+  return findings.flatMap((finding) => {
+    const name = options.paint('bold', clean(finding.subject));
+    const place = clean(placeOf(finding));
+    return wrap(`${label(options)} ${name} (${place}): ${clean(messageOf(finding))}`, 2);
+  });
+}
+
+/** How many of what: the end of the text and of the summary. */
+export function totals(summary: Summary, { paint, strict }: TextOptions): string[] {
+  const { workloads, refused, errors, skipped, otherObjects } = summary;
+  const warnings = summary.warnings + summary.findings;
+  const outcomes = [
+    `${summary.injected} injected`,
+    ...some(summary.updated, 'updated'),
+    ...some(summary.current, 'current'),
+    ...some(summary.removed, 'removed'),
+    ...some(sum(skipped), `skipped${counts(skipped)}`),
+    ...some(summary.warned, 'warned'),
     paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
-    ...some(summary.warned, 'let through with a warning'),
-    paint(warnings > 0 ? 'yellow' : 'dim', counted(warnings, 'warning')),
+  ].join(', ');
+  const style = warnings === 0 ? 'dim' : strict ? 'red' : 'yellow';
+  const rest = [
+    paint(style, counted(warnings, strict ? 'error' : 'warning')),
+    `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
+    ...(summary.unknownKinds > 0 ? [`${counted(summary.unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
   ].join(', ');
-  const others = sum(summary.passedBy);
-  const kinds = Object.entries(summary.passedBy).map(([kind, count]) => `${kind} ${count}`);
-  const named = others === 0 ? '' : ` (${clean(kinds.join(', '))})`;
-  const lines = [
-    `reviewed ${counted(reviewed, 'workload')}: ${told}; ${counted(others, 'other object')} passed by${named}`,
-  ];
-  if (reviewed > 0 && summary.notOptedIn === reviewed) lines.push(hint(summary));
-  return lines;
+  const lines = [`reviewed ${counted(workloads, 'workload')}: ${outcomes}`, rest];
+  if (workloads > 0 && skipped['not-opted-in'] === workloads) {
+    lines.push(
+      `no namespace opted in: add Namespaces with the label ${profileLabel} to the input, or give --profile`,
+    );
+  }
+  return lines.flatMap((line) => wrap(line, 2));
 }
 
-/** What to do where no workload's namespace opted in. */
-function hint({ reviewed, namespaces, namespaceNotGiven }: Summary): string {
-  return namespaces > 0 && namespaceNotGiven === reviewed
-    ? 'no workload is in a namespace of the input: objects that name none are in the one that -n gives'
-    : `no namespace opted in: add Namespaces with the label ${profileLabel} to the input, or give --profile`;
-}
-
+const counts = (by: Record<string, number>): string => {
+  const each = Object.entries(by).map(([name, count]) => `${name} ${count}`);
+  return each.length === 0 ? '' : ` (${each.join(', ')})`;
+};
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 const some = (count: number, what: string): string[] => (count > 0 ? [`${count} ${what}`] : []);
-const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+const sum = (by: Record<string, number>): number => Object.values(by).reduce((a, b) => a + b, 0);

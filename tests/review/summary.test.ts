@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { cniGate } from '../support/command.ts';
+import { namespaceOf, pod, reviewText, unwrapped } from './support.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const host = pod('host').replace('spec:', 'spec:\n  hostNetwork: true');
+const refused = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+
+test('a line for each workload, then what has to be done, then the totals', async (t) => {
+  const text = [namespaceOf('shop', 'cilium.multus'), pod('a'), host, refused, pod('b', 'tools')];
+  const { table, summary } = await reviewText(t, `${text.join('---\n')}---\nkind: Service\napiVersion: v1\n`);
+  const lines = unwrapped(table().replaceAll(/\(\S*(?=:\d+\))/g, '(f')).split('\n');
+  assert.deepEqual(lines, [
+    'OUTCOME   KIND/NAME  NAMESPACE  CHECKS OR REASON',
+    'injected  Pod/a      shop       address, gateway',
+    'skipped   Pod/host   shop       host-network',
+    'refused   Pod/wrong  shop       CNI_GATE_PROFILE_UNKNOWN',
+    'skipped   Pod/b      tools      namespace-not-given',
+    '',
+    'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
+    'warning Namespace tools (f:40): is not in the input, and its labels decide whether 1 workload would be checked: add it to the input, give another with -n where objects name none, or give --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
+    'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
+    '1 warning, 1 other object (Service 1)',
+    '',
+  ]);
+  const { workloads, injected, updated, current, removed, warned, skipped } = summary;
+  const skips = Object.values(skipped).reduce((a, b) => a + b);
+  assert.equal(injected + updated + current + removed + warned + skips + summary.refused, workloads);
+});
+
+test('the checks of a pod that carries them already are those that it carries', async (t) => {
+  const before = await reviewText(t, pod('a'), { profile: 'cilium' });
+  assert.match(
+    (await reviewText(t, before.yaml(), { profile: 'cilium' })).table(),
+    /^current +Pod\/a +shop +address, gateway$/m,
+  );
+  assert.match(
+    (await reviewText(t, before.yaml(), { profile: 'linkerd' })).table(),
+    /^removed +Pod\/a +shop +nothing-promised$/m,
+  );
+});
+
+test('no line is longer than 100 columns, whatever the names are', async (t) => {
+  const long = 'x'.repeat(63);
+  const text = [namespaceOf(long, 'cilium.linkerd.multus'), pod(`${long}-${long}`, long), refused];
+  const { table } = await reviewText(t, text.join('---\n'));
+  const [head = '', row = '', short = ''] = table().split('\n');
+  assert.ok(row.length > 90 && row.length <= 100);
+  assert.match(row, /^injected +Pod\/x+… +x+… +address, gateway$/);
+  assert.ok(head.length <= 100 && short.length <= 100);
+});
+
+test('long texts are broken at words', async (t) => {
+  const text = [namespaceOf('shop', 'cilium'), refused, host.replace('shop', 'tools')].join('---\n');
+  const { text: long, table } = await reviewText(t, text);
+  for (const output of [long(), table()]) {
+    assert.match(unwrapped(output), /the configuration has: .*, multus \(CNI_GATE_PROFILE_UNKNOWN\)\n/);
+    assert.deepEqual(
+      output.split('\n').filter((line) => line.length > 100),
+      [],
+    );
+  }
+});
+
+test('text and summary of the examples fit 100 columns', () => {
+  for (const args of [[], ['--summary'], ['--profile', 'linkerd'], ['--summary', '--strict']]) {
+    const { stdout } = cniGate(['review', '-f', 'examples/', ...args], { cwd: root });
+    assert.ok(stdout.length > 500);
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line.length > 100),
+      [],
+    );
+  }
+});
+
+test('colours do not count for the width', () => {
+  const plain = cniGate(['review', '-f', 'examples/', '--summary'], { cwd: root }).stdout;
+  const painted = cniGate(['review', '-f', 'examples/', '--summary', '--color'], { cwd: root }).stdout;
+  assert.ok(painted.includes('\u001b[32minjected\u001b[39m'));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  assert.equal(painted.replaceAll(/\u001b\[\d+m/g, ''), plain);
+});
+
+test('--summary is a form of the text', () => {
+  const { status, stderr } = cniGate(['review', '-f', 'examples/', '--summary', '-o', 'json'], { cwd: root });
+  assert.equal(status, 2);
+  assert.match(stderr, /--summary is text: it does not go with --output json \(CNI_GATE_USAGE\)$/m);
+});
+
+test('a skip has the same name in text, summary, JSON and JUnit', async (t) => {
+  const one = await reviewText(t, [namespaceOf('shop', 'cilium'), host, pod('a')].join('---\n'));
+  assert.match(one.text(), /^skipped Pod shop\/host \(.*\): host-network$/m);
+  assert.match(one.text(), /1 skipped \(host-network 1\)/);
+  assert.match(one.table(), /^skipped +Pod\/host +shop +host-network$/m);
+  const { workloads, summary } = one.json();
+  assert.deepEqual([workloads[0]?.outcome, workloads[0]?.reason], ['skipped', 'host-network']);
+  assert.deepEqual(summary.skipped, { 'host-network': 1 });
+  assert.match(one.junit(), /<skipped message="host-network"\/>/);
+});

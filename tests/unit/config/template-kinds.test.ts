@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { builtInKinds } from '../../../webhook/config/builtin.ts';
+import { defaultConfiguration, parseConfiguration } from '../../../webhook/config/load.ts';
+import { head } from '../../support/configurations.ts';
+
+/** A configuration with these entries, one a line. */
+const withKinds = (...entries: string[]): string =>
+  `${head}review:\n  kinds:\n${entries.map((entry) => `    - ${entry}\n`).join('')}`;
+
+const first = head.split('\n').length + 2;
+
+const wrong: [entry: string, message: RegExp][] = [
+  [
+    '{apiVersion: apps/v1, kind: Deployment, path: spec.template}',
+    /apiVersion: "apps\/v1" is not allowed \(group\/version or group\/\* of a custom/,
+  ],
+  ['{apiVersion: v1, kind: Pod, path: .}', /apiVersion: "v1" is not allowed/],
+  ['{apiVersion: a.b/v1, kind: farm, path: spec}', /kind: "farm" is not allowed/],
+  ['{apiVersion: a.b/v1, kind: Farm}', /"path" is missing/],
+  [
+    '{apiVersion: a.b/v1, kind: Farm, path: spec..x}',
+    /path: "spec\.\.x" is not allowed \(at most 12 field names/,
+  ],
+  ['{apiVersion: a.b/v1, kind: Farm, path: $.spec}', /path: "\$\.spec" is not allowed/],
+  [`{apiVersion: a.b/v1, kind: Farm, path: ${'a.'.repeat(12)}a}`, /path: .* is not allowed/],
+  ['{apiVersion: a.b/v1, kind: Farm, path: a.*.*.*}', /path: has 3 wildcards; at most 2/],
+  ['{apiVersion: a.b/v1, kind: Farm, path: a, reference: b.*}', /reference: must not have a wildcard/],
+  [
+    '{apiVersion: a.b/v1, kind: Farm, path: a, template: b}',
+    /template: unknown field; allowed here: apiVersion, kind, path, reference/,
+  ],
+];
+
+for (const [entry, message] of wrong) {
+  test(`an entry that is refused: ${entry.slice(0, 60)}`, () => {
+    assert.throws(
+      () => parseConfiguration(withKinds(entry), 'f.yaml'),
+      (error: Error) => {
+        assert.ok(error.message.startsWith(`f.yaml:${first}: review.kinds[0]`), error.message);
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+  });
+}
+
+test('an entry twice, and more than anybody has, are refused', () => {
+  const entry = '{apiVersion: a.b/v1, kind: Farm, path: spec}';
+  assert.throws(() => parseConfiguration(withKinds(entry, entry), 'f'), /kinds\[1\]: is the same as entry 0/);
+  const many = Array.from({ length: 201 }, (_, at) => `{apiVersion: a.b/v1, kind: Farm, path: s${at}}`);
+  assert.throws(() => parseConfiguration(withKinds(...many), 'f'), /review\.kinds: /);
+});
+
+test('built in are kinds of any version; an own entry replaces all of its kind and group', () => {
+  const ofRay = (kinds: readonly { kind: string; path: string }[]): string[] =>
+    kinds.filter(({ kind }) => kind === 'RayCluster').map(({ path }) => path);
+  assert.ok(builtInKinds().every(({ apiVersion }) => apiVersion.endsWith('/*')));
+  assert.equal(ofRay(builtInKinds()).length, 2);
+  const { review } = parseConfiguration(
+    withKinds('{apiVersion: ray.io/v1, kind: RayCluster, path: spec.x}'),
+    'f',
+  );
+  assert.deepEqual(ofRay(review.kinds), ['spec.x']);
+  assert.equal(review.kinds.length, builtInKinds().length - 1);
+  assert.deepEqual(
+    defaultConfiguration().review.kinds,
+    builtInKinds(),
+    'one file changes nothing of the next',
+  );
+});

@@ -1,0 +1,41 @@
+import type { Fault } from './explain.ts';
+import type { TemplateKind } from './types.ts';
+
+/** Two wildcards reach every kind known today; each one multiplies the templates that an object can hold. */
+const mostWildcards = 2;
+
+const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
+
+/** What is wrong with entries that no schema can say. `path` is where the list stands in its document. */
+export function templateKindFaults(
+  kinds: readonly TemplateKind[],
+  path: readonly (string | number)[],
+): Fault[] {
+  const seen = new Map<string, number>();
+  return kinds.flatMap((entry, index) => {
+    const key = [entry.apiVersion, entry.kind, entry.path].join(' ');
+    const first = seen.get(key);
+    seen.set(key, first ?? index);
+    const faults: Fault[] = [];
+    if (first !== undefined) {
+      faults.push({ path: [...path, index], text: `is the same as entry ${first}` });
+    }
+    for (const field of ['path', 'reference'] as const) {
+      const wildcards = (entry[field] ?? '').split('.').filter((part) => part === '*').length;
+      if (wildcards > (field === 'path' ? mostWildcards : 0)) {
+        const text =
+          field === 'path'
+            ? `has ${wildcards} wildcards; at most ${mostWildcards}`
+            : 'must not have a wildcard';
+        faults.push({ path: [...path, index, field], text });
+      }
+    }
+    return faults;
+  });
+}
+
+/** The built-in kinds with those of a file: a kind that the file names is no longer as it is built in. */
+export function joinKinds(builtIn: readonly TemplateKind[], own: readonly TemplateKind[]): TemplateKind[] {
+  const replaced = new Set(own.map(nameOf));
+  return [...builtIn.filter((entry) => !replaced.has(nameOf(entry))), ...own];
+}

@@ -1,0 +1,106 @@
+import { optedInTo } from '../../admission/choice.ts';
+import { CniGateError } from '../../errors.ts';
+import type { NamespaceObject } from '../input/namespace.ts';
+import type { Finding, Judged, Workload } from '../model.ts';
+import { isNotInInput } from '../summary.ts';
+
+/** Who opts namespaces in: their labels, `--profile`, or a server that knows labels of its own. */
+export type OptIn = 'labels' | 'profile' | 'server';
+
+/**
+ * Where a review checked nothing although it was meant to: a namespace that opted in and of which no workload gets
+ * a check, a namespace that is not in the input, a profile that does not exist. AdmissionReviews of the input do not
+ * count: they are single calls and say nothing of a whole namespace.
+ *
+ * @param found what was found about single workloads: one that waits for a mesh already says why nothing is checked
+ * @param join throws a CniGateError where a label names no profile; absent where nobody can tell
+ */
+export function coverageFindings(
+  judged: readonly Judged[],
+  namespaces: ReadonlyMap<string, NamespaceObject>,
+  found: readonly Finding[],
+  optIn: OptIn,
+  join: ((profile: string) => unknown) | undefined,
+): Finding[] {
+  const manifests = judged.filter(({ workload }) => !workload.given);
+  const told = new Set(
+    found.filter(({ code }) => code === 'CNI_GATE_PROXY_MISSING').map(({ workload }) => workload),
+  );
+  const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
+  const unchecked = (group: readonly Judged[]): boolean =>
+    group.length > 0 && !group.some((one) => isChecked(one) || told.has(one.workload));
+  const findings = [...byNamespace].flatMap(([name, group]) => notInInput(name, group));
+  if (optIn === 'labels') {
+    for (const [name, namespace] of namespaces) {
+      const profile = optedInTo(namespace.labels);
+      if (profile === undefined) continue;
+      const group = byNamespace.get(name) ?? [];
+      const fault = group.length === 0 ? faultOf(profile, join) : undefined;
+      if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
+      if (unchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
+    }
+  } else {
+    // of namespaces that are never touched, or that the server knows not to have opted in, nothing was expected
+    const meant = manifests.filter(
+      ({ verdict }) => !['exempt-namespace', 'not-opted-in'].includes(verdict.reason),
+    );
+    const [first] = meant;
+    if (first !== undefined && unchecked(meant))
+      findings.push({ ...of(first.workload), ...noCheckAtAll(meant) });
+  }
+  return findings;
+}
+
+/** A refusal is told as such, and is no sign of a pipeline that checks nothing. */
+const isChecked = ({ verdict }: Judged): boolean => !['skipped', 'removed'].includes(verdict.outcome);
+
+const about = (name: string, { file, line }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
+  subject: `Namespace ${name}`,
+  file,
+  line,
+});
+
+const of = ({ document, line }: Workload): Omit<Finding, 'code' | 'message'> => ({
+  subject: 'the input',
+  file: document.file,
+  line,
+});
+
+type Told = Pick<Finding, 'code' | 'message'>;
+
+function notInInput(name: string, group: readonly Judged[]): Finding[] {
+  const missing = group.filter(({ verdict }) => isNotInInput(verdict));
+  const [first] = missing;
+  if (first === undefined) return [];
+  const message = `is not in the input, and its labels decide whether ${workloads(missing.length)} would be checked: add it to the input, give another with -n where objects name none, or give --profile`;
+  return [
+    { ...of(first.workload), subject: `Namespace ${name}`, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message },
+  ];
+}
+
+function faultOf(profile: string, join: ((profile: string) => unknown) | undefined): Told | undefined {
+  try {
+    join?.(profile);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+}
+
+const noCheck = (group: readonly Judged[], profile: string): Told => ({
+  code: 'CNI_GATE_NOTHING_CHECKED',
+  message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): look at the reason of each, or take the label off`,
+});
+
+const noCheckAtAll = (group: readonly Judged[]): Told => ({
+  code: 'CNI_GATE_NOTHING_CHECKED',
+  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): look at the reason of each, or choose another profile`,
+});
+
+function reasons(group: readonly Judged[]): string {
+  const counts = Map.groupBy(group, ({ verdict }) => verdict.reason);
+  return [...counts].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
+}
+
+const workloads = (count: number): string => `${count} workload${count === 1 ? '' : 's'}`;

@@ -1,0 +1,106 @@
+import { dotted } from '../../config/explain.ts';
+import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../names.ts';
+import type { Finding, Workload } from '../model.ts';
+import { nameOf } from '../name.ts';
+import { type Fields, fieldsOf, valueAt } from '../values.ts';
+import { distance } from './distance.ts';
+
+const code = 'CNI_GATE_KEY_UNKNOWN';
+
+const maps = ['labels', 'annotations'] as const;
+type MapName = (typeof maps)[number];
+
+const words = { labels: 'label', annotations: 'annotation' } as const;
+
+/** Every key of cni-gate that an object of the cluster may carry. */
+const known: Record<MapName, readonly string[]> = {
+  labels: [profileLabel, certificatesLabel],
+  annotations: [statusAnnotation],
+};
+
+/** A key with more letters wrong than this is another key. */
+const furthest = 3;
+/** The same for a key that is not under our prefix, which may well be somebody else's. */
+const furthestElsewhere = 2;
+/** A longer key is like none of ours; the comparison takes quadratic time. */
+const longest = 40;
+
+type Place = Pick<Finding, 'file' | 'line'>;
+
+/**
+ * The labels and annotations of a Namespace that look like cni-gate's and have no effect: keys under `cni-gate.io/`
+ * that do not exist or are in the wrong map, and keys that differ from ours by a letter or two.
+ *
+ * @param subject the object's name for people
+ */
+export function namespaceKeys(object: Fields, subject: string, place: Place): Finding[] {
+  return textsOf(object.metadata).map((message) => ({ code, message, subject, ...place }));
+}
+
+/** The same for a workload and its pod templates; also a profile label that is not where its pods get it from. */
+export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
+  const [first] = made;
+  if (first === undefined) return [];
+  const finding = (workload: Workload, subject: string, message: string): Finding => {
+    const { document, line } = workload;
+    return { code, message, subject, file: document.file, line, workload };
+  };
+  const subject = nameOf({ ...first, part: undefined });
+  const metadataOf = ({ podPath }: Workload): unknown => valueAt(object, [...podPath, 'metadata']);
+  // what has no path is the object itself
+  const templates = made.filter(({ podPath }) => podPath.length > 0);
+  const misplaced = misplacedLabel(object, templates, metadataOf);
+  return [
+    ...textsOf(object.metadata).map((text) => finding(first, subject, text)),
+    ...templates.flatMap((workload) =>
+      textsOf(metadataOf(workload)).map((text) => finding(workload, nameOf(workload), text)),
+    ),
+    ...(misplaced === undefined ? [] : [finding(first, subject, misplaced)]),
+  ];
+}
+
+function textsOf(metadata: unknown): string[] {
+  return maps.flatMap((map) =>
+    Object.keys(fieldsOf(fieldsOf(metadata)[map])).flatMap((key) => faultOf(key, map) ?? []),
+  );
+}
+
+function faultOf(key: string, map: MapName): string | undefined {
+  if (known[map].includes(key)) return undefined;
+  const other = map === 'labels' ? 'annotations' : 'labels';
+  const name = `${words[map]} ${key}`;
+  if (known[other].includes(key)) {
+    return `${name} has no effect: ${key} is ${words[other] === 'label' ? 'a label' : 'an annotation'}, so move it to metadata.${other}`;
+  }
+  const isOurs = key.startsWith(ownPrefix);
+  const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere);
+  if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
+  if (!isOurs) return undefined;
+  return `${name} is unknown and has no effect: what a user sets is label ${profileLabel}`;
+}
+
+/** The key of ours that a text is nearest to, its own map first. */
+function nearest(key: string, map: MapName, within: number): string | undefined {
+  if (key.length > longest) return undefined;
+  const [best] = [...known[map], ...maps.flatMap((other) => known[other])]
+    // the distance is never less than this, and most keys of a manifest end here
+    .filter((candidate) => Math.abs(candidate.length - key.length) <= within)
+    .map((candidate) => ({ candidate, apart: distance(key, candidate) }))
+    .sort((a, b) => a.apart - b.apart);
+  return best !== undefined && best.apart <= within ? best.candidate : undefined;
+}
+
+/** A profile label on a workload of which no template carries one: its pods do not get it. */
+function misplacedLabel(
+  object: Fields,
+  templates: readonly Workload[],
+  metadataOf: (workload: Workload) => unknown,
+): string | undefined {
+  const [template] = templates;
+  const carries = (metadata: unknown): boolean =>
+    Object.hasOwn(fieldsOf(fieldsOf(metadata).labels), profileLabel);
+  if (template === undefined || !carries(object.metadata)) return undefined;
+  if (templates.some((workload) => carries(metadataOf(workload)))) return undefined;
+  const where = dotted([...template.podPath]);
+  return `label ${profileLabel} on the ${template.kind} itself has no effect: put it on the pods, in ${where}.metadata.labels`;
+}

@@ -1,0 +1,97 @@
+import { dotted } from '../../config/explain.ts';
+import type { TemplateKind } from '../../config/types.ts';
+import { CniGateError } from '../../errors.ts';
+import type { Path } from '../model.ts';
+import { type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
+import { groupOf } from './kinds.ts';
+
+/** A pod template in an object of a kind that is not Kubernetes' own. */
+export interface FoundTemplate {
+  path: Path;
+  /** Which of several templates it is, for people; none where the kind has only one. */
+  part?: string;
+}
+
+export interface FoundTemplates {
+  templates: FoundTemplate[];
+  /** Whether the kind is in the list, and not only looks like a workload. */
+  known: boolean;
+  /** The workload that the object takes its template from, where it has none itself. */
+  reference?: { apiVersion: string; kind: string; name: string };
+}
+
+/** More than any workload has; the templates of one object are all kept. */
+const mostTemplates = 1000;
+
+const usualPath = ['spec', 'template'];
+
+/**
+ * The pod templates of an object by the list of kinds. A kind that is not in the list, and whose API group is not
+ * Kubernetes' own, is taken for a workload where it has `spec.template.spec.containers`.
+ *
+ * @returns undefined where the object is no workload
+ * @throws CniGateError CNI_GATE_INPUT_SYNTAX for an object with too many templates
+ */
+export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplates | undefined {
+  const apiVersion = String(object.apiVersion);
+  const entries = kinds.filter(
+    (entry) => entry.kind === object.kind && matchesVersion(entry.apiVersion, apiVersion),
+  );
+  if (entries.length > 0) return byEntries(object, entries);
+  // groups of custom resources have a dot: https://kubernetes.io/docs/reference/using-api/#api-groups
+  const looksLikeOne =
+    groupOf(apiVersion).includes('.') && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']));
+  return looksLikeOne ? { templates: [{ path: usualPath }], known: false } : undefined;
+}
+
+const matchesVersion = (pattern: string, apiVersion: string): boolean =>
+  pattern.endsWith('/*') ? groupOf(apiVersion) === groupOf(pattern) : pattern === apiVersion;
+
+function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTemplates {
+  const severalPaths = entries.length > 1;
+  const templates = entries.flatMap(({ path }) =>
+    pathsOf(object, path).map((found): FoundTemplate => {
+      const named = severalPaths || path.includes('*');
+      return { path: found, ...(named && { part: partOf(found) }) };
+    }),
+  );
+  if (templates.length > 0) return { templates, known: true };
+  const reference = entries.map((entry) => referenceOf(object, entry)).find((found) => found !== undefined);
+  return { templates, known: true, ...(reference && { reference }) };
+}
+
+/** The places in an object that a path of the list leads to. */
+function pathsOf(object: Fields, path: string): Path[] {
+  if (path === '.') return [[]];
+  let found: Path[] = [[]];
+  for (const part of path.split('.')) {
+    found = found.flatMap((at) => {
+      if (part !== '*') return [[...at, part]];
+      const value = valueAt(object, at);
+      return Array.isArray(value)
+        ? value.map((_, index) => [...at, index])
+        : Object.keys(fieldsOf(value)).map((key) => [...at, key]);
+    });
+    found = found.filter((at) => isPresent(valueAt(object, at)));
+    if (found.length > mostTemplates) {
+      const message = `${path} leads to more than ${mostTemplates} values`;
+      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
+    }
+  }
+  return found;
+}
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** `pytorchReplicaSpecs.Worker`: the path without what all paths begin and end with. */
+function partOf(path: Path): string {
+  const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
+  return dotted([...(middle.length > 0 ? middle : path)]);
+}
+
+function referenceOf(object: Fields, { reference }: TemplateKind): FoundTemplates['reference'] {
+  const value = reference === undefined ? undefined : valueAt(object, reference.split('.'));
+  if (!isObject(value)) return undefined;
+  const { apiVersion, kind, name } = value;
+  return { apiVersion: String(apiVersion), kind: String(kind), name: String(name) };
+}

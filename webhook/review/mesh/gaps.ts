@@ -1,0 +1,74 @@
+import type { Pod } from '../../admission/pod.ts';
+import { applies } from '../../admission/when.ts';
+import type { Condition, Matcher, Profile } from '../../config/types.ts';
+import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
+
+/** A mesh that a pod asks for and does not carry yet, and the profiles that wait for its proxy. */
+export interface MeshGap {
+  mesh: Mesh;
+  /** Names of profiles that would promise something once the injector has run. */
+  profiles: string[];
+}
+
+/**
+ * The meshes whose injector has to run before these profiles promise the pod anything.
+ *
+ * @param profiles those that the pod's label or its namespace's joins
+ */
+export function meshGaps(pod: Pod, namespace: MeshNamespace, profiles: readonly Profile[]): MeshGap[] {
+  return meshes
+    .filter((mesh) => !carriesProxy(pod, mesh) && mesh.asks(pod, namespace))
+    .map((mesh) => {
+      const waiting = profiles.filter(
+        (profile) =>
+          !applies(profile, pod, namespace.labels) &&
+          applies(asIfInjected(profile, mesh), pod, namespace.labels),
+      );
+      return { mesh, profiles: waiting.map(({ name }) => name) };
+    })
+    .filter(({ profiles: waiting }) => waiting.length > 0);
+}
+
+/**
+ * A profile that takes it for granted that a mesh's injector has run: a condition no longer asks for what the
+ * injector adds, its containers and annotations. What a condition rules out, it still rules out.
+ */
+export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
+  const conditions = [profile.when].flat();
+  if (!conditions.some((condition) => asksForProxy(condition, mesh))) return profile;
+  const { container } = profile.proof;
+  const imageOf = container?.imageOf;
+  return {
+    ...profile,
+    when: conditions.map((condition) => (asksForProxy(condition, mesh) ? relax(condition, mesh) : condition)),
+    // the container whose image it takes is not there, and nobody knows its image
+    ...(imageOf?.startsWith(mesh.containerPrefix) && {
+      proof: { ...profile.proof, container: { ...container, image: `image-of-${imageOf}` } },
+    }),
+  };
+}
+
+const asksForProxy = ({ container }: Condition, mesh: Mesh): boolean =>
+  container?.startsWith(mesh.containerPrefix) === true;
+
+function relax({ container: _, annotations = {}, ...rest }: Condition, mesh: Mesh): Condition {
+  const relaxed = Object.entries(annotations).flatMap(([key, matcher]) => {
+    const left = isOf(mesh, key) ? withoutNeed(matcher) : matcher;
+    return left === undefined ? [] : [[key, left] as const];
+  });
+  return { ...rest, annotations: Object.fromEntries(relaxed) };
+}
+
+/** Whether an annotation's key is in the mesh's domain or below it. */
+function isOf({ domain }: Mesh, key: string): boolean {
+  const prefix = key.slice(0, key.indexOf('/'));
+  return prefix === domain || prefix.endsWith(`.${domain}`);
+}
+
+/** What is left of a matcher that no longer needs the key to be there. */
+function withoutNeed(matcher: Matcher): Matcher | undefined {
+  if (typeof matcher === 'string' || 'in' in matcher) return undefined;
+  if (!('exists' in matcher) || !matcher.exists) return matcher;
+  const { exists: _, ...others } = matcher;
+  return Object.keys(others).length > 0 ? (others as Matcher) : undefined;
+}

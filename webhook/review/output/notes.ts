@@ -1,0 +1,12 @@
+import type { Judged } from '../model.ts';
+
+/** What a reader has to know to judge a verdict. */
+export function notesOn({ workload, verdict }: Judged): string[] {
+  const { assumed = [] } = verdict;
+  return [
+    ...(workload.unknownKind
+      ? [`${workload.kind} is no known kind: it is taken for a workload by its spec.template`]
+      : []),
+    ...(assumed.length > 0 ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
+  ];
+}
