@@ -17,8 +17,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The optimal string alignment distance: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */
-function distance(one: string, other: string): number {
+/**
+ * How many letters have to be inserted, deleted, replaced or swapped with their neighbour to make one word of another:
+ * the optimal string alignment distance (https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance). It takes time in
+ * proportion to the product of both lengths.
+ */
+export function distance(one: string, other: string): number {
   let rowBefore: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (const [line, letter] of [...one].entries()) {

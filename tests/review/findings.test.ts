@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { distance } from '../../webhook/review/findings/distance.ts';
+import { distance } from '../../webhook/nearest.ts';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
 import { recorded } from '../support/reviews.ts';
 import { namespaceOf, pod, reviewText } from './support.ts';

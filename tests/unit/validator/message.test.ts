@@ -82,7 +82,7 @@ test('what a check did not look at is kept for longer than what it expected and 
   const [one] = parse(terminationMessage(reportOn([noted]))).checks;
   assert.deepEqual([one?.expected, one?.seen, one?.note], [undefined, undefined, 'z'.repeat(300)]);
   const [first] = parse(terminationMessage(reportOn(Array.from({ length: 4 }, () => noted)))).checks;
-  assert.equal(first?.note, `${'z'.repeat(80)}…`);
+  assert.equal(first?.note, `${'z'.repeat(77)}…`);
 });
 
 for (const [what, character] of [

@@ -1,9 +1,9 @@
 import { dotted } from '../../config/explain.ts';
 import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../names.ts';
+import { distance } from '../../nearest.ts';
 import type { Finding, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
-import { distance } from './distance.ts';
 
 const code = 'CNI_GATE_KEY_UNKNOWN';
 
