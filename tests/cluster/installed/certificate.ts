@@ -1,3 +1,4 @@
+import { installedWebhooks } from '../../../webhook/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
 /** What somebody else has to bring with the overlay `files`: the Secret, and the authority in our configuration. */
@@ -15,13 +16,19 @@ export async function bringCertificate(
     stringData: { 'tls.crt': certificate, 'tls.key': key },
   });
   const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-  const webhooks = { mutatingwebhookconfigurations: 1, validatingwebhookconfigurations: 2 };
-  for (const [kind, count] of Object.entries(webhooks)) {
-    const operations = Array.from({ length: count }, (_, index) => ({
+  for (const [kind, webhooks] of Object.entries(installedWebhooks)) {
+    const operations = webhooks.map((_, index) => ({
       op: 'add',
       path: `/webhooks/${index}/clientConfig/caBundle`,
       value: caBundle,
     }));
-    await cluster.kubectl(['patch', kind, 'cni-gate', '--type=json', '-p', JSON.stringify(operations)]);
+    await cluster.kubectl([
+      'patch',
+      `${kind}webhookconfigurations`,
+      'cni-gate',
+      '--type=json',
+      '-p',
+      JSON.stringify(operations),
+    ]);
   }
 }
