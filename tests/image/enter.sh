@@ -23,14 +23,21 @@ mount --bind "$engine/resolv.conf" /etc/resolv.conf
 
 # nothing of the machine's own Docker: configuration, data, runtime files, socket, containerd
 echo '{}' >"$engine/daemon.json"
-export DOCKER_HOST=unix://$engine/docker.sock DOCKER_CONFIG=$docker_config
+mkdir -p "$engine/config/cli-plugins"
+ln -s "$compose_plugin" "$engine/config/cli-plugins/docker-compose"
+export DOCKER_HOST=unix://$engine/docker.sock DOCKER_CONFIG=$engine/config
 unset DOCKER_CONTEXT DOCKER_TLS_VERIFY COMPOSE_FILE COMPOSE_PROJECT_NAME
 dockerd --config-file "$engine/daemon.json" --data-root "$engine/data" --exec-root "$engine/exec" \
   --pidfile "$engine/pid" --host "$DOCKER_HOST" \
   --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "$CNI_GATE_ENGINE_GROUP" >"$engine/log/dockerd" 2>&1 &
 dockerd=$!
+deadline=$((SECONDS + 60))
 until docker info >/dev/null 2>&1; do
-  kill -0 "$dockerd" 2>/dev/null || { tail -n 20 "$engine/log/dockerd" >&2; exit 1; }
+  if ! kill -0 "$dockerd" 2>/dev/null || ((SECONDS > deadline)); then
+    echo 'dockerd did not start; its last lines:' >&2
+    tail -n 20 "$engine/log/dockerd" >&2
+    exit 1
+  fi
   sleep 0.1
 done
 

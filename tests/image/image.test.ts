@@ -90,16 +90,16 @@ test('there is no shell and no package manager', () => {
   const { status, stderr } = runImage('--entrypoint', '/bin/sh', ownImage, '-c', 'true');
   assert.equal(status, 127, stderr);
   assert.deepEqual(globSync('{usr/,}{s,}bin/{*sh,busybox,apt*,dpkg,perl*}', { cwd: files }), []);
-  assert.deepEqual(
-    globSync('{usr/,usr/local/,}{s,}bin/*', { cwd: files }).filter((path) => !/\/node$/.test(path)),
-    [],
-  );
 });
 
-test('the entrypoint is the program, and no health check or variable of the build is left', () => {
+test('the entrypoint is the program; there is no health check, and no variable but those of the base image', () => {
   assert.deepEqual(config.Entrypoint, ['/usr/local/bin/node', '/app/dist/webhook/main.js']);
   assert.deepEqual(config.Cmd, ['--help']);
   assert.equal(config.Healthcheck, undefined);
+  assert.deepEqual(
+    config.Env.filter((variable) => !/^(PATH|SSL_CERT_FILE)=/.test(variable)),
+    [],
+  );
 });
 
 test('labels say what it is, and of which version', () => {
@@ -129,8 +129,9 @@ test('it holds no development dependency, and no file that Node never reads', ()
   );
 });
 
-test('it is no larger than docs/decisions/one-image.md says', () => {
+test('it is no larger than the files that docs/decisions/one-image.md counts, and a little', (t) => {
   const megabytes = size / 1e6;
+  t.diagnostic(`${megabytes.toFixed(1)} MB`);
   assert.ok(megabytes < 220, `${megabytes.toFixed(1)} MB`);
 });
 

@@ -13,9 +13,19 @@ source "$here/cache.sh"
 join() { local text; printf -v text '%s, ' "$@"; printf '%s' "${text%, }"; }
 
 missing=()
-for command in dockerd docker containerd runc slirp4netns debootstrap iptables ip; do
-  command -v "$command" >/dev/null || missing+=("$command")
-done
+# the packages of what is missing, and no other: Debian's Docker would take the place of Docker's own
+packages=()
+need() {
+  command -v "$1" >/dev/null && return
+  missing+=("$1")
+  packages+=("${@:2}")
+}
+need dockerd docker.io
+need docker docker.io
+need slirp4netns slirp4netns
+need debootstrap debootstrap debian-archive-keyring
+need iptables iptables
+need ip iproute2
 if [ "${1:-}" = --check ]; then
   [ -x "$compose_plugin" ] || missing+=("docker compose in $compose_plugin")
   [ -e "$debian" ] || missing+=("$debian")
@@ -25,7 +35,6 @@ if [ "${1:-}" = --check ]; then
 fi
 
 if [ ${#missing[@]} -gt 0 ]; then
-  packages=(docker.io slirp4netns debootstrap debian-archive-keyring iptables iproute2)
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     printf 'tests/image needs %s.\nThis is not root, or there is no apt-get. Debian has them in: %s\n' \
       "$(join "${missing[@]}")" "${packages[*]}" >&2
@@ -54,7 +63,6 @@ if ! [ -x "$compose_plugin" ]; then
   version=$(go -C "$here/compose" list -m -f '{{.Version}}' "$package")
   CGO_ENABLED=0 go -C "$here/compose" build -trimpath -ldflags "-s -w -X $package/internal.Version=$version" \
     -o "$unfinished/docker-compose" "$package/cmd"
-  mkdir -p "$(dirname "$compose_plugin")"
   mv "$unfinished/docker-compose" "$compose_plugin"
 fi
 

@@ -70,5 +70,5 @@ test("the engine has a network, files and a configuration apart from the machine
   const [network, data, settings = ''] = said().split('\n');
   assert.notEqual(network, readlinkSync('/proc/self/ns/net'));
   assert.match(data ?? '', /^\/run\/cni-gate\//);
-  assert.match(settings, /^unix:\/\/\/run\/cni-gate\/\S+ \S+\/docker-compose-[0-9a-f]{16}$/);
+  assert.match(settings, /^unix:\/\/\/run\/cni-gate\/\S+ \/run\/cni-gate\/\S+$/);
 });

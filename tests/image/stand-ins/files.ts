@@ -54,7 +54,7 @@ async function layNpmConfiguration(root: string): Promise<void> {
   }
   appendFileSync(target, `registry=${await npmConfig('registry')}\n`);
   const named = await npmConfig('cafile');
-  const certificates = named === 'null' ? process.env.NODE_EXTRA_CA_CERTS : named;
+  const certificates = existsSync(named) ? named : process.env.NODE_EXTRA_CA_CERTS;
   if (certificates === undefined) return;
   copy(certificates, join(root, 'usr/local/etc/npm-ca.crt'));
   appendFileSync(target, 'cafile=/usr/local/etc/npm-ca.crt\n');
