@@ -38,6 +38,8 @@ export const errorCodes = {
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
   CNI_GATE_INPUT_SYNTAX:
     'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
+  CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
+  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or holds more, than review takes.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
+import { readYaml } from '../../webhook/review/input/yaml.ts';
 
 /** What sigs.k8s.io/yaml makes of plain scalars. */
 const cases: [text: string, value: unknown][] = [
@@ -37,14 +37,14 @@ const cases: [text: string, value: unknown][] = [
 test('plain scalars mean what they mean to Kubernetes', () => {
   const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
   assert.deepEqual(
-    plainValue(parseYaml(text)),
+    readYaml((text)),
     Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])),
   );
 });
 
 test('merge keys are merged, and of two equal keys the last one counts', () => {
   const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
-  const { c, d } = plainValue(parseYaml(text)) as Record<string, unknown>;
+  const { c, d } = readYaml((text)) as Record<string, unknown>;
   assert.deepEqual(c, { p: 5, q: 2, r: 4 });
   assert.equal(d, 2);
 });

@@ -4,6 +4,7 @@ import { type Admission, judge } from './ask/judge.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs } from './input/inputs.ts';
 import { Intake } from './input/intake.ts';
+import { mostInput } from './input/limits.ts';
 import { readInput } from './input/read.ts';
 import { faultAt, type Judged, type Report } from './model.ts';
 import type { Progress } from './progress.ts';
@@ -44,13 +45,16 @@ export async function review(options: ReviewOptions): Promise<Report> {
 }
 
 async function readAll({ names, progress }: ReviewOptions, intake: Intake): Promise<void> {
+  let left = mostInput();
   for (const found of expandInputs(names)) {
-    const input = typeof found === 'string' ? await readInput(found) : found;
+    const input = typeof found === 'string' ? await readInput(found, left) : found;
     if ('code' in input) {
       intake.faults.push(input);
       continue;
     }
+    left -= input.size;
     for (const read of readStream(input.file, input.text)) {
+      if (intake.full) break;
       progress.tell(() => `reading ${input.file}: ${intake.documents.length} documents`);
       if ('code' in read) intake.faults.push(read);
       else intake.take(read);

@@ -2,7 +2,7 @@ import { decodePodRequest } from '../../admission/decode.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
 import { CniGateError } from '../../errors.ts';
-import { lineNear } from '../input/locate.ts';
+import { lineNear, valueOfDocument } from '../input/locate.ts';
 import { type Fault, faultAt, type Judged, type Verdict, type Workload } from '../model.ts';
 import { fieldsOf, valueAt } from '../values.ts';
 import { parts, relocate } from './pointer.ts';
@@ -38,7 +38,8 @@ const notCalled = (reason: Uncalled): Verdict => ({
  * @throws CniGateError CNI_GATE_SERVER
  */
 export async function judge(workload: Workload, admission: Admission): Promise<Judged | Fault | OtherKind> {
-  const { body, given, namespace } = workload;
+  const { given, namespace } = workload;
+  const body = workload.body();
   const { uid, kind } = fieldsOf(fieldsOf(body).request);
   try {
     const uncalled = given ? undefined : admission.uncalled(namespace);
@@ -75,7 +76,7 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   const inObject = [...workload.podPath, ...parts(match[1] ?? '')];
   const line = lineNear(workload.document, [...workload.path, ...inObject]) ?? workload.line;
   const what = `${dotted(inObject) || 'the object'} ${error.message.slice(match[0].length)}`;
-  const seen = valueAt(workload.document.value, [...workload.path, ...inObject]);
+  const seen = valueAt(valueOfDocument(workload.document), [...workload.path, ...inObject]);
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, seen)}`;
   return faultAt({ file: workload.document.file, line }, code, message);
 }

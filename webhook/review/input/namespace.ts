@@ -13,7 +13,9 @@ export function namespaceLabels(object: Fields): { name: string; labels: Record<
   if (!isObject(own))
     throw wrong(`Namespace ${name}: expected an object in metadata.labels, got ${describe(own)}`);
   const text = new Map<string, string>();
-  for (const [key, value] of Object.entries(own)) {
+  for (const [key, given] of Object.entries(own)) {
+    // the API server takes null for an empty text
+    const value = given ?? '';
     if (typeof value !== 'string') {
       throw wrong(
         `Namespace ${name}: expected a string in label ${key}, got ${describe(value)}; put it in quotes`,

@@ -1,9 +1,8 @@
 import type { ScalarTag } from 'yaml';
 
 /**
- * Plain scalars as Kubernetes reads them: by the rules of go-yaml v2, which are neither YAML 1.1 nor 1.2
- * (https://github.com/kubernetes-sigs/yaml, goyaml.v2/resolve.go). `yes` is true and `0644` is 420 as in 1.1, but
- * `1:30` and dates are strings as in 1.2, where 1.1 would make numbers and times of them.
+ * The forms of plain scalars that mean something else than their text to Kubernetes, for the library that writes YAML:
+ * a text of such a form gets quotes. What they mean is told in `../yaml/resolve.ts`.
  */
 export const kubernetesScalars: ScalarTag[] = [
   plain(
@@ -36,6 +35,8 @@ export const kubernetesScalars: ScalarTag[] = [
     (text) => Number(text.replaceAll('_', '')),
     (value) => typeof value === 'number',
   ),
+  // a text like the merge key is no merge key, so that it needs quotes
+  plain('merge', /^<<$/, (text) => text, () => false),
 ];
 
 function plain(

@@ -46,7 +46,7 @@ export function textOutput(report: Report, summary: Summary, paint: Paint, progr
   for (const [document, judged] of Map.groupBy(report.judged, (one) => one.workload.document)) {
     progress?.tell(() => `comparing ${document.file}:${document.line}`);
     const diffs = diffsOf(document, judged);
-    lines.push(...judged.flatMap((one) => [...header(one, paint), ...diff(one, diffs.get(one), paint)]));
+    for (const one of judged) lines.push(...header(one, paint), ...diff(one, diffs.get(one), paint));
   }
   return [...lines, ...footer(summary, paint)].map((line) => `${line}\n`).join('');
 }
