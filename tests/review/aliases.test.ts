@@ -8,11 +8,8 @@ import { type Reviewed, reviewText } from './support.ts';
 function assertPatched(reviewed: Reviewed, text: string): void {
   const patch = reviewed.json().workloads[0]?.patch as Operation[];
   assert.ok(patch.length > 0);
-  const before = JSON.parse(JSON.stringify(readYaml((text))));
-  assert.deepEqual(
-    readYaml((reviewed.yaml())),
-    jsonpatch.applyPatch(before, patch, true).newDocument,
-  );
+  const before = JSON.parse(JSON.stringify(readYaml(text)));
+  assert.deepEqual(readYaml(reviewed.yaml()), jsonpatch.applyPatch(before, patch, true).newDocument);
 }
 
 const deployment = (labels: string, template: string, selector = '{a: b}'): string => `apiVersion: apps/v1

@@ -36,15 +36,12 @@ const cases: [text: string, value: unknown][] = [
 
 test('plain scalars mean what they mean to Kubernetes', () => {
   const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
-  assert.deepEqual(
-    readYaml((text)),
-    Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])),
-  );
+  assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
 });
 
 test('merge keys are merged, and of two equal keys the last one counts', () => {
   const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
-  const { c, d } = readYaml((text)) as Record<string, unknown>;
+  const { c, d } = readYaml(text) as Record<string, unknown>;
   assert.deepEqual(c, { p: 5, q: 2, r: 4 });
   assert.equal(d, 2);
 });

@@ -13,7 +13,7 @@ export const cases: Record<string, string> = {
   'quoted key, value in quotes': '"a": "b"\n\'c\': \'d\'\n',
   'quoted keys without space behind the colon': '{"a":1,"b":"c"}\n',
   'quoted key without space in block style': '"a":1\n',
-  'escapes': 'a: "\\x41\\u00e9\\U0001F600\\t\\n\\e\\0\\_\\N\\L\\P\\/\\""\n',
+  escapes: 'a: "\\x41\\u00e9\\U0001F600\\t\\n\\e\\0\\_\\N\\L\\P\\/\\""\n',
   'unknown escape': 'a: "\\q"\n',
   'escape cut short': 'a: "\\x4"\n',
   'surrogate as escape': 'a: "\\ud83d\\ude00"\n',
@@ -51,6 +51,8 @@ export const cases: Record<string, string> = {
   'braces around a document': '{\n  a: 1,\n  b: [x, y],\n}\n',
   'braces of JSON with comments': '{\n  "a": 1, # one\n  "b": 2\n}\n',
   'text behind brackets': 'a: [1] 2\n',
+  'text behind brackets at the top': '[1] 2\n',
+  'an open bracket at the end': 'a: [b',
   'tab in brackets': 'a: [\n\t1,\n\t2\n]\n',
   'tab in braces': '{\n\t"a": 1,\n\t"b": {\n\t\t"c": 2\n\t}\n}\n',
   'single quotes in braces of JSON': "{'a': 'b'}\n",
@@ -60,7 +62,7 @@ export const cases: Record<string, string> = {
   'percent in brackets': 'a: [50%, %x]\n',
   'percent at the start of a scalar': 'a: %x\n',
   'at sign': 'a: @x\n',
-  'backquote': 'a: `x`\n',
+  backquote: 'a: `x`\n',
   'comma first': 'a: ,b\n',
   'bracket inside a plain scalar': 'a: b[0]{c}\nd: e]\n',
   'exclamation mark alone': 'a: !\nb: ! c\n',
@@ -93,7 +95,7 @@ export const cases: Record<string, string> = {
   'a long key': `${'k'.repeat(1100)}: 1\n`,
   'a long quoted key': `"${'k'.repeat(1100)}": 1\n`,
   'a long key in braces': `{"${'k'.repeat(1100)}": 1}\n`,
-  '__proto__': '__proto__: {a: 1}\nconstructor: b\n',
+  __proto__: '__proto__: {a: 1}\nconstructor: b\n',
 
   // merges and aliases
   'merge before': 'x: &x {a: 1, b: 2}\ny:\n  <<: *x\n  b: 3\n',
@@ -108,7 +110,7 @@ export const cases: Record<string, string> = {
   'quoted merge key, a scalar': 'y:\n  "<<": a\n',
   'merge in a merge': 'x: &x {a: 1}\nz: &z {<<: *x, b: 2}\ny: {<<: *z, c: 3}\n',
   'merge as a value': 'a: <<\n',
-  'alias': 'x: &x [1, 2]\ny: *x\n',
+  alias: 'x: &x [1, 2]\ny: *x\n',
   'alias as a key': 'x: &x a\n*x : b\n',
   'alias in a list': 'x: &x a\ny:\n  - *x\n  - *x\n',
   'alias of nothing': 'a: *b\n',
@@ -136,8 +138,8 @@ export const cases: Record<string, string> = {
   'binary tag': 'a: !!binary aGVsbG8=\n',
   'binary tag, not base64': 'a: !!binary "%"\n',
   'timestamp tag': 'a: !!timestamp 2026-11-21\n',
-  'tag of one\'s own': 'a: !x 5\nb: !x {c: 1}\nd: !<tag:x.y,2000:z> e\n',
-  'tag of one\'s own on a list': 'a: !x\n  - 1\n  - 2\n',
+  "tag of one's own": 'a: !x 5\nb: !x {c: 1}\nd: !<tag:x.y,2000:z> e\n',
+  "tag of one's own on a list": 'a: !x\n  - 1\n  - 2\n',
   'map and seq tags': 'a: !!map {b: 1}\nc: !!seq [1]\n',
   'set tag': 'a: !!set {b, c}\n',
   'omap tag': 'a: !!omap [b: 1]\n',
@@ -154,7 +156,7 @@ export const cases: Record<string, string> = {
   'directive without marker': '%YAML 1.1\na: 1\n',
   'comment only': '# nothing\n',
   'comments and markers only': '---\n# nothing\n---\n',
-  'nothing': '',
+  nothing: '',
   'blank lines': '\n\n\n',
   'two documents': 'a: 1\n---\nb: 2\n',
   'marker with a comment': '--- # first\na: 1\n--- # second\nb: 2\n',
@@ -180,16 +182,18 @@ export const cases: Record<string, string> = {
   'byte order mark': '\uFEFFa: 1\n',
   'byte order mark before a marker': '\uFEFF---\na: 1\n',
   'byte order mark in the second document': 'a: 1\n---\n\uFEFFb: 2\n',
+  'byte order mark behind the first marker': '---\n\uFEFFa: 1\n',
   'byte order mark inside': 'a: x\uFEFFy\n',
   'next line and line separators': 'a: "x\u0085y\u2028z"\nb: |\n  x\u2028y\nc: d\u0085e: f\n',
   'no-break space': 'a:\u00a0b\nc: \u00a0d\n',
   'control character': 'a: b\u0001c\n',
   'control character in quotes': 'a: "b\u0007c"\n',
   'delete character': 'a: b\u007fc\n',
-  'emoji': 'a: 😀\n"😀": b\n',
+  emoji: 'a: 😀\n"😀": b\n',
   'form feed': 'a: b\fc\n',
 
   // tabs
+  'tabs only': '\t\n',
   'tab for indentation': 'a:\n\tb: 1\n',
   'tab behind spaces': 'a:\n  \tb: 1\n',
   'tab before a value': 'a:\tb\nc: \td\n',
@@ -205,8 +209,8 @@ export const cases: Record<string, string> = {
   'tab before a comment on a line of its own': 'a: 1\n\t# b\nc: 2\n',
 
   // block scalars
-  'literal': 'a: |\n  one\n  two\n\n\nb: 1\n',
-  'folded': 'a: >\n  one\n  two\n\n  three\n    four\n  five\nb: 1\n',
+  literal: 'a: |\n  one\n  two\n\n\nb: 1\n',
+  folded: 'a: >\n  one\n  two\n\n  three\n    four\n  five\nb: 1\n',
   'strip and keep': 'a: |-\n  one\n\nb: |+\n  two\n\nc: >-\n  x\n\nd: >+\n  y\n\n',
   'indentation said': 'a: |2\n   one\n  two\nb: |1-\n  x\nc: |-1\n  y\n',
   'indentation of zero': 'a: |0\n  b\n',
@@ -243,22 +247,27 @@ export const cases: Record<string, string> = {
   'null as a document': '~\n---\nnull\n',
 
   // what plain scalars stand for
-  'booleans': 'a: [y, Y, yes, Yes, YES, n, N, no, No, NO, on, On, ON, off, Off, OFF, true, True, TRUE, false, False, FALSE]\n',
+  booleans:
+    'a: [y, Y, yes, Yes, YES, n, N, no, No, NO, on, On, ON, off, Off, OFF, true, True, TRUE, false, False, FALSE]\n',
   'not booleans': 'a: [yEs, nO, tRue, oN, ye, T, F, t, f]\n',
-  'nulls': 'a: [~, null, Null, NULL, nULL, nil]\nb:\n',
-  'integers': 'a: [0, 00, 07, 08, 0777, 0o17, 0O17, 0b11, 0B11, -0b11, +0b11, 0xfF, 0XfF, -0x1f, +5, -5, 1_000, _1, 1_, 0_7, 0x_f, --5, +-5]\n',
-  'large integers': 'a: [9007199254740991, 9223372036854775807, 9223372036854775808, 18446744073709551615, 18446744073709551616, -9223372036854775808, -9223372036854775809, 0xffffffffffffffff, 0x10000000000000000]\n',
-  'floats': 'a: [1.0, 1., .5, -.5, +.5, 1e3, 1E3, 1e+3, 1e-3, 1.5e3, -1.5e3, 1_0.5, .5e1, 1e, 1e+, ., .., ..5, 1.2.3, 0.10, 012.5, 0x1p4, 1e400, .1_0, 0e0, -0, -0.0]\n',
+  nulls: 'a: [~, null, Null, NULL, nULL, nil]\nb:\n',
+  integers:
+    'a: [0, 00, 07, 08, 0777, 0o17, 0O17, 0b11, 0B11, -0b11, +0b11, 0xfF, 0XfF, -0x1f, +5, -5, 1_000, _1, 1_, 0_7, 0x_f, --5, +-5]\n',
+  'large integers':
+    'a: [9007199254740991, 9223372036854775807, 9223372036854775808, 18446744073709551615, 18446744073709551616, -9223372036854775808, -9223372036854775809, 0xffffffffffffffff, 0x10000000000000000]\n',
+  floats:
+    'a: [1.0, 1., .5, -.5, +.5, 1e3, 1E3, 1e+3, 1e-3, 1.5e3, -1.5e3, 1_0.5, .5e1, 1e, 1e+, ., .., ..5, 1.2.3, 0.10, 012.5, 0x1p4, 1e400, .1_0, 0e0, -0, -0.0]\n',
   'floats that Go knows': 'a: [.0x1, 0x1.8p1, .5_0, 1__0, .e1, 08.5, 09, 0_8, +_5]\n',
-  'infinity': 'a: .inf\n',
+  infinity: 'a: .inf\n',
   'not a number': 'a: .nan\n',
   'words of infinity': 'a: [inf, Infinity, NaN, nan, +inf]\n',
-  'sexagesimals': 'a: [1:30, 12:30:45, 190:20:30.15]\nb: 20:22\n',
-  'timestamps': 'a: [2026-11-21, 2026-11-21T10:00:00Z, 2001-12-14t21:59:43.10-05:00, 2001-12-14 21:59:43.10 -5, 2026-1-2, 2026-13-01]\n',
-  'versions': 'a: [1.10, v1.10, 1.10.0, 1-2, 1_2_3, 12e03, 1e5a, 0e12345]\n',
+  sexagesimals: 'a: [1:30, 12:30:45, 190:20:30.15]\nb: 20:22\n',
+  timestamps:
+    'a: [2026-11-21, 2026-11-21T10:00:00Z, 2001-12-14t21:59:43.10-05:00, 2001-12-14 21:59:43.10 -5, 2026-1-2, 2026-13-01]\n',
+  versions: 'a: [1.10, v1.10, 1.10.0, 1-2, 1_2_3, 12e03, 1e5a, 0e12345]\n',
   'hashes that look like numbers': 'a: [1234567e8, 12e4567, 0123456, 00123, 0b2, 0o8, 0xg]\n',
-  'quantities': 'a: [128Mi, 0.5, 500m, 1e3, 1Gi, 12E, 12k]\n',
-  'symbols': 'a: [=, <, <=, "-", ~x, "~", a=b, "<<"]\n',
+  quantities: 'a: [128Mi, 0.5, 500m, 1e3, 1Gi, 12E, 12k]\n',
+  symbols: 'a: [=, <, <=, "-", ~x, "~", a=b, "<<"]\n',
 
   // lists
   'list not indented': 'a:\n- 1\n- 2\nb: 3\n',
@@ -280,6 +289,7 @@ export const cases: Record<string, string> = {
   // JSON
   'JSON values behind one another': '{"a": 1}\n{"b": 2}{"c": 3}\n',
   'JSON and markers': '{"a": 1}\n---\n{"b": 2}\n---\n{"c": 3}\n',
+  'JSON, then YAML without a marker': '{"a": 1}\nb: 2\n',
   'JSON then YAML': '{"a": 1}\n---\nb: 2\n',
   'YAML then JSON': 'b: 2\n---\n{"a": 1}\n',
   'JSON with a repeated key': '{"a": 1, "a": 2}\n',
@@ -292,9 +302,12 @@ export const cases: Record<string, string> = {
   'JSON behind spaces': '   \n  {"a": 1}\n',
 
   // manifests
-  'null annotations': 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n  labels: ~\nspec:\n  containers: []\n',
+  'null annotations':
+    'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n  labels: ~\nspec:\n  containers: []\n',
   'a script in double quotes': 'kind: ConfigMap\ndata:\n    run: "#!/bin/sh\nset -e\nexec \\"$@\\"\n"\n',
-  'a certificate in quotes': 'kind: Secret\nstringData:\n  ca: "-----BEGIN CERTIFICATE-----\n  MIIB\n  -----END CERTIFICATE-----"\n',
-  'arguments in brackets at column 0': 'spec:\n  containers:\n    - name: a\n      args: [\n"--one",\n"--two"\n]\n      image: b\n',
+  'a certificate in quotes':
+    'kind: Secret\nstringData:\n  ca: "-----BEGIN CERTIFICATE-----\n  MIIB\n  -----END CERTIFICATE-----"\n',
+  'arguments in brackets at column 0':
+    'spec:\n  containers:\n    - name: a\n      args: [\n"--one",\n"--two"\n]\n      image: b\n',
   'two manifests without a marker': 'kind: A\nmetadata: {name: a}\nkind: B\nmetadata: {name: b}\n',
 };

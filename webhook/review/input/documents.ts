@@ -2,7 +2,7 @@ import { type CniGateError, messageOf } from '../../errors.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
 import type { YamlNode } from '../yaml/nodes.ts';
 import { YamlError, YamlTooLarge } from '../yaml/tokens.ts';
-import { keyText, valueOf } from '../yaml/value.ts';
+import { jsonValue, keyText } from '../yaml/value.ts';
 import { itemsOf } from './items.ts';
 import { cutValues, itemRanges, type Range } from './json.ts';
 import { inMebi, largestObject, tooLarge } from './limits.ts';
@@ -188,7 +188,7 @@ function readYaml(file: string, part: Part, text: string): ReadDocument | Fault 
   const lines = new Lines(text, start);
   try {
     const root = parseYaml(text);
-    const value = completed(root === undefined ? null : valueOf(root), itemOf);
+    const value = completed(root === undefined ? null : jsonValue(root), itemOf);
     const lineOf = (path: Path): number => lines.at(offsetNear(root, path)).line;
     const repeated = repeatedKey(root, lines);
     const line = lineOf([]);
@@ -203,8 +203,13 @@ function readYaml(file: string, part: Part, text: string): ReadDocument | Fault 
       return faultAt({ file, ...lines.at(error.offset) }, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
     }
     const action = unrendered(text);
-    if (action !== undefined) return faultAt({ file, ...lines.at(action) }, 'CNI_GATE_INPUT_TEMPLATE', notRendered);
-    return faultAt({ file, ...lines.at(error.offset) }, 'CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${messageOf(error)}`);
+    if (action !== undefined)
+      return faultAt({ file, ...lines.at(action) }, 'CNI_GATE_INPUT_TEMPLATE', notRendered);
+    return faultAt(
+      { file, ...lines.at(error.offset) },
+      'CNI_GATE_INPUT_SYNTAX',
+      `neither YAML nor JSON: ${messageOf(error)}`,
+    );
   }
 }
 

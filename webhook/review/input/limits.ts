@@ -30,7 +30,8 @@ export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
   Math.min(256 * mebi, Math.floor(heap / 8));
 
 /** The error of an input beyond a limit. */
-export const tooLarge = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
+export const tooLarge = (message: string): CniGateError =>
+  new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
 
 /** A number of bytes or characters for people. */
 export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;

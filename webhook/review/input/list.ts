@@ -1,6 +1,6 @@
 import { isObject } from '../values.ts';
 import { parseDocument } from '../yaml/parser.ts';
-import { valueOf } from '../yaml/value.ts';
+import { jsonValue } from '../yaml/value.ts';
 import { itemsOf } from './items.ts';
 import { itemRanges } from './json.ts';
 
@@ -34,7 +34,10 @@ export function cutYamlList(text: string): CutList | undefined {
     if (indent < column || text[at + indent] !== '-') break;
     starts.push(at);
   }
-  const pieces = starts.map((from, index) => ({ text: text.slice(from, starts[index + 1] ?? at), item: true }));
+  const pieces = starts.map((from, index) => ({
+    text: text.slice(from, starts[index + 1] ?? at),
+    item: true,
+  }));
   const [head, tail] = [text.slice(0, begin), text.slice(at)];
   return checked(head + tail, [{ text: head, item: false }, ...pieces, { text: tail, item: false }]);
 }
@@ -57,9 +60,11 @@ export function cutJsonList(text: string): CutList | undefined {
 function checked(rest: string, pieces: CutList['pieces']): CutList | undefined {
   try {
     const root = parseDocument(rest);
-    const value = root === undefined ? undefined : valueOf(root);
+    const value = root === undefined ? undefined : jsonValue(root);
     const list = isObject(value) ? { ...value, items: [] } : value;
-    return itemsOf(list) === undefined ? undefined : { pieces: pieces.filter((piece) => piece.text !== ''), list };
+    return itemsOf(list) === undefined
+      ? undefined
+      : { pieces: pieces.filter((piece) => piece.text !== ''), list };
   } catch {
     return undefined;
   }

@@ -36,7 +36,12 @@ export const kubernetesScalars: ScalarTag[] = [
     (value) => typeof value === 'number',
   ),
   // a text like the merge key is no merge key, so that it needs quotes
-  plain('merge', /^<<$/, (text) => text, () => false),
+  plain(
+    'merge',
+    /^<<$/,
+    (text) => text,
+    () => false,
+  ),
 ];
 
 function plain(

@@ -30,7 +30,7 @@ export const withoutMarker = (piece: string): string =>
 
 /** Whether nothing but markers, comments and directives is there. */
 export function isBlank(piece: string): boolean {
-  return !/^[^\S\n]*[^\s#%]/m.test(withoutMarker(piece));
+  return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(piece));
 }
 
 /** What stands behind a marker in its line, where only a comment may. */

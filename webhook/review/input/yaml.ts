@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { Path } from '../model.ts';
 import type { YamlNode, YamlPair } from '../yaml/nodes.ts';
 import { parseDocument } from '../yaml/parser.ts';
-import { keyText, valueOf } from '../yaml/value.ts';
+import { jsonValue, keyText } from '../yaml/value.ts';
 import { kubernetesScalars } from './scalars.ts';
 
 /** Parses one document; see {@link parseDocument}. A text that lacks its last newline gets it, as kubectl does. */
@@ -12,7 +12,7 @@ export const parseYaml = (text: string): YamlNode | undefined =>
 /** The value of a document's text; undefined where there is nothing in it. */
 export function readYaml(text: string): unknown {
   const root = parseYaml(text);
-  return root === undefined ? undefined : valueOf(root);
+  return root === undefined ? undefined : jsonValue(root);
 }
 
 /** Keeps lines as they are: the library would fold long scalars, and reindent everything else. */

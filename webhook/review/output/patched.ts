@@ -2,8 +2,8 @@ import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch from 'fast-json-patch';
 import { CniGateError, messageOf } from '../../errors.ts';
 import { nameOf } from '../ask/judge.ts';
-import { withoutMarker } from '../input/split.ts';
 import { valueOfDocument } from '../input/locate.ts';
+import { withoutMarker } from '../input/split.ts';
 import { nodeAt, parseYaml, readYaml, writeYaml } from '../input/yaml.ts';
 import type { Judged, SourceDocument } from '../model.ts';
 import { valueAt, wireCopy } from '../values.ts';
@@ -84,11 +84,7 @@ interface Values {
 }
 
 /** Edits by workload, or undefined where they do not make the text say what it should. */
-function attempt(
-  text: string,
-  changed: readonly Judged[],
-  values: Values,
-): Map<Judged, Edit[]> | undefined {
+function attempt(text: string, changed: readonly Judged[], values: Values): Map<Judged, Edit[]> | undefined {
   try {
     const root = parseYaml(text);
     if (root === undefined) return undefined;

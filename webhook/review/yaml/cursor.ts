@@ -10,7 +10,14 @@ export class Cursor {
 
   constructor(text: string) {
     this.text = text;
-    this.at = text.charCodeAt(0) === byteOrderMark ? 1 : 0;
+    this.at = 0;
+    this.#lineStart = 0;
+  }
+
+  /** Goes behind a byte order mark, which has no column. */
+  byteOrderMark(): void {
+    if (this.column !== 0 || this.code() !== byteOrderMark) return;
+    this.at += 1;
     this.#lineStart = this.at;
   }
 

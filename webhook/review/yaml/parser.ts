@@ -4,7 +4,7 @@ import { Scanner } from './scanner.ts';
 import { type Token, type TokenKind, YamlError, YamlTooLarge } from './tokens.ts';
 
 /**
- * Parses the first document of a text as Kubernetes' reader does; what follows it is not looked at.
+ * Parses the first document of a text as Kubernetes' reader does; what follows its end is not looked at.
  *
  * @returns its value, or undefined where there is no document
  * @throws YamlError where the text is not YAML, or nested more deeply than is taken
@@ -14,6 +14,9 @@ export function parseDocument(text: string): YamlNode | undefined {
 }
 
 const standardPrefix = 'tag:yaml.org,2002:';
+
+/** What can follow the value of a document. */
+const afterDocument: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'end']);
 
 /** What a node may carry before it. */
 interface Properties {
@@ -40,11 +43,13 @@ class Parser {
       if (marker.kind !== 'document-start')
         throw new YamlError('expected "---" behind the lines with "%"', marker.start);
       const content = this.#peek();
-      if (['directive', 'document-start', 'document-end', 'end'].includes(content.kind)) return empty(content.start);
+      if (afterDocument.has(content.kind)) return empty(content.start);
     }
     const root = this.#node(true);
-    // what ends the document has to be readable, too
-    this.#peek();
+    const { kind, start } = this.#peek();
+    // Kubernetes' reader would leave out what follows, without a word
+    if (!afterDocument.has(kind))
+      throw new YamlError('the document is over before this: is a "---" missing?', start);
     return root;
   }
 
@@ -70,7 +75,8 @@ class Parser {
       const repeated = token.value === 'YAML' ? version : this.#handles.has(handle);
       if (repeated) throw new YamlError(`a second %${token.value} of the same`, token.start);
       if (token.value === 'TAG') this.#handles.set(handle, prefix);
-      else if (token.rest !== '1.1') throw new YamlError(`Kubernetes reads YAML 1.1 only, not ${token.rest}`, token.start);
+      else if (token.rest !== '1.1')
+        throw new YamlError(`Kubernetes reads YAML 1.1 only, not ${token.rest}`, token.start);
       else version = true;
     }
   }
@@ -86,10 +92,32 @@ class Parser {
     const { kind, start } = token;
     if (kind === 'scalar') {
       this.#next();
-      return this.#named({ kind, ...properties, start, end: token.end, value: token.value, style: token.style });
+      return this.#named({
+        kind,
+        ...properties,
+        start,
+        end: token.end,
+        value: token.value,
+        style: token.style,
+      });
     }
-    const seq = (): SeqNode => ({ kind: 'seq', ...properties, start, end: start, flow: kind === 'flow-seq', items: [], dashes: [] });
-    const map = (): MapNode => ({ kind: 'map', ...properties, start, end: start, flow: kind === 'flow-map', pairs: [] });
+    const seq = (): SeqNode => ({
+      kind: 'seq',
+      ...properties,
+      start,
+      end: start,
+      flow: kind === 'flow-seq',
+      items: [],
+      dashes: [],
+    });
+    const map = (): MapNode => ({
+      kind: 'map',
+      ...properties,
+      start,
+      end: start,
+      flow: kind === 'flow-map',
+      pairs: [],
+    });
     if (indentless && kind === 'block-entry') return this.#deeper(seq(), (node) => this.#indentlessSeq(node));
     if (kind === 'flow-seq') return this.#deeper(seq(), (node) => this.#flowSeq(node));
     if (kind === 'flow-map') return this.#deeper(map(), (node) => this.#flowMap(node));
@@ -109,7 +137,8 @@ class Parser {
 
   #deeper<T extends YamlNode>(node: T, fill: (node: T) => void): T {
     this.#depth += 1;
-    if (this.#depth > deepest) throw new YamlTooLarge(`nested too deeply: more than ${deepest} levels`, node.start);
+    if (this.#depth > deepest)
+      throw new YamlTooLarge(`nested too deeply: more than ${deepest} levels`, node.start);
     fill(this.#named(node));
     this.#depth -= 1;
     return node;
@@ -136,8 +165,10 @@ class Parser {
 
   #tagOf({ value: handle, rest, start }: Token): string {
     if (handle === '') return rest;
-    const prefix = this.#handles.get(handle) ?? (handle === '!' ? '!' : handle === '!!' ? standardPrefix : undefined);
-    if (prefix === undefined) throw new YamlError(`no %TAG line says what the tag ${handle} stands for`, start);
+    const prefix =
+      this.#handles.get(handle) ?? (handle === '!' ? '!' : handle === '!!' ? standardPrefix : undefined);
+    if (prefix === undefined)
+      throw new YamlError(`no %TAG line says what the tag ${handle} stands for`, start);
     return prefix + rest;
   }
 
@@ -145,7 +176,8 @@ class Parser {
     this.#next();
     while (this.#item(node, ['block-end']));
     const token = this.#next();
-    if (token.kind !== 'block-end') throw new YamlError('expected "- " in the column of the list, or less indentation', token.start);
+    if (token.kind !== 'block-end')
+      throw new YamlError('expected "- " in the column of the list, or less indentation', token.start);
   }
 
   #indentlessSeq(node: SeqNode): void {
@@ -170,7 +202,8 @@ class Parser {
     for (;;) {
       const token = this.#next();
       if (token.kind === 'block-end') return;
-      if (token.kind !== 'key') throw new YamlError('expected a key in the column of the keys above', token.start);
+      if (token.kind !== 'key')
+        throw new YamlError('expected a key in the column of the keys above', token.start);
       const key = this.#blockPart(token.end);
       const pair = this.#pair(key, () => this.#blockPart(key.end));
       node.pairs.push(pair);
@@ -197,7 +230,15 @@ class Parser {
       if (token.kind !== 'key') return void node.items.push(this.#node(false));
       // a pair in brackets is a map of its own
       const pair = this.#flowPair('flow-seq-end');
-      const map: MapNode = { kind: 'map', start: token.start, end: endOfPair(pair), anchor: undefined, tag: undefined, flow: true, pairs: [pair] };
+      const map: MapNode = {
+        kind: 'map',
+        start: token.start,
+        end: endOfPair(pair),
+        anchor: undefined,
+        tag: undefined,
+        flow: true,
+        pairs: [pair],
+      };
       node.items.push(map);
     });
   }
@@ -251,7 +292,8 @@ const empty = (at: number): ScalarNode => ({
 
 function unexpected(kind: TokenKind): string {
   if (kind === 'end') return 'expected a value before the end of the document';
-  if (kind === 'flow-seq-end' || kind === 'flow-map-end') return 'this bracket closes nothing, or a value is missing before it';
+  if (kind === 'flow-seq-end' || kind === 'flow-map-end')
+    return 'this bracket closes nothing, or a value is missing before it';
   if (kind === 'flow-entry') return 'expected a value before the ","';
   if (kind === 'block-entry') return 'a list with dashes cannot stand here';
   return 'expected a value here';

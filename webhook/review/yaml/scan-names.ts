@@ -15,7 +15,10 @@ export function scanAnchor(cursor: Cursor): string {
   const name = word(cursor);
   if (name === '' || !(isSpaceOrEnd(cursor.code()) || afterName.has(cursor.char()))) {
     const what = sign === '&' ? 'an anchor' : 'an alias';
-    throw new YamlError(`"${sign}" begins ${what}, whose name is letters, digits, "-" and "_": is a quote missing?`, start);
+    throw new YamlError(
+      `"${sign}" begins ${what}, whose name is letters, digits, "-" and "_": is a quote missing?`,
+      start,
+    );
   }
   return name;
 }
@@ -62,7 +65,8 @@ export function scanDirective(cursor: Cursor): { name: string; value: string } {
   const match =
     /^(YAML)[ \t]+(\d{1,2}\.\d{1,2})[ \t]*(?:#.*)?$/.exec(line) ??
     /^(TAG)[ \t]+(!(?:[\w-]*!)?[ \t]+\S+)[ \t]*(?:#.*)?$/.exec(line);
-  if (match === null) throw new YamlError('a line that begins with "%" is no directive that Kubernetes knows', start);
+  if (match === null)
+    throw new YamlError('a line that begins with "%" is no directive that Kubernetes knows', start);
   return { name: match[1] ?? '', value: match[2] ?? '' };
 }
 

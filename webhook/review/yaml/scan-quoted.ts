@@ -38,7 +38,8 @@ export function scanQuoted(cursor: Cursor): string {
   const parts: string[] = [];
   cursor.at += 1;
   for (;;) {
-    if (cursor.atMarker()) throw new YamlError(`a line of the text in ${quote} is a document marker`, cursor.at);
+    if (cursor.atMarker())
+      throw new YamlError(`a line of the text in ${quote} is a document marker`, cursor.at);
     if (cursor.at >= cursor.text.length) throw new YamlError(`the ${quote} is never closed`, start);
     const joined = words(cursor, quote, parts);
     if (cursor.char() === quote) break;

@@ -1,4 +1,4 @@
-import { byteOrderMark, forbidden, isBreak, isSpaceOrEnd, space, tab } from './characters.ts';
+import { forbidden, isBreak, isSpaceOrEnd, space, tab } from './characters.ts';
 import { Cursor } from './cursor.ts';
 import { scanBlock } from './scan-block.ts';
 import { scanAnchor, scanDirective, scanTag } from './scan-names.ts';
@@ -80,34 +80,39 @@ export class Scanner {
     if (this.#ended) return;
     this.#toNextToken();
     this.#unroll(cursor.column);
-    if (cursor.at >= cursor.text.length) return this.#end();
-    const char = cursor.char();
-    const spaced = isSpaceOrEnd(cursor.code(1));
-    if (cursor.column === 0 && char === '%') return this.#directive();
-    if (cursor.atMarker()) return this.#marker(char === '-' ? 'document-start' : 'document-end');
-    if (char === '[') return this.#open('flow-seq');
-    if (char === '{') return this.#open('flow-map');
-    if (char === ']') return this.#close('flow-seq-end');
-    if (char === '}') return this.#close('flow-map-end');
-    if (char === ',') return this.#flowEntry();
-    if (char === '-' && spaced) return this.#blockEntry();
-    if (char === '?' && (this.#inFlow || spaced)) return this.#key();
-    if (char === ':' && (this.#inFlow || spaced)) return this.#value();
-    if (char === '*' || char === '&') return this.#anchor(char === '*' ? 'alias' : 'anchor');
-    if (char === '!') return this.#tag();
-    if ((char === '|' || char === '>') && !this.#inFlow) return this.#block(char === '|');
-    if (char === '"' || char === "'") return this.#quoted(char === '"');
+    if (cursor.at >= cursor.text.length) this.#end();
+    else this.#scan(cursor.char(), isSpaceOrEnd(cursor.code(1)));
+  }
+
+  /** @param spaced whether white space follows the character */
+  #scan(char: string, spaced: boolean): void {
+    const cursor = this.#cursor;
     // what is left of "-", "?" and ":" is followed by text
-    const begins = char === '-' || ((char === '?' || char === ':') && !this.#inFlow);
-    if (!begins && (indicators.has(char) || char === '\t')) throw new YamlError(cannotBegin(char), cursor.at);
-    this.#plain();
+    const beginsText = char === '-' || (!this.#inFlow && (char === '?' || char === ':'));
+    if (cursor.column === 0 && char === '%') this.#directive();
+    else if (cursor.atMarker()) this.#marker(char === '-' ? 'document-start' : 'document-end');
+    else if (char === '[') this.#open('flow-seq');
+    else if (char === '{') this.#open('flow-map');
+    else if (char === ']') this.#close('flow-seq-end');
+    else if (char === '}') this.#close('flow-map-end');
+    else if (char === ',') this.#flowEntry();
+    else if (char === '-' && spaced) this.#blockEntry();
+    else if (char === '?' && (this.#inFlow || spaced)) this.#key();
+    else if (char === ':' && (this.#inFlow || spaced)) this.#value();
+    else if (char === '*' || char === '&') this.#anchor(char === '*' ? 'alias' : 'anchor');
+    else if (char === '!') this.#tag();
+    else if ((char === '|' || char === '>') && !this.#inFlow) this.#block(char === '|');
+    else if (char === '"' || char === "'") this.#quoted(char === '"');
+    else if (beginsText || !(indicators.has(char) || char === '\t')) this.#plain();
+    else throw new YamlError(cannotBegin(char), cursor.at);
   }
 
   /** Goes over white space, comments and ends of lines. */
   #toNextToken(): void {
     const cursor = this.#cursor;
     for (;;) {
-      if (cursor.column === 0 && cursor.code() === byteOrderMark) cursor.at += 1;
+      // only before the document it is no part of the text
+      if (this.#taken + this.#queue.length === 0) cursor.byteOrderMark();
       // where a key may stand a tab would be indentation
       const tabs = this.#inFlow || !this.#keyAllowed;
       for (let code = cursor.code(); code === space || (tabs && code === tab); code = cursor.code()) {
@@ -132,6 +137,8 @@ export class Scanner {
   }
 
   #end(): void {
+    // no key is on the line behind the last one
+    this.#cursor.line += 1;
     this.#unroll(-1);
     this.#forgetKey();
     this.#ended = true;

@@ -9,7 +9,7 @@ import { YamlError, YamlTooLarge } from './tokens.ts';
  *
  * @throws YamlError for what JSON has no place for, and for aliases that stand for too much
  */
-export function valueOf(root: YamlNode): unknown {
+export function jsonValue(root: YamlNode): unknown {
   new Weigher().weigh(root);
   return new Builder().value(root);
 }
@@ -43,7 +43,10 @@ class Weigher {
       case 'seq':
         return node.items.reduce((sum, item) => sum + this.#child(item, sum), 1);
       case 'map':
-        return node.pairs.reduce((sum, { key, value }) => sum + this.#child(key, sum) + this.#child(value, sum), 1);
+        return node.pairs.reduce(
+          (sum, { key, value }) => sum + this.#child(key, sum) + this.#child(value, sum),
+          1,
+        );
     }
   }
 
@@ -56,7 +59,10 @@ class Weigher {
 
   #bounded(weight: number, alias: AliasNode): number {
     if (weight <= mostByAliases) return weight;
-    throw new YamlTooLarge(`*${alias.name}: aliases stand for more than ${mostByAliases} characters`, alias.start);
+    throw new YamlTooLarge(
+      `*${alias.name}: aliases stand for more than ${mostByAliases} characters`,
+      alias.start,
+    );
   }
 }
 
@@ -99,7 +105,8 @@ class Builder {
     const maps = node.kind === 'seq' ? node.items.toReversed() : [node];
     for (const one of maps) {
       const map = one.kind === 'alias' ? one.target : one;
-      if (map.kind !== 'map') throw new YamlError('the merge key "<<" takes a map, or a list of maps', one.start);
+      if (map.kind !== 'map')
+        throw new YamlError('the merge key "<<" takes a map, or a list of maps', one.start);
       this.#fill(fields, map);
     }
   }
@@ -167,7 +174,8 @@ function scalarValue(node: ScalarNode): Plain {
   }
 }
 
-const timestamp = /^\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| \d\d?:\d\d?:\d\d?(?:\.\d+)?)?$/;
+const timestamp =
+  /^\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| \d\d?:\d\d?:\d\d?(?:\.\d+)?)?$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** JSON knows neither infinity nor NaN. */

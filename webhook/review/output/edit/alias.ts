@@ -3,7 +3,7 @@ import { parseYaml } from '../../input/yaml.ts';
 import { wireCopy } from '../../values.ts';
 import type { AliasNode, YamlNode } from '../../yaml/nodes.ts';
 import { YamlError } from '../../yaml/tokens.ts';
-import { valueOf } from '../../yaml/value.ts';
+import { jsonValue } from '../../yaml/value.ts';
 import { applyEdits, CannotEdit, type Edit, Source } from './source.ts';
 
 /** Edits for the whole of a document. */
@@ -48,7 +48,7 @@ function withoutIndent(line: string, columns: number): string {
 
 function changed(text: string, before: unknown, after: unknown, editAll: EditAll): string {
   const root = standing(text);
-  if (root === undefined || !same(wireCopy(valueOf(root)), before)) {
+  if (root === undefined || !same(wireCopy(jsonValue(root)), before)) {
     throw new CannotEdit('the text at the anchor does not stand on its own');
   }
   const source = new Source(`${text}\n`, root);

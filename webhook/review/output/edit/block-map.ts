@@ -2,7 +2,16 @@ import { isDeepStrictEqual as same } from 'node:util';
 import { writeYaml } from '../../input/yaml.ts';
 import type { Fields } from '../../values.ts';
 import type { AliasNode, MapNode, YamlNode, YamlPair } from '../../yaml/nodes.ts';
-import { CannotEdit, colonEnd, type Edit, endOf, endOfPair, isEmpty, ownPairs, type Source } from './source.ts';
+import {
+  CannotEdit,
+  colonEnd,
+  type Edit,
+  endOf,
+  endOfPair,
+  isEmpty,
+  ownPairs,
+  type Source,
+} from './source.ts';
 
 /** What a collection has done inside its values. */
 export interface Inside {

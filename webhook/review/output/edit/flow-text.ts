@@ -92,14 +92,15 @@ export class FlowText {
     const { text } = this.#source;
     const line = this.#source.nextLine(behind);
     if (text.slice(behind, line).trim() === '') {
-      if (this.#source.isFirstInLine(start)) return { start: this.#source.lineStart(start), end: line, text: '' };
+      if (this.#source.isFirstInLine(start))
+        return { start: this.#source.lineStart(start), end: line, text: '' };
       // the spaces in front go as well
       const front = text.slice(0, start).trimEnd().length;
       return { start: front, end: behind, text: '' };
     }
     const spaces = /^[ \t]*/.exec(text.slice(behind, line))?.[0].length ?? 0;
     const isLast = index === this.#entries.length - 1;
-    const front = isLast ? /[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0 : 0;
+    const front = isLast ? (/[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0) : 0;
     return { start: start - front, end: isLast ? behind : behind + spaces, text: '' };
   }
 

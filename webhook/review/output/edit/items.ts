@@ -32,7 +32,8 @@ export function kept(before: readonly unknown[], after: readonly unknown[]): (nu
   let head = 0;
   while (head < shorter && same(before[head], after[head])) head += 1;
   let tail = 0;
-  while (tail < shorter - head && same(before[before.length - 1 - tail], after[after.length - 1 - tail])) tail += 1;
+  while (tail < shorter - head && same(before[before.length - 1 - tail], after[after.length - 1 - tail]))
+    tail += 1;
   let next = head;
   return after.map((value, index) => {
     if (index < head) return index;

@@ -37,7 +37,13 @@ function editsInside(source: Source, node: YamlNode, before: unknown, after: unk
   ) {
     return (node.flow ? flowMapEdits : blockMapEdits)(source, node, before, after, inside);
   }
-  if (node.kind === 'seq' && Array.isArray(before) && Array.isArray(after) && before.length > 0 && after.length > 0) {
+  if (
+    node.kind === 'seq' &&
+    Array.isArray(before) &&
+    Array.isArray(after) &&
+    before.length > 0 &&
+    after.length > 0
+  ) {
     return (node.flow ? flowSeqEdits : blockSeqEdits)(source, node, before, after, inside);
   }
   return undefined;
