@@ -73,9 +73,15 @@ async function judgeAll(intake: Intake, admission: Admission, progress: Progress
   for (const [index, workload] of intake.workloads.entries()) {
     progress.tell(() => `reviewing ${index} of ${intake.workloads.length}`);
     const result = await judge(workload, admission);
+    // what was asked is not needed again, and is as large as the input
+    workload.body = asked;
     if ('verdict' in result) judged.push(result);
     else if ('code' in result) intake.faults.push(result);
     else intake.passBy(`AdmissionReview of ${result.otherKind}`);
   }
   return judged;
 }
+
+const asked = (): never => {
+  throw new TypeError('a workload is asked about once');
+};

@@ -51,7 +51,9 @@ export async function judge(workload: Workload, admission: Admission): Promise<J
     const verdict = verdictOf(await admission.answer(body), uid);
     const moved = relocate(verdict.operations, workload.podPath);
     const operations = moved.length > 0 ? [...workload.prelude, ...moved] : moved;
-    return { workload, verdict: { ...verdict, operations } };
+    // only reviews that were given are answered in the output, and each answer holds its patch a second time
+    const { answer, ...kept } = verdict;
+    return { workload, verdict: { ...kept, operations, ...(given && answer !== undefined && { answer }) } };
   } catch (error) {
     if (error instanceof RangeError) {
       return faultAt(place(workload), 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);

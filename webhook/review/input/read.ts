@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { errnoOf, messageOf } from '../../errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { standardInput } from './inputs.ts';
@@ -21,13 +21,20 @@ export interface Input {
 export async function readInput(path: string, most: number): Promise<Input | Fault> {
   const file = path === standardInput ? 'stdin' : path;
   try {
-    const bytes = await readUpTo(path === standardInput ? process.stdin : createReadStream(path), most);
+    const bytes = path === standardInput ? await readUpTo(process.stdin, most) : await readFile(path, most);
     if (bytes !== undefined) return decode(file, bytes);
     const message = `review takes ${inMebi(mostInput())} of input altogether, which depends on Node's memory: review fewer files at a time, or give it more by NODE_OPTIONS=--max-old-space-size`;
     return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', message);
   } catch (error) {
     return unreadable(file, explain(errnoOf(error) ?? messageOf(error)));
   }
+}
+
+/** What is no plain file, such as a pipe, does not say how much is in it. */
+async function readFile(path: string, most: number): Promise<Buffer | undefined> {
+  const stats = statSync(path);
+  if (!stats.isFile()) return readUpTo(createReadStream(path), most);
+  return stats.size > most ? undefined : readFileSync(path);
 }
 
 /** Undefined where there is more. */
