@@ -1,7 +1,10 @@
 import { stringify } from 'yaml';
 
 const env = (count: number): object[] =>
-  Array.from({ length: count }, (_, index) => ({ name: `SETTING_${index}`, value: `value of setting ${index}` }));
+  Array.from({ length: count }, (_, index) => ({
+    name: `SETTING_${index}`,
+    value: `value of setting ${index}`,
+  }));
 
 const probe = (path: string): object => ({
   failureThreshold: 3,

@@ -221,7 +221,7 @@ function completed(value: unknown, list: unknown): unknown {
 }
 
 const notRendered =
-  'this is a template, not a manifest: render it first, for example by helm template my-chart, and review what comes out';
+  'this is a template, not a manifest: render it first, for example by helm template my-chart, and review what comes out; where {{ is meant as text, put it in quotes';
 
 /** The second of two equal keys of an object itself. Deeper ones are left to the API server. */
 function repeatedKey(root: YamlNode | undefined, lines: Lines): RepeatedKey | undefined {

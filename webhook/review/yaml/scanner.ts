@@ -41,6 +41,7 @@ export class Scanner {
   readonly #keys: (PossibleKey | undefined)[] = [undefined];
   readonly #keysByToken = new Map<number, PossibleKey>();
   #keyAllowed = true;
+  #doubleBrace: number | undefined;
 
   /** @throws YamlError for a control character anywhere */
   constructor(text: string) {
@@ -69,6 +70,11 @@ export class Scanner {
       this.#taken += 1;
     }
     return token;
+  }
+
+  /** The first `{{` or `{%` outside of scalars, as far as the text was scanned. */
+  get doubleBrace(): number | undefined {
+    return this.#doubleBrace;
   }
 
   get #inFlow(): boolean {
@@ -163,6 +169,9 @@ export class Scanner {
 
   #open(kind: TokenKind): void {
     this.#rememberKey();
+    if (/^\{[{%]/.test(this.#cursor.text.slice(this.#cursor.at, this.#cursor.at + 2))) {
+      this.#doubleBrace ??= this.#cursor.at;
+    }
     this.#keys.push(undefined);
     this.#keyAllowed = true;
     this.#take(kind, 1);
