@@ -11,21 +11,23 @@ const longest = 1_000_000;
 export function lineNear(document: SourceDocument, path: Path): number | undefined {
   if (document.text.length > longest) return undefined;
   const text = withoutMarker(document.text);
-  return new Lines(text, document.start).at(placeNear(text, path)).line;
+  return new Lines(text, document.start).at(placeNear(text, path, document.json)).line;
 }
 
-function placeNear(text: string, path: Path): number {
+function placeNear(text: string, path: Path, json: boolean): number {
   try {
-    return offsetNear(parseYaml(text), path);
+    return offsetNear(parseYaml(text, json), path);
   } catch (error) {
-    // JSON knows escapes that YAML does not
+    // JSON has layouts that YAML does not, such as a colon on a line of its own
     if (error instanceof YamlError) return 0;
     throw error;
   }
 }
 
 /** The value of a document: it is read again, because to keep those of all documents would take much memory. */
-export function valueOfDocument({ text, json }: SourceDocument): unknown {
-  const own = withoutMarker(text);
-  return json ? JSON.parse(own) : readYaml(own);
-}
+export const valueOfDocument = ({ text, json }: SourceDocument): unknown =>
+  valueOfText(withoutMarker(text), json);
+
+/** The value of a document's text. */
+export const valueOfText = (text: string, json: boolean): unknown =>
+  json ? JSON.parse(text) : readYaml(text);

@@ -6,8 +6,8 @@ import { jsonValue, keyText } from '../yaml/value.ts';
 import { kubernetesScalars } from './scalars.ts';
 
 /** Parses one document; see {@link parseDocument}. A text that lacks its last newline gets it, as kubectl does. */
-export const parseYaml = (text: string): YamlNode | undefined =>
-  parseDocument(text.endsWith('\n') ? text : `${text}\n`);
+export const parseYaml = (text: string, json = false): YamlNode | undefined =>
+  parseDocument(text.endsWith('\n') ? text : `${text}\n`, json);
 
 /** The value of a document's text; undefined where there is nothing in it. */
 export function readYaml(text: string): unknown {

@@ -2,9 +2,9 @@ import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch from 'fast-json-patch';
 import { CniGateError, messageOf } from '../../errors.ts';
 import { nameOf } from '../ask/judge.ts';
-import { valueOfDocument } from '../input/locate.ts';
+import { valueOfDocument, valueOfText } from '../input/locate.ts';
 import { withoutMarker } from '../input/split.ts';
-import { nodeAt, parseYaml, readYaml, writeYaml } from '../input/yaml.ts';
+import { nodeAt, parseYaml, writeYaml } from '../input/yaml.ts';
 import type { Judged, SourceDocument } from '../model.ts';
 import { valueAt, wireCopy } from '../values.ts';
 import { YamlError } from '../yaml/tokens.ts';
@@ -36,11 +36,14 @@ export function patchDocument(document: SourceDocument, judged: readonly Judged[
   const values = { before: wireCopy(value), after: patchedValue(wireCopy(value), changed) };
   // as long as the document, so that offsets are the same
   const text = withoutMarker(own);
-  const edits = attempt(text, changed, values);
+  const { json } = document;
+  const edits = attempt(text, changed, values, json);
   if (edits !== undefined) return patched(own, edits);
   const marker = own.startsWith('---') ? '---\n' : '';
+  if (json)
+    return { before: own, text: `${marker}${JSON.stringify(values.after, null, 2)}\n`, edits: undefined };
   const plain = withoutAliases(text);
-  const plainEdits = plain === undefined ? undefined : attempt(plain, changed, values);
+  const plainEdits = plain === undefined ? undefined : attempt(plain, changed, values, json);
   if (plain !== undefined && plainEdits !== undefined) {
     const result = patched(plain, plainEdits);
     return { ...result, text: marker + result.text };
@@ -84,16 +87,21 @@ interface Values {
 }
 
 /** Edits by workload, or undefined where they do not make the text say what it should. */
-function attempt(text: string, changed: readonly Judged[], values: Values): Map<Judged, Edit[]> | undefined {
+function attempt(
+  text: string,
+  changed: readonly Judged[],
+  values: Values,
+  json: boolean,
+): Map<Judged, Edit[]> | undefined {
   try {
-    const root = parseYaml(text);
+    const root = parseYaml(text, json);
     if (root === undefined) return undefined;
     const source = new Source(text, root);
     const edits = new Map(changed.map((one) => [one, editsOf(source, one, values)] as const));
     const result = applyEdits(text, [...edits.values()].flat());
-    return same(wireCopy(readYaml(result)), values.after) ? edits : undefined;
+    return same(wireCopy(valueOfText(result, json)), values.after) ? edits : undefined;
   } catch (error) {
-    // JSON knows escapes that YAML does not
+    // JSON has layouts that YAML does not, such as a colon on a line of its own
     if (error instanceof CannotEdit || error instanceof YamlError) return undefined;
     throw error;
   }

@@ -6,11 +6,12 @@ import { type Token, type TokenKind, YamlError, YamlTooLarge } from './tokens.ts
 /**
  * Parses the first document of a text as Kubernetes' reader does; what follows its end is not looked at.
  *
+ * @param json whether the text is JSON, so that the places of what is in it are looked for and nothing else
  * @returns its value, or undefined where there is no document
  * @throws YamlError where the text is not YAML, or nested more deeply than is taken
  */
-export function parseDocument(text: string): YamlNode | undefined {
-  return new Parser(text).document();
+export function parseDocument(text: string, json = false): YamlNode | undefined {
+  return new Parser(text, json).document();
 }
 
 const standardPrefix = 'tag:yaml.org,2002:';
@@ -30,8 +31,8 @@ class Parser {
   readonly #handles = new Map<string, string>();
   #depth = 0;
 
-  constructor(text: string) {
-    this.#scanner = new Scanner(text);
+  constructor(text: string, json: boolean) {
+    this.#scanner = new Scanner(text, json);
   }
 
   document(): YamlNode | undefined {

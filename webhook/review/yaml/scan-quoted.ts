@@ -31,8 +31,9 @@ const digits: Record<string, number> = { x: 2, u: 4, U: 8 };
  * more, Kubernetes' reader does not.
  *
  * @param cursor on the opening quote; behind the closing one afterwards
+ * @param json whether the escapes are those of JSON: each half of a character may have one of its own
  */
-export function scanQuoted(cursor: Cursor): string {
+export function scanQuoted(cursor: Cursor, json: boolean): string {
   const start = cursor.at;
   const quote = cursor.char();
   const parts: string[] = [];
@@ -41,7 +42,7 @@ export function scanQuoted(cursor: Cursor): string {
     if (cursor.atMarker())
       throw new YamlError(`a line of the text in ${quote} is a document marker`, cursor.at);
     if (cursor.at >= cursor.text.length) throw new YamlError(`the ${quote} is never closed`, start);
-    const joined = words(cursor, quote, parts);
+    const joined = words(cursor, quote, parts, json);
     if (cursor.char() === quote) break;
     parts.push(between(cursor, joined));
   }
@@ -50,7 +51,7 @@ export function scanQuoted(cursor: Cursor): string {
 }
 
 /** Reads up to white space or the closing quote; true where an escaped end of line was the last. */
-function words(cursor: Cursor, quote: string, parts: string[]): boolean {
+function words(cursor: Cursor, quote: string, parts: string[], json: boolean): boolean {
   let from = cursor.at;
   for (;;) {
     const code = cursor.code();
@@ -68,7 +69,7 @@ function words(cursor: Cursor, quote: string, parts: string[]): boolean {
         cursor.lineBreak();
         return true;
       }
-      parts.push(escaped(cursor));
+      parts.push(escaped(cursor, json));
       from = cursor.at;
     } else {
       cursor.at += 1;
@@ -78,17 +79,18 @@ function words(cursor: Cursor, quote: string, parts: string[]): boolean {
   return false;
 }
 
-function escaped(cursor: Cursor): string {
+function escaped(cursor: Cursor, json: boolean): string {
   const { text, at } = cursor;
   const char = text[at + 1] ?? '';
   cursor.at += 2;
   const plain = Object.hasOwn(escapes, char) ? escapes[char] : undefined;
   if (plain !== undefined) return plain;
+  if (json && char === '/') return char;
   const length = Object.hasOwn(digits, char) ? (digits[char] ?? 0) : 0;
   if (length === 0) throw new YamlError(`\\${char} is no escape in YAML: write \\\\ for a backslash`, at);
   const hex = text.slice(at + 2, at + 2 + length);
   const code = /^[0-9a-fA-F]+$/.test(hex) && hex.length === length ? Number.parseInt(hex, 16) : Number.NaN;
-  if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) {
+  if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff && !json)) {
     throw new YamlError(`\\${char}${hex} is not the number of a character`, at);
   }
   cursor.at += length;

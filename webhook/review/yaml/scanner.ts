@@ -30,6 +30,7 @@ const indicators = new Set('-?:,[]{}#&*!|>\'"%@`');
  */
 export class Scanner {
   readonly #cursor: Cursor;
+  readonly #json: boolean;
   readonly #queue: Token[] = [];
   /** How many tokens were taken out of the queue. */
   #taken = 0;
@@ -43,9 +44,13 @@ export class Scanner {
   #keyAllowed = true;
   #doubleBrace: number | undefined;
 
-  /** @throws YamlError for a control character anywhere */
-  constructor(text: string) {
-    const control = forbidden.exec(text);
+  /**
+   * @param json whether the text is JSON, which allows some characters, escapes and lengths that YAML does not
+   * @throws YamlError for a control character anywhere
+   */
+  constructor(text: string, json = false) {
+    this.#json = json;
+    const control = json ? null : forbidden.exec(text);
     if (control !== null) {
       const code = control[0].codePointAt(0)?.toString(16).padStart(4, '0');
       throw new YamlError(`the control character U+${code} is not allowed in YAML`, control.index);
@@ -249,7 +254,7 @@ export class Scanner {
     this.#rememberKey();
     this.#keyAllowed = false;
     const start = this.#cursor.at;
-    const value = scanQuoted(this.#cursor);
+    const value = scanQuoted(this.#cursor, this.#json);
     this.#push('scalar', start, { value, style: double ? 'double' : 'single' });
   }
 
@@ -311,7 +316,7 @@ export class Scanner {
   #mayBeKey(key: PossibleKey | undefined): boolean {
     if (key === undefined) return false;
     const { line, at } = this.#cursor;
-    if (key.line === line && at <= key.start + longestKey) return true;
+    if (key.line === line && (this.#json || at <= key.start + longestKey)) return true;
     if (key.required) throw noColon(key);
     return false;
   }
