@@ -24,6 +24,7 @@ export class Intake {
   readonly namespaces = new Map<string, Record<string, string>>();
   readonly passedBy = new Map<string, number>();
   readonly #defaultNamespace: string;
+  readonly #most = mostObjects();
   #counted = 0;
 
   /** @param defaultNamespace of objects that name none */
@@ -35,7 +36,9 @@ export class Intake {
   take(read: ReadDocument | SourceDocument): void {
     this.#counted += 1;
     if (this.full) {
-      this.faults.push(faultAt({ file: read.file, line: read.start }, 'CNI_GATE_INPUT_TOO_LARGE', tooMany));
+      this.faults.push(
+        faultAt({ file: read.file, line: read.start }, 'CNI_GATE_INPUT_TOO_LARGE', this.#tooMany),
+      );
       return;
     }
     if (!('lineOf' in read)) {
@@ -63,7 +66,11 @@ export class Intake {
 
   /** Whether there were more documents and objects than are taken, which has been told. */
   get full(): boolean {
-    return this.#counted > mostObjects;
+    return this.#counted > this.#most;
+  }
+
+  get #tooMany(): string {
+    return `more than ${this.#most} documents and objects, which depends on Node's memory: review fewer at a time`;
   }
 
   passBy(kind: string): void {
@@ -77,7 +84,7 @@ export class Intake {
       if (items !== undefined) {
         for (const [index, item] of items.list.entries()) {
           this.#counted += 1;
-          if (this.full) throw tooLarge(tooMany);
+          if (this.full) throw tooLarge(this.#tooMany);
           this.#object(items.complete(item), [...path, ...items.path, index], document, read);
         }
       } else if (value !== null) {
@@ -154,8 +161,6 @@ export class Intake {
     };
   }
 }
-
-const tooMany = `more than ${mostObjects} documents and objects: review fewer at a time`;
 
 const isReviewed = (kind: string): boolean =>
   podKinds.has(kind) || kind === 'Namespace' || kind === reviewKind;

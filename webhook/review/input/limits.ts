@@ -17,8 +17,14 @@ export const largestObject = 8 * mebi;
 /** How many characters a document with aliases may have once they are written out. */
 export const mostByAliases = largestObject;
 
-/** How many documents and objects all inputs together may have. */
-export const mostObjects = 50_000;
+/**
+ * How many documents and objects all inputs together may have. Each takes some 10 KiB with its patch, however small it
+ * is itself.
+ *
+ * @param heap the most bytes that the heap may grow to
+ */
+export const mostObjects = (heap = getHeapStatistics().heap_size_limit): number =>
+  Math.min(50_000, Math.floor(heap / (12 * 1024)));
 
 /**
  * How many bytes all inputs together may have. What is kept of them takes up to six times as much memory, and V8
