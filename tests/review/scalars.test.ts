@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readYaml } from '../../webhook/review/input/yaml.ts';
+import { readYaml, writeYaml } from '../../webhook/review/input/yaml.ts';
 
 /** What sigs.k8s.io/yaml makes of plain scalars. */
 const cases: [text: string, value: unknown][] = [
@@ -44,4 +44,23 @@ test('merge keys are merged, and of two equal keys the last one counts', () => {
   const { c, d } = readYaml(text) as Record<string, unknown>;
   assert.deepEqual(c, { p: 5, q: 2, r: 4 });
   assert.equal(d, 2);
+});
+
+test('what is written is read as the same value, whatever it looks like', () => {
+  for (const text of [
+    ...cases.map(([plain]) => plain),
+    '<<',
+    '<<: a',
+    '- a',
+    '#',
+    '1_0',
+    '0b1',
+    '.5_0',
+    '=',
+    '?',
+    ': ',
+  ]) {
+    const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };
+    assert.deepEqual(readYaml(writeYaml(value)), value, writeYaml(value));
+  }
 });

@@ -1,69 +1,32 @@
 import type { ScalarTag } from 'yaml';
+import { resolvePlain } from '../yaml/resolve.ts';
 
 /**
  * The forms of plain scalars that mean something else than their text to Kubernetes, for the library that writes YAML:
  * a text of such a form gets quotes. What they mean is told in `../yaml/resolve.ts`.
  */
 export const kubernetesScalars: ScalarTag[] = [
-  plain(
-    'null',
-    /^(?:~|null|Null|NULL|)$/,
-    () => null,
-    (value) => value === null || value === undefined,
-  ),
-  plain(
-    'bool',
-    /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/,
-    () => true,
-    (value) => value === true,
-  ),
-  plain(
-    'bool',
-    /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/,
-    () => false,
-    (value) => value === false,
-  ),
-  plain(
-    'int',
-    /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|0[0-7_]*|[1-9][0-9_]*)$/,
-    integer,
-    (value) => Number.isInteger(value),
+  plain('null', /^(?:~|null|Null|NULL|)$/, (value) => value === null || value === undefined),
+  plain('bool', /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/, (value) => value === true),
+  plain('bool', /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/, (value) => value === false),
+  plain('int', /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|0[0-7_]*|[1-9][0-9_]*)$/, (value) =>
+    Number.isInteger(value),
   ),
   plain(
     'float',
     /^[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
-    (text) => Number(text.replaceAll('_', '')),
     (value) => typeof value === 'number',
-  ),
-  // a text like the merge key is no merge key, so that it needs quotes
-  plain(
-    'merge',
-    /^<<$/,
-    (text) => text,
-    () => false,
   ),
 ];
 
-function plain(
-  name: string,
-  test: RegExp,
-  resolve: (text: string) => unknown,
-  identify: (value: unknown) => boolean,
-): ScalarTag {
+function plain(name: string, test: RegExp, identify: (value: unknown) => boolean): ScalarTag {
   return {
     tag: `tag:yaml.org,2002:${name}`,
     default: true,
     test,
-    resolve,
+    resolve: resolvePlain,
     identify,
     // what was read is written as it stood: 0644 must not become 420
     stringify: ({ source, value }) => source ?? String(value),
   };
-}
-
-/** Go's `strconv.ParseInt` with base 0, once underscores are gone: a leading zero means octal. */
-function integer(text: string): number {
-  const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];
-  const number = Number(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
-  return sign === '-' ? -number : number;
 }
