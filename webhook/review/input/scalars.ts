@@ -24,7 +24,10 @@ function plain(name: string, test: RegExp, identify: (value: unknown) => boolean
     tag: `tag:yaml.org,2002:${name}`,
     default: true,
     test,
-    resolve: resolvePlain,
+    resolve: (text) => {
+      const value = resolvePlain(text);
+      return typeof value === 'bigint' ? Number(value) : value;
+    },
     identify,
     // what was read is written as it stood: 0644 must not become 420
     stringify: ({ source, value }) => source ?? String(value),
