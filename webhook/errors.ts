@@ -55,6 +55,8 @@ export const errorCodes = {
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',
   CNI_GATE_TEMPLATE_NOT_GIVEN:
     'An object takes its pod template from one that is not in the input of review.',
+  CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
+  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or holds more, than review takes.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
+import { readYaml } from '../../webhook/review/input/yaml.ts';
 import { type Reviewed, reviewText } from './support.ts';
 
 /** The only workload's document is what its patch makes of it, whatever its aliases stand for. */
 function assertPatched(reviewed: Reviewed, text: string): void {
   const patch = reviewed.json().workloads[0]?.patch as Operation[];
   assert.ok(patch.length > 0);
-  const before = JSON.parse(JSON.stringify(plainValue(parseYaml(text))));
-  assert.deepEqual(
-    plainValue(parseYaml(reviewed.yaml())),
-    jsonpatch.applyPatch(before, patch, true).newDocument,
-  );
+  const before = JSON.parse(JSON.stringify(readYaml(text)));
+  assert.deepEqual(readYaml(reviewed.yaml()), jsonpatch.applyPatch(before, patch, true).newDocument);
 }
 
 const deployment = (labels: string, template: string, selector = '{a: b}'): string => `apiVersion: apps/v1

@@ -123,7 +123,9 @@ test('with --strict a warning is a failure in junit', async (t) => {
 });
 
 test('junit is XML whatever names there are', async (t) => {
-  const text = pod('a').replace('name: a', 'name: "<&\\e\\u0000\\ud800\\"]]>"');
+  const metadata = { name: '<&\x1b\u0000\ud800"]]>', namespace: 'shop' };
+  const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
   const junit = (await reviewText(t, text, { profile: 'cilium' })).junit();
   // what XML 1.0 cannot hold, not even escaped
   assert.doesNotMatch(junit, /[^\P{Cc}\n]|\p{Cs}/u);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
+import { readYaml, writeYaml } from '../../webhook/review/input/yaml.ts';
 
 /** What sigs.k8s.io/yaml makes of plain scalars. */
 const cases: [text: string, value: unknown][] = [
@@ -36,15 +36,31 @@ const cases: [text: string, value: unknown][] = [
 
 test('plain scalars mean what they mean to Kubernetes', () => {
   const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
-  assert.deepEqual(
-    plainValue(parseYaml(text)),
-    Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])),
-  );
+  assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
 });
 
 test('merge keys are merged, and of two equal keys the last one counts', () => {
   const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
-  const { c, d } = plainValue(parseYaml(text)) as Record<string, unknown>;
+  const { c, d } = readYaml(text) as Record<string, unknown>;
   assert.deepEqual(c, { p: 5, q: 2, r: 4 });
   assert.equal(d, 2);
+});
+
+test('what is written is read as the same value, whatever it looks like', () => {
+  for (const text of [
+    ...cases.map(([plain]) => plain),
+    '<<',
+    '<<: a',
+    '- a',
+    '#',
+    '1_0',
+    '0b1',
+    '.5_0',
+    '=',
+    '?',
+    ': ',
+  ]) {
+    const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };
+    assert.deepEqual(readYaml(writeYaml(value)), value, writeYaml(value));
+  }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { parseYaml, plainValue } from '../../webhook/review/input/yaml.ts';
+import { readYaml } from '../../webhook/review/input/yaml.ts';
 import { diffLines } from '../../webhook/review/output/diff.ts';
 import { version } from '../../webhook/version.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
@@ -77,9 +77,9 @@ test('the patched input is the input, letter by letter, with lines added', async
   // the comment stays with the container that it is about
   assert.match(output, /\n {12}# waits for the database\n {12}- name: wait {3}# first\n/);
   const document = output.split('\n---\n')[1] ?? '';
-  const before = plainValue(parseYaml(peculiar.split('\n---\n')[1] ?? ''));
+  const before = readYaml(peculiar.split('\n---\n')[1] ?? '');
   const patch = reviewed.json().workloads[0]?.patch as Operation[];
-  assert.deepEqual(plainValue(parseYaml(document)), jsonpatch.applyPatch(before, patch, true).newDocument);
+  assert.deepEqual(readYaml(document), jsonpatch.applyPatch(before, patch, true).newDocument);
 });
 
 /** The mark of a pod that was looked at and to which nothing is promised. */

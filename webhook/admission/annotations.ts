@@ -1,3 +1,4 @@
+import { parseNetworks } from '../config/networks.ts';
 import { foreign } from '../names.ts';
 import { own } from '../own.ts';
 import type { Demand } from './demand.ts';
@@ -13,7 +14,7 @@ export interface AnnotationChanges {
 
 /** The annotations that the demand's profiles give to a pod which has none of the key. Networks are merged. */
 export function annotationChanges(pod: Pod, demand: Demand, namespace: string): AnnotationChanges {
-  const changes: AnnotationChanges = { set: new Map(), warnings: [] };
+  const changes: AnnotationChanges = { set: new Map(), warnings: unreadableNetworks(pod, demand) };
   for (const { name, annotations } of demand.profiles) {
     for (const [key, value] of Object.entries(annotations)) {
       const original = own(pod.metadata.annotations, key);
@@ -30,4 +31,15 @@ export function annotationChanges(pod: Pod, demand: Demand, namespace: string): 
     }
   }
   return changes;
+}
+
+/** Networks that Multus is asked for in a form that it cannot read: it then makes no sandbox for the pod. */
+function unreadableNetworks(pod: Pod, demand: Demand): string[] {
+  const networks = own(pod.metadata.annotations, foreign.networks);
+  if (networks === undefined || !demand.words.includes('interfaces')) return [];
+  return parseNetworks(networks) === undefined
+    ? [
+        `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
+      ]
+    : [];
 }

@@ -38,13 +38,17 @@ export function hasPodResources(pod: Pod): boolean {
 function common(maps: (Quantities | null | undefined)[]): Quantities | undefined {
   const result: Quantities = {};
   for (const name of counted) {
-    const values = maps.map((map) => own(map, name));
-    if (values.every((value) => value !== undefined) && values.length > 0) {
+    const values = maps.map((map) => own(map, name)).filter(isQuantity);
+    if (values.length === maps.length && values.length > 0) {
       result[name] = largest(values, least[name]);
     }
   }
   return Object.keys(result).length > 0 ? result : undefined;
 }
+
+/** What is no quantity is for the API server to refuse, in the container that has it. */
+const isQuantity = (value: string | number | undefined): value is string | number =>
+  value !== undefined && !Number.isNaN(quantity(value));
 
 /** A zero stays zero: Kubernetes counts it as not set, and more would change the pod's class. */
 function largest(values: (string | number)[], floor: string | number | undefined): string | number {

@@ -20,8 +20,10 @@ export interface SourceDocument {
   json: boolean;
   /** Whether it holds several objects: a List, or a list. */
   list: boolean;
-  /** The parsed value; left out where nothing in the document is reviewed. */
-  value: unknown;
+  /** Whether something in it is reviewed. */
+  reviewed: boolean;
+  /** Whether it goes on where the one before it ends, as the items of a large List do, without `---` between. */
+  continues: boolean;
 }
 
 /** An object of the input that makes pods, or an AdmissionReview about a pod. */
@@ -40,8 +42,8 @@ export interface Workload {
   unknownKind?: true;
   /** Where the pod, or the template it is made from, stands in the object. */
   podPath: Path;
-  /** The body of the admission call. */
-  body: unknown;
+  /** The body of the admission call, made anew at each call: objects take several times the memory of their text. */
+  body: () => unknown;
   /** Whether the body is from the input, not made from a manifest. */
   given: boolean;
   /** Operations that have to come before those of the patch: the template may lack the metadata that a pod has. */

@@ -7,6 +7,7 @@ import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs } from './input/inputs.ts';
 import { Intake } from './input/intake.ts';
+import { mostInput } from './input/limits.ts';
 import { readInput } from './input/read.ts';
 import { type Finding, faultAt, type Judged, type Report } from './model.ts';
 import type { Progress } from './progress.ts';
@@ -53,13 +54,16 @@ export async function review(options: ReviewOptions): Promise<Report> {
 }
 
 async function readAll({ names, progress }: ReviewOptions, intake: Intake): Promise<void> {
+  let left = mostInput();
   for (const found of expandInputs(names)) {
-    const input = typeof found === 'string' ? await readInput(found) : found;
+    const input = typeof found === 'string' ? await readInput(found, left) : found;
     if ('code' in input) {
       intake.faults.push(input);
       continue;
     }
+    left -= input.size;
     for (const read of readStream(input.file, input.text)) {
+      if (intake.full) break;
       progress.tell(() => `reading ${input.file}: ${intake.documents.length} documents`);
       if ('code' in read) intake.faults.push(read);
       else intake.take(read);
@@ -82,6 +86,8 @@ async function judgeAll(
   for (const [index, workload] of intake.workloads.entries()) {
     progress.tell(() => `reviewing ${index} of ${intake.workloads.length}`);
     const result = await judge(workload, admission, assumeMeshed);
+    // what was asked is not needed again, and is as large as the input
+    workload.body = asked;
     if ('verdict' in result) {
       const { gaps, ...one } = result;
       judged.push(one);
@@ -102,3 +108,6 @@ function findingsOf(
   const join = offline ? (profile: string) => admission.policy.join(profile) : undefined;
   return [...findings, ...coverageFindings(judged, namespaces, findings, optIn, join)];
 }
+const asked = (): never => {
+  throw new TypeError('a workload is asked about once');
+};

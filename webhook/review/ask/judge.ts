@@ -2,7 +2,7 @@ import { decodePodRequest } from '../../admission/decode.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
 import { CniGateError } from '../../errors.ts';
-import { lineNear } from '../input/locate.ts';
+import { lineNear, valueOfDocument } from '../input/locate.ts';
 import type { MeshGap } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
 import { type Fault, faultAt, type Judged, type Verdict, type Workload } from '../model.ts';
@@ -57,7 +57,8 @@ export async function judge(
   admission: Admission,
   assumeMeshed = false,
 ): Promise<(Judged & { gaps: MeshGap[] }) | Fault | OtherKind> {
-  const { body, given, namespace } = workload;
+  const { given, namespace } = workload;
+  const body = workload.body();
   const { kind } = fieldsOf(fieldsOf(body).request);
   try {
     const uncalled = given ? undefined : admission.uncalled(namespace);
@@ -72,9 +73,16 @@ export async function judge(
     const moved = relocate(verdict.operations, workload.podPath);
     const operations = moved.length > 0 ? [...workload.prelude, ...moved] : moved;
     const assumed = meshes.map(({ name }) => name);
+    // only reviews that were given are answered in the output, and each answer holds its patch a second time
+    const { answer, ...kept } = verdict;
     return {
       workload,
-      verdict: { ...verdict, operations, ...(assumed.length > 0 && { assumed }) },
+      verdict: {
+        ...kept,
+        operations,
+        ...(given && answer !== undefined && { answer }),
+        ...(assumed.length > 0 && { assumed }),
+      },
       gaps: assumeMeshed ? [] : gaps,
     };
   } catch (error) {
@@ -98,7 +106,7 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   const inObject = [...workload.podPath, ...parts(match[1] ?? '')];
   const line = lineNear(workload.document, [...workload.path, ...inObject]) ?? workload.line;
   const what = `${dotted(inObject) || 'the object'} ${error.message.slice(match[0].length)}`;
-  const seen = valueAt(workload.document.value, [...workload.path, ...inObject]);
+  const seen = valueAt(valueOfDocument(workload.document), [...workload.path, ...inObject]);
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, seen)}`;
   return faultAt({ file: workload.document.file, line }, code, message);
 }

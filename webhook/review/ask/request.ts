@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
-import { type Fields, fieldsOf, wireCopy } from '../values.ts';
+import { type Fields, fieldsOf } from '../values.ts';
 
 const podKind = { group: '', version: 'v1', kind: 'Pod' };
 const podResource = { group: '', version: 'v1', resource: 'pods' };
@@ -24,7 +24,7 @@ export function createReview(pod: Fields, namespace: string): Fields {
       namespace,
       operation: 'CREATE',
       userInfo: { username: 'cni-gate-review', groups: ['system:authenticated'] },
-      object: wireCopy(pod),
+      object: pod,
       oldObject: null,
       dryRun: true,
       options: { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions' },
@@ -35,8 +35,7 @@ export function createReview(pod: Fields, namespace: string): Fields {
 /** A review from the input, made a dry run: looking at it must change nothing anywhere. */
 export function asDryRun(review: Fields): Fields {
   const { request } = review;
-  const copy = wireCopy(review) as Fields;
   return typeof request === 'object' && request !== null
-    ? { ...copy, request: { ...fieldsOf(copy.request), dryRun: true } }
-    : copy;
+    ? { ...review, request: { ...fieldsOf(request), dryRun: true } }
+    : review;
 }

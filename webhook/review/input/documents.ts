@@ -1,14 +1,44 @@
-import { messageOf } from '../../errors.ts';
+import { type CniGateError, messageOf } from '../../errors.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
-import { cutValues, itemOffsets } from './json.ts';
+import type { YamlNode } from '../yaml/nodes.ts';
+import { YamlError, YamlTooLarge } from '../yaml/tokens.ts';
+import { jsonValue, keyText } from '../yaml/value.ts';
+import { itemsOf } from './items.ts';
+import { cutValues, itemRanges, type Range } from './json.ts';
+import { inMebi, largestObject, tooLarge } from './limits.ts';
 import { Lines } from './lines.ts';
-import { isBlank, type Piece, splitStream, withoutMarker } from './split.ts';
-import { offsetNear, parseYaml, plainValue, repeatedKey } from './yaml.ts';
+import { cutJsonList, cutYamlList } from './list.ts';
+import { behindMarker, isBlank, newlines, type Piece, splitStream, withoutMarker } from './split.ts';
+import { unrendered } from './template.ts';
+import { offsetNear, parseYaml } from './yaml.ts';
 
 /** A document as it was read, while the places of what is in it are still at hand. */
-export interface ReadDocument extends Omit<SourceDocument, 'list'> {
+export interface ReadDocument extends Omit<SourceDocument, 'list' | 'reviewed'> {
+  value: unknown;
+  /** Whether it is an item of a List that was cut. */
+  isItem: boolean;
   /** The line on which the value at a path of the document stands, or that of the nearest one around it. */
   lineOf: (path: Path) => number;
+  /** The second of two equal keys of the object itself: two manifests without `---` between them. */
+  repeated?: RepeatedKey | undefined;
+}
+
+export interface RepeatedKey {
+  key: string;
+  line: number;
+  column: number;
+  /** All values that the object's `kind` is given. */
+  kinds: string[];
+}
+
+/** A piece of a stream that is read as one document. */
+interface Part extends Piece {
+  /** Whether it goes on where the one before it ends, so that no marker belongs between them. */
+  continues: boolean;
+  /** The List that it is an item of, without its items. */
+  itemOf?: unknown;
+  /** Whether it is what stands around the items of a List, and holds no object. */
+  between?: boolean;
 }
 
 /**
@@ -16,35 +46,72 @@ export interface ReadDocument extends Omit<SourceDocument, 'list'> {
  * be read is told, and the rest is read all the same. Pieces that are blank or unreadable come without a value:
  * their text is kept for its comments.
  *
+ * Of a template that was not rendered only the first action is told, and nothing else that cannot be read.
+ *
  * @param file only for messages
  */
 export function* readStream(
   file: string,
   text: string,
 ): Generator<ReadDocument | SourceDocument | Fault, undefined> {
-  for (const piece of splitStream(text).flatMap(splitJson)) {
-    const { start } = piece;
-    const blank: SourceDocument = {
-      file,
-      start,
-      line: start,
-      text: piece.text,
-      json: false,
-      list: false,
-      value: undefined,
-    };
-    const read = isBlank(piece.text) ? blank : readPiece(file, piece);
-    yield read;
-    if ('code' in read) yield blank;
+  let isTemplate = false;
+  for (const part of partsOf(text)) {
+    const blank = blankOf(file, part);
+    const read = readPart(file, part, blank);
+    if (!('code' in read)) {
+      yield read;
+      continue;
+    }
+    if (!isTemplate) yield read;
+    isTemplate ||= read.code === 'CNI_GATE_INPUT_TEMPLATE';
+    yield blank;
+  }
+}
+
+function* partsOf(text: string): Generator<Part, undefined> {
+  for (const piece of splitStream(text)) {
+    if (piece.text.length > largestObject) yield* partsOfLarge(piece);
+    else yield* splitJson(piece);
+  }
+}
+
+/** A piece that is too large for one object can be a List of many, or many JSON values. */
+function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
+  const text = withoutMarker(piece.text);
+  const json = looksLikeJson(text);
+  const values = json ? splitValues(piece, text) : [];
+  if (values.length > 1) {
+    for (const value of values) {
+      if (value.text.length > largestObject) yield* partsOfLarge(value);
+      else yield { ...value, continues: false };
+    }
+    return;
+  }
+  const cut = json ? cutJsonList(text) : cutYamlList(text);
+  if (cut === undefined) return yield { ...piece, continues: false };
+  let at = 0;
+  let { start } = piece;
+  for (const { text: part, item } of cut.pieces) {
+    // as it stands in the input, its marker included
+    const own = piece.text.slice(at, at + part.length);
+    yield { text: own, start, continues: at > 0, ...(item ? { itemOf: cut.list } : { between: true }) };
+    at += part.length;
+    start += newlines(part);
   }
 }
 
 const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
 
 /** JSON values that stand in one piece of a stream. Flow YAML, which looks alike, stays one piece. */
-function splitJson(piece: Piece): Piece[] {
+function splitJson(piece: Piece): Part[] {
   const text = withoutMarker(piece.text);
-  if (!looksLikeJson(text) || parseJson(text) !== undefined) return [piece];
+  const whole = [{ ...piece, continues: false }];
+  if (!looksLikeJson(text) || parseJson(text) !== undefined) return whole;
+  const values = splitValues(piece, text);
+  return values.length > 1 ? values.map((value) => ({ ...value, continues: false })) : whole;
+}
+
+function splitValues(piece: Piece, text: string): Piece[] {
   const cuts = cutValues(text) ?? [];
   if (cuts.length < 3) return [piece];
   // what stands before the first value belongs to it
@@ -64,50 +131,112 @@ function parseJson(text: string): unknown {
   }
 }
 
-function readPiece(file: string, piece: Piece): ReadDocument | Fault {
-  const text = withoutMarker(piece.text);
-  const value = looksLikeJson(text) ? parseJson(text) : undefined;
-  return value === undefined ? readYaml(file, piece, text) : readJson(file, piece, text, value);
-}
+const blankOf = (file: string, { text, start, continues }: Part): SourceDocument => ({
+  file,
+  start,
+  line: start,
+  text,
+  continues,
+  json: false,
+  list: false,
+  reviewed: false,
+});
 
-function readJson(file: string, piece: Piece, text: string, value: unknown): ReadDocument {
-  const lines = new Lines(text, piece.start);
-  const line = lines.at(text.search(/\S/)).line;
-  let offsets: number[] | undefined;
-  const lineOf = (path: Path): number => {
-    const index = path.find((part) => typeof part === 'number');
-    if (index === undefined) return line;
-    offsets ??= itemOffsets(text);
-    return lines.at(offsets[index] ?? 0).line;
-  };
-  return { file, start: piece.start, line, text: piece.text, json: true, value, lineOf };
-}
-
-function readYaml(file: string, piece: Piece, text: string): ReadDocument | Fault {
-  const lines = new Lines(text, piece.start);
-  const fail = (message: string, offset?: number): Fault => {
-    const place =
-      offset === undefined ? { line: lines.at(Math.max(0, text.search(/\S/))).line } : lines.at(offset);
-    return faultAt({ file, ...place }, 'CNI_GATE_INPUT_SYNTAX', message);
-  };
-  try {
-    const document = parseYaml(text);
-    const [error] = document.errors;
-    if (error !== undefined) {
-      // the parser takes the end of the stack for an error of the document
-      if (/call stack/.test(error.message)) return fail('the document is nested too deeply', error.pos[0]);
-      return fail(`neither YAML nor JSON: ${messageOf(error).replaceAll('\n', ' ')}`, error.pos[0]);
-    }
-    const repeated = repeatedKey(document);
-    if (repeated !== undefined) {
-      const key = String(repeated.value);
-      return fail(`the key "${key}" is there twice: is a "---" missing before it?`, repeated.range[0]);
-    }
-    const value = plainValue(document);
-    const lineOf = (path: Path): number => lines.at(offsetNear(document.contents, path)).line;
-    return { file, start: piece.start, line: lineOf([]), text: piece.text, json: false, value, lineOf };
-  } catch (error) {
-    if (error instanceof RangeError) return fail('the document is nested too deeply');
-    return fail(`no usable YAML: ${messageOf(error)}`);
+function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument | SourceDocument | Fault {
+  const behind = behindMarker(part.text);
+  if (behind !== undefined) {
+    const message = `expected the end of the line or a comment behind "---", as kubectl does; found ${behind.slice(0, 40)}`;
+    return faultAt({ file, line: part.start }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
+  if (part.between || isBlank(part.text)) return blank;
+  const { line } = new Lines(part.text, part.start).at(Math.max(0, withoutMarker(part.text).search(/\S/)));
+  if (part.text.length > largestObject) {
+    const { code, message } = tooLargeObject(part);
+    return faultAt({ file, line }, code, message);
+  }
+  const text = withoutMarker(part.text);
+  const value = looksLikeJson(text) ? parseJson(text) : undefined;
+  return value === undefined ? readYaml(file, part, text) : readJson(file, part, text, value);
+}
+
+const tooLargeObject = ({ text, itemOf }: Part): CniGateError =>
+  tooLarge(
+    itemOf === undefined
+      ? `the document has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
+      : `an item of the List has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and no API server takes as much`,
+  );
+
+function readJson(file: string, part: Part, text: string, value: unknown): ReadDocument {
+  const { start, continues, itemOf } = part;
+  const isItem = itemOf !== undefined;
+  const lines = new Lines(text, start);
+  const line = lines.at(text.search(/\S/)).line;
+  let ranges: Range[] | undefined;
+  const lineOf = (path: Path): number => {
+    const index = path.find((step) => typeof step === 'number');
+    if (index === undefined) return line;
+    ranges ??= itemRanges(text);
+    return lines.at(ranges[index]?.start ?? 0).line;
+  };
+  const own = completed(value, itemOf);
+  return { file, start, line, text: part.text, continues, isItem, json: true, value: own, lineOf };
+}
+
+function readYaml(file: string, part: Part, text: string): ReadDocument | Fault {
+  const { start, continues, itemOf } = part;
+  const isItem = itemOf !== undefined;
+  const lines = new Lines(text, start);
+  try {
+    const root = parseYaml(text);
+    const value = completed(root === undefined ? null : jsonValue(root), itemOf);
+    const lineOf = (path: Path): number => lines.at(offsetNear(root, path)).line;
+    const repeated = repeatedKey(root, lines);
+    const line = lineOf([]);
+    return { file, start, line, text: part.text, continues, isItem, json: false, value, lineOf, repeated };
+  } catch (error) {
+    if (error instanceof RangeError) {
+      const { line } = lines.at(Math.max(0, text.search(/\S/)));
+      return faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', 'the document is nested too deeply');
+    }
+    if (!(error instanceof YamlError)) throw error;
+    if (error instanceof YamlTooLarge) {
+      return faultAt({ file, ...lines.at(error.offset) }, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
+    }
+    const action = unrendered(text);
+    if (action !== undefined)
+      return faultAt({ file, ...lines.at(action) }, 'CNI_GATE_INPUT_TEMPLATE', notRendered);
+    return faultAt(
+      { file, ...lines.at(error.offset) },
+      'CNI_GATE_INPUT_SYNTAX',
+      `neither YAML nor JSON: ${messageOf(error)}`,
+    );
+  }
+}
+
+/** An item with what it leaves to its List; one of YAML stands in a list of its own, behind its dash. */
+function completed(value: unknown, list: unknown): unknown {
+  const complete = itemsOf(list)?.complete;
+  if (complete === undefined) return value;
+  return Array.isArray(value) ? value.map(complete) : complete(value);
+}
+
+const notRendered =
+  'this is a template, not a manifest: render it first, for example by helm template my-chart, and review what comes out; where {{ is meant as text, put it in quotes';
+
+/** The second of two equal keys of an object itself. Deeper ones are left to the API server. */
+function repeatedKey(root: YamlNode | undefined, lines: Lines): RepeatedKey | undefined {
+  if (root?.kind !== 'map') return undefined;
+  const pairs = root.pairs.filter((pair) => pair.key.kind === 'scalar' && pair.key.value !== '<<');
+  const seen = new Set<string>();
+  for (const { key } of pairs) {
+    const text = keyText(key);
+    if (seen.has(text)) {
+      const kinds = pairs.flatMap(({ key: one, value }) =>
+        keyText(one) === 'kind' && value.kind === 'scalar' ? [value.value] : [],
+      );
+      return { key: text, ...lines.at(key.start), kinds };
+    }
+    seen.add(text);
+  }
+  return undefined;
 }

@@ -18,6 +18,7 @@ import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts
 import type { ReadDocument } from './documents.ts';
 import { itemsOf } from './items.ts';
 import { customKind, groupOf, type PodKind, podKinds } from './kinds.ts';
+import { mostObjects, tooLarge } from './limits.ts';
 import { type NamespaceObject, namespaceLabels } from './namespace.ts';
 import { type FoundTemplates, templatesIn } from './templates.ts';
 
@@ -36,6 +37,8 @@ export class Intake {
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
   readonly #references: Reference[] = [];
+  readonly #most = mostObjects();
+  #counted = 0;
 
   /**
    * @param defaultNamespace of objects that name none
@@ -48,16 +51,52 @@ export class Intake {
 
   /** Takes a document; one without `lineOf` is blank or was unreadable, and is kept for its text alone. */
   take(read: ReadDocument | SourceDocument): void {
+    this.#counted += 1;
+    if (this.full) {
+      this.faults.push(
+        faultAt({ file: read.file, line: read.start }, 'CNI_GATE_INPUT_TOO_LARGE', this.#tooMany),
+      );
+      return;
+    }
     if (!('lineOf' in read)) {
       this.documents.push(read);
       return;
     }
-    const { lineOf, ...rest } = read;
-    const document: SourceDocument = { ...rest, list: itemsOf(rest.value) !== undefined };
+    const { file, start, line, text, json, continues, value, isItem } = read;
+    const list = isItem || itemsOf(value) !== undefined;
+    const document: SourceDocument = { file, start, line, text, json, list, continues, reviewed: false };
     const before = this.workloads.length;
-    this.#object(document.value, [], document, lineOf);
-    if (this.workloads.length === before) document.value = undefined;
+    const fault = this.#repeated(read);
+    if (fault === undefined) this.#object(value, [], document, read);
+    else this.faults.push(fault);
+    document.reviewed = this.workloads.length > before;
     this.documents.push(document);
+  }
+
+  /** A key that is there twice, in an object that is reviewed. In others it is for the API server to judge. */
+  #repeated({ file, repeated }: ReadDocument): Fault | undefined {
+    if (!repeated?.kinds.some((kind) => this.#isReviewed(kind))) return undefined;
+    const { key, line, column } = repeated;
+    const message = `the key "${key}" is there twice: is a "---" missing before it?`;
+    return faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message);
+  }
+
+  /** Whether there were more documents and objects than are taken, which has been told. */
+  get full(): boolean {
+    return this.#counted > this.#most;
+  }
+
+  get #tooMany(): string {
+    return `more than ${this.#most} documents and objects, which depends on Node's memory: review fewer at a time`;
+  }
+
+  #isReviewed(kind: string): boolean {
+    return (
+      podKinds.has(kind) ||
+      kind === 'Namespace' ||
+      kind === reviewKind ||
+      this.#kinds.some((listed) => listed.kind === kind)
+    );
   }
 
   countOther(kind: string): void {
@@ -85,13 +124,15 @@ export class Intake {
     return missing.map(({ finding }) => finding);
   }
 
-  #object(value: unknown, path: Path, document: SourceDocument, lineOf: ReadDocument['lineOf']): void {
-    const line = lineOf(path);
+  #object(value: unknown, path: Path, document: SourceDocument, read: ReadDocument): void {
+    const line = read.lineOf(path);
     const items = itemsOf(value);
     try {
       if (items !== undefined) {
         for (const [index, item] of items.list.entries()) {
-          this.#object(items.complete(item), [...path, ...items.path, index], document, lineOf);
+          this.#counted += 1;
+          if (this.full) throw tooLarge(this.#tooMany);
+          this.#object(items.complete(item), [...path, ...items.path, index], document, read);
         }
       } else if (value !== null) {
         this.#single(value, path, document, line);
@@ -173,7 +214,7 @@ export class Intake {
       namespace: String(request.namespace ?? metadata.namespace ?? ''),
       name: String(request.name || ownName(metadata)),
       podPath: ['request', 'object'],
-      body: asDryRun(review),
+      body: keptAsText(asDryRun(review)),
       given: true,
       prelude: [],
     };
@@ -196,7 +237,7 @@ export class Intake {
       namespace,
       name,
       podPath: podKind.podPath,
-      body: createReview(pod, namespace),
+      body: keptAsText(createReview(pod, namespace)),
       given: false,
       prelude: podKind.template ? missingMetadata(object, podKind.podPath) : [],
     };
@@ -209,6 +250,12 @@ interface Reference {
   finding: Finding;
   namespace: string;
   target: { apiVersion: string; kind: string; name: string };
+}
+
+/** A value as it would arrive over the wire, kept as text. */
+function keptAsText(value: unknown): () => unknown {
+  const text = JSON.stringify(value);
+  return () => JSON.parse(text);
 }
 
 /** The name, or the generateName with a `*` behind, for people. */

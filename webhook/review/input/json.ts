@@ -25,21 +25,32 @@ export function cutValues(text: string): number[] | undefined {
   return [...cuts, text.length];
 }
 
-/** The offsets of the objects in a JSON list, or in the `items` of a JSON object. */
-export function itemOffsets(text: string): number[] {
-  const offsets: number[] = [];
+/** Where something begins in a text, and where it ends. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+/** The places of the objects in a JSON list, or in the `items` of a JSON object. */
+export function itemRanges(text: string): Range[] {
+  const ranges: Range[] = [];
   const open: string[] = [];
   let key = '';
   let last = '';
+  let start = 0;
+  const amongItems = (): boolean =>
+    open[0] === '[' ? open.length === 1 : open.length === 2 && open[1] === '[' && key === '"items"';
   for (const { 0: token, index } of text.matchAll(mark)) {
     if (token === ':' && open.length === 1) key = last;
     if (token.startsWith('"')) last = token;
     if (token === '{' || token === '[') {
-      const around = open.join('');
-      if (token === '{' && (around === '[' || (around === '{[' && key === '"items"'))) offsets.push(index);
+      if (token === '{' && amongItems()) start = index;
       open.push(token);
     }
-    if (token === '}' || token === ']') open.pop();
+    if (token === '}' || token === ']') {
+      open.pop();
+      if (token === '}' && amongItems()) ranges.push({ start, end: index + 1 });
+    }
   }
-  return offsets;
+  return ranges;
 }

@@ -1,7 +1,8 @@
 import type { Path, SourceDocument } from '../model.ts';
+import { YamlError } from '../yaml/tokens.ts';
 import { Lines } from './lines.ts';
 import { withoutMarker } from './split.ts';
-import { offsetNear, parseYaml } from './yaml.ts';
+import { offsetNear, parseYaml, readYaml } from './yaml.ts';
 
 /** A text longer than this many characters is not parsed a second time for the number of a line. */
 const longest = 1_000_000;
@@ -10,5 +11,23 @@ const longest = 1_000_000;
 export function lineNear(document: SourceDocument, path: Path): number | undefined {
   if (document.text.length > longest) return undefined;
   const text = withoutMarker(document.text);
-  return new Lines(text, document.start).at(offsetNear(parseYaml(text).contents, path)).line;
+  return new Lines(text, document.start).at(placeNear(text, path, document.json)).line;
 }
+
+function placeNear(text: string, path: Path, json: boolean): number {
+  try {
+    return offsetNear(parseYaml(text, json), path);
+  } catch (error) {
+    // JSON has layouts that YAML does not, such as a colon on a line of its own
+    if (error instanceof YamlError) return 0;
+    throw error;
+  }
+}
+
+/** The value of a document: it is read again, because to keep those of all documents would take much memory. */
+export const valueOfDocument = ({ text, json }: SourceDocument): unknown =>
+  valueOfText(withoutMarker(text), json);
+
+/** The value of a document's text. */
+export const valueOfText = (text: string, json: boolean): unknown =>
+  json ? JSON.parse(text) : readYaml(text);

@@ -1,24 +1,53 @@
-import { readFileSync } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { errnoOf, messageOf } from '../../errors.ts';
-import type { Fault } from '../model.ts';
+import { type Fault, faultAt } from '../model.ts';
 import { standardInput } from './inputs.ts';
+import { inMebi, mostInput } from './limits.ts';
 import { explain, unreadable } from './unreadable.ts';
 
 export interface Input {
   /** The name that messages call it by. */
   file: string;
   text: string;
+  /** How many bytes it was. */
+  size: number;
 }
 
-/** Reads a file, or standard input for `-`: UTF-8 text, a byte order mark is taken off. */
-export async function readInput(path: string): Promise<Input | Fault> {
+/**
+ * Reads a file, or standard input for `-`: UTF-8 text, a byte order mark is taken off.
+ *
+ * @param most how many bytes are taken
+ */
+export async function readInput(path: string, most: number): Promise<Input | Fault> {
   const file = path === standardInput ? 'stdin' : path;
   try {
-    return decode(file, path === standardInput ? await buffer(process.stdin) : readFileSync(path));
+    const bytes = path === standardInput ? await readUpTo(process.stdin, most) : await readFile(path, most);
+    if (bytes !== undefined) return decode(file, bytes);
+    const message = `review takes ${inMebi(mostInput())} of input altogether, which depends on Node's memory: review fewer files at a time, or give it more by NODE_OPTIONS=--max-old-space-size`;
+    return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', message);
   } catch (error) {
     return unreadable(file, explain(errnoOf(error) ?? messageOf(error)));
   }
+}
+
+/** What is no plain file, such as a pipe, does not say how much is in it. */
+async function readFile(path: string, most: number): Promise<Buffer | undefined> {
+  const stats = statSync(path);
+  if (!stats.isFile()) return readUpTo(createReadStream(path), most);
+  return stats.size > most ? undefined : readFileSync(path);
+}
+
+/** Undefined where there is more. */
+async function readUpTo(stream: NodeJS.ReadableStream, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > most) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
 }
 
 function decode(file: string, bytes: Buffer): Input | Fault {
@@ -26,7 +55,8 @@ function decode(file: string, bytes: Buffer): Input | Fault {
   if (nul >= 0)
     return unreadable(file, `expected UTF-8 text, found a NUL byte at ${nul}: is it binary, or UTF-16?`);
   try {
-    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { file, text, size: bytes.length };
   } catch {
     return unreadable(file, 'expected UTF-8 text; its bytes are not');
   }

@@ -7,33 +7,40 @@ export interface Piece {
 }
 
 /**
- * Cuts a YAML stream at its document markers. A marker at the beginning of a line is one wherever it stands, in
- * block scalars and quotes too (YAML 1.2.2, 9.1.2), so that no document can spoil the ones behind it.
+ * Cuts a YAML stream at its document markers, as kubectl does: at every line that begins with `---`, in block scalars
+ * and quotes too (apimachinery `pkg/util/yaml` YAMLReader). `...` ends a document as well, and what follows is read
+ * as another, which kubectl would leave out.
  */
-export function splitStream(text: string): Piece[] {
-  const pieces: Piece[] = [];
+export function* splitStream(text: string): Generator<Piece, undefined> {
   let from = 0;
   let start = 1;
-  const take = (to: number): void => {
-    const piece = text.slice(from, to);
-    if (piece !== '') pieces.push({ text: piece, start });
+  for (const marker of text.matchAll(/(?<=^|\n)(?:---|\.\.\.(?=[ \t\r\n]|$))/g)) {
+    const piece = text.slice(from, marker.index);
+    if (piece === '') continue;
+    yield { text: piece, start };
     start += newlines(piece);
-    from = to;
-  };
-  for (const marker of text.matchAll(/(?<=^|\n)(?:---|\.\.\.)(?=[ \t\r\n]|$)/g)) take(marker.index);
-  take(text.length);
-  return pieces;
+    from = marker.index;
+  }
+  if (from < text.length) yield { text: text.slice(from), start };
 }
 
 /** The piece without its marker; offsets stay as they were. */
-export const withoutMarker = (piece: string): string => piece.replace(/^(?:---|\.\.\.)(?=\s|$)/, '   ');
+export const withoutMarker = (piece: string): string =>
+  piece.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
 /** Whether nothing but markers, comments and directives is there. */
 export function isBlank(piece: string): boolean {
-  return !/^[^\S\n]*[^\s#%]/m.test(withoutMarker(piece));
+  return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(piece));
 }
 
-function newlines(text: string): number {
+/** What stands behind a marker in its line, where only a comment may. */
+export function behindMarker(piece: string): string | undefined {
+  const rest = /^---(.*)/.exec(piece)?.[1]?.trim() ?? '';
+  return rest === '' || rest.startsWith('#') ? undefined : rest;
+}
+
+/** How many lines a text ends. */
+export function newlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;

@@ -1,74 +1,28 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  parseDocument,
-  type Scalar,
-  stringify,
-} from 'yaml';
+import { stringify } from 'yaml';
 import type { Path } from '../model.ts';
+import type { YamlNode, YamlPair } from '../yaml/nodes.ts';
+import { parseDocument } from '../yaml/parser.ts';
+import { jsonValue, keyText } from '../yaml/value.ts';
 import { kubernetesScalars } from './scalars.ts';
 
-const options = {
-  schema: 'failsafe',
-  customTags: kubernetesScalars,
-  merge: true,
-  resolveKnownTags: false,
-  // the last of two equal keys wins, as where helm reads a manifest; looking for them is quadratic
-  uniqueKeys: false,
-  prettyErrors: false,
-  logLevel: 'silent',
-} as const;
+/** Parses one document; see {@link parseDocument}. A text that lacks its last newline gets it, as kubectl does. */
+export const parseYaml = (text: string, json = false): YamlNode | undefined =>
+  parseDocument(text.endsWith('\n') ? text : `${text}\n`, json);
 
-/** Enough for any manifest; a text of nine lines could otherwise stand for gigabytes. */
-const mostAliases = 1000;
-
-/**
- * Parses one document. Errors are in its `errors`; a text nested too deeply throws a RangeError.
- *
- * @param keepSourceTokens what editing the text needs, and reading it does not
- */
-export function parseYaml(text: string, keepSourceTokens = false): Document.Parsed {
-  return parseDocument(text, { ...options, keepSourceTokens });
+/** The value of a document's text; undefined where there is nothing in it. */
+export function readYaml(text: string): unknown {
+  const root = parseYaml(text);
+  return root === undefined ? undefined : jsonValue(root);
 }
 
-/**
- * The second of two equal keys of an object itself, such as `kind`: two manifests without `---` between them. Deeper
- * ones are left to the API server, as charts that install well have them.
- */
-export function repeatedKey({ contents }: Document.Parsed): Scalar.Parsed | undefined {
-  const seen = new Set<unknown>();
-  if (!isMap(contents)) return undefined;
-  for (const { key } of contents.items) {
-    if (!isScalar(key) || key.source === '<<') continue;
-    if (seen.has(key.value)) return key as Scalar.Parsed;
-    seen.add(key.value);
-  }
-  return undefined;
-}
-
-/**
- * A document's value, with aliases and merge keys resolved.
- *
- * @throws ReferenceError for an alias without an anchor, or for too many; Error for a merge of something else than
- *   a map
- */
-export function plainValue(document: Document): unknown {
-  return document.toJS({ maxAliasCount: mostAliases });
-}
-
-/** Options for writing: no line is folded, and strings are quoted that any YAML would take for something else. */
+/** Keeps lines as they are: the library would fold long scalars, and reindent everything else. */
 export const writing = { lineWidth: 0 } as const;
 
 /** YAML text of a value, with a newline at the end. */
 export function writeYaml(value: unknown, indentSeq = true): string {
   return stringify(value, {
-    ...options,
+    schema: 'failsafe',
+    customTags: kubernetesScalars,
     ...writing,
     compat: 'yaml-1.1',
     aliasDuplicateObjects: false,
@@ -77,34 +31,33 @@ export function writeYaml(value: unknown, indentSeq = true): string {
 }
 
 /** The pair of a map with this key; of two the last, which is the one that counts. */
-export function pairAt(node: unknown, key: string | number): Pair | undefined {
-  return isMap(node)
-    ? node.items.findLast((pair) => String(isScalar(pair.key) ? pair.key.value : pair.key) === String(key))
-    : undefined;
+export function pairAt(node: YamlNode | undefined, key: string | number): YamlPair | undefined {
+  if (node?.kind !== 'map') return undefined;
+  return node.pairs.findLast((pair) => pair.key.kind === 'scalar' && keyText(pair.key) === String(key));
 }
 
 /** The node at a path. Undefined where there is none, or where the way leads through an alias or a merge. */
-export function nodeAt(root: unknown, path: Path): Node | undefined {
-  let node: unknown = root;
+export function nodeAt(root: YamlNode | undefined, path: Path): YamlNode | undefined {
+  let node = root;
   for (const part of path) node = childOf(node, part);
-  return isNode(node) && !isAlias(node) ? node : undefined;
+  return node?.kind === 'alias' ? undefined : node;
 }
 
 /** The offset of the value at a path, or of the nearest value around it. */
-export function offsetNear(root: Node | null, path: Path): number {
-  let offset = root?.range?.[0] ?? 0;
-  let node: unknown = root;
+export function offsetNear(root: YamlNode | undefined, path: Path): number {
+  let offset = root?.start ?? 0;
+  let node = root;
   for (const [index, part] of path.entries()) {
     const key = pairAt(node, part)?.key;
     node = childOf(node, part);
     // a field is where its key is; an object in a list is where it begins
-    const place = index === path.length - 1 && isNode(key) ? key : node;
-    if (!isNode(place)) break;
-    offset = place.range?.[0] ?? offset;
+    const place = index === path.length - 1 && key !== undefined ? key : node;
+    if (place === undefined) break;
+    offset = place.start;
   }
   return offset;
 }
 
-function childOf(node: unknown, part: string | number): unknown {
-  return isSeq(node) ? node.items[Number(part)] : pairAt(node, part)?.value;
+function childOf(node: YamlNode | undefined, part: string | number): YamlNode | undefined {
+  return node?.kind === 'seq' ? node.items[Number(part)] : pairAt(node, part)?.value;
 }

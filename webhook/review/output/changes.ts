@@ -1,4 +1,5 @@
 import { Lines } from '../input/lines.ts';
+import { valueOfDocument } from '../input/locate.ts';
 import { writeYaml } from '../input/yaml.ts';
 import type { Judged, SourceDocument } from '../model.ts';
 import { valueAt, wireCopy } from '../values.ts';
@@ -50,7 +51,7 @@ function linesAway(text: string, offset: number, count: number): number {
 }
 
 function diffOfValue(document: SourceDocument, one: Judged): string[] {
-  const before = valueAt(document.value, one.workload.path);
+  const before = valueAt(valueOfDocument(document), one.workload.path);
   const after = wireCopy(before);
   applyTo(after, one);
   return diffLines(writeYaml(before), writeYaml(after), 1);

@@ -1,4 +1,4 @@
-import type { Judged, Report, SourceDocument } from '../model.ts';
+import type { Report, SourceDocument } from '../model.ts';
 import type { Summary } from '../summary.ts';
 
 /** For programs: one JSON document. Paths of a patch begin at the workload's object. */
@@ -32,13 +32,28 @@ export function jsonOutput(report: Report, summary: Summary): string {
  */
 export function answersOutput(report: Report): string {
   const byDocument = Map.groupBy(report.judged, (one) => one.workload.document);
-  return report.documents
-    .filter((document) => document.value !== undefined)
-    .flatMap((document) => linesOf(document, byDocument.get(document) ?? []))
+  const answersOf = (document: SourceDocument): unknown[] =>
+    (byDocument.get(document) ?? []).map((one) => one.verdict.answer);
+  return wholeDocuments(report.documents)
+    .flatMap(({ list, parts }) => {
+      const answers = parts.flatMap(answersOf);
+      return list ? [answers] : answers;
+    })
+    .map((value) => `${JSON.stringify(value)}\n`)
     .join('');
 }
 
-function linesOf(document: SourceDocument, judged: readonly Judged[]): string[] {
-  const answers = judged.map((one) => one.verdict.answer);
-  return (document.list ? [answers] : answers).map((value) => `${JSON.stringify(value)}\n`);
+/** The documents with something to review in them; the parts of a large List are one. */
+function wholeDocuments(documents: readonly SourceDocument[]): { list: boolean; parts: SourceDocument[] }[] {
+  const whole: { list: boolean; parts: SourceDocument[] }[] = [];
+  for (const document of documents) {
+    const last = whole.at(-1);
+    if (document.continues && last !== undefined) {
+      last.parts.push(document);
+      last.list ||= document.list;
+    } else {
+      whole.push({ list: document.list, parts: [document] });
+    }
+  }
+  return whole.filter(({ parts }) => parts.some((part) => part.reviewed));
 }

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch from 'fast-json-patch';
-import type { Document } from 'yaml';
 import { CniGateError, messageOf } from '../../errors.ts';
+import { valueOfDocument, valueOfText } from '../input/locate.ts';
 import { withoutMarker } from '../input/split.ts';
-import { nodeAt, parseYaml, plainValue, writeYaml } from '../input/yaml.ts';
+import { nodeAt, parseYaml, writeYaml } from '../input/yaml.ts';
 import type { Judged, SourceDocument } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { valueAt, wireCopy } from '../values.ts';
+import { YamlError } from '../yaml/tokens.ts';
 import { expandAliases } from './edit/expand.ts';
 import { applyEdits, CannotEdit, type Edit, Source } from './edit/source.ts';
 import { valueEdits } from './edit/value.ts';
@@ -31,16 +32,18 @@ export function patchDocument(document: SourceDocument, judged: readonly Judged[
   const own = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
   const changed = judged.filter(({ verdict }) => verdict.operations.length > 0);
   if (changed.length === 0) return { before: own, text: own, edits: new Map() };
-  const values = { before: wireCopy(document.value), after: patchedValue(document, changed) };
+  const value = valueOfDocument(document);
+  const values = { before: wireCopy(value), after: patchedValue(wireCopy(value), changed) };
   // as long as the document, so that offsets are the same
   const text = withoutMarker(own);
-  const parsed = parseYaml(text, true);
-  const edits = attempt(text, parsed, changed, values);
+  const { json } = document;
+  const edits = attempt(text, changed, values, json);
   if (edits !== undefined) return patched(own, edits);
   const marker = own.startsWith('---') ? '---\n' : '';
-  const plain = withoutAliases(text, parsed);
-  const plainEdits =
-    plain === undefined ? undefined : attempt(plain, parseYaml(plain, true), changed, values);
+  if (json)
+    return { before: own, text: `${marker}${JSON.stringify(values.after, null, 2)}\n`, edits: undefined };
+  const plain = withoutAliases(text);
+  const plainEdits = plain === undefined ? undefined : attempt(plain, changed, values, json);
   if (plain !== undefined && plainEdits !== undefined) {
     const result = patched(plain, plainEdits);
     return { ...result, text: marker + result.text };
@@ -54,9 +57,8 @@ const patched = (before: string, edits: Map<Judged, Edit[]>): PatchedDocument =>
   edits,
 });
 
-/** A document's value with the patches applied. */
-function patchedValue(document: SourceDocument, changed: readonly Judged[]): unknown {
-  const value = wireCopy(document.value);
+/** A document's value with the patches applied, in place. */
+function patchedValue(value: unknown, changed: readonly Judged[]): unknown {
   for (const one of changed) applyTo(valueAt(value, one.workload.path), one);
   return value;
 }
@@ -87,31 +89,34 @@ interface Values {
 /** Edits by workload, or undefined where they do not make the text say what it should. */
 function attempt(
   text: string,
-  parsed: Document.Parsed,
   changed: readonly Judged[],
   values: Values,
+  json: boolean,
 ): Map<Judged, Edit[]> | undefined {
   try {
-    const source = new Source(text, parsed);
-    const edits = new Map(changed.map((one) => [one, editsOf(source, parsed, one, values)] as const));
-    const result = parseYaml(applyEdits(text, [...edits.values()].flat()));
-    return result.errors.length === 0 && same(wireCopy(plainValue(result)), values.after) ? edits : undefined;
+    const root = parseYaml(text, json);
+    if (root === undefined) return undefined;
+    const source = new Source(text, root);
+    const edits = new Map(changed.map((one) => [one, editsOf(source, one, values)] as const));
+    const result = applyEdits(text, [...edits.values()].flat());
+    return same(wireCopy(valueOfText(result, json)), values.after) ? edits : undefined;
   } catch (error) {
-    if (error instanceof CannotEdit || error instanceof ReferenceError) return undefined;
+    // JSON has layouts that YAML does not, such as a colon on a line of its own
+    if (error instanceof CannotEdit || error instanceof YamlError) return undefined;
     throw error;
   }
 }
 
-function editsOf(source: Source, parsed: Document.Parsed, { workload }: Judged, values: Values): Edit[] {
+function editsOf(source: Source, { workload }: Judged, values: Values): Edit[] {
   const path = [...workload.path, ...workload.podPath];
-  const node = nodeAt(parsed.contents, path);
+  const node = nodeAt(source.root, path);
   if (node === undefined) throw new CannotEdit('the template has no text of its own');
   return valueEdits(source, node, valueAt(values.before, path), valueAt(values.after, path));
 }
 
-function withoutAliases(text: string, parsed: Document.Parsed): string | undefined {
+function withoutAliases(text: string): string | undefined {
   try {
-    return expandAliases(text, parsed);
+    return expandAliases(text);
   } catch (error) {
     if (error instanceof CannotEdit) return undefined;
     throw error;

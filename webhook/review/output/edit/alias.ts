@@ -1,8 +1,10 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import { type Alias, isCollection, isSeq } from 'yaml';
-import { parseYaml, plainValue } from '../../input/yaml.ts';
+import { parseYaml } from '../../input/yaml.ts';
 import { wireCopy } from '../../values.ts';
-import { applyEdits, CannotEdit, type Edit, endOf, Source, startOf } from './source.ts';
+import type { AliasNode, YamlNode } from '../../yaml/nodes.ts';
+import { YamlError } from '../../yaml/tokens.ts';
+import { jsonValue } from '../../yaml/value.ts';
+import { applyEdits, CannotEdit, type Edit, Source } from './source.ts';
 
 /** Edits for the whole of a document. */
 export type EditAll = (source: Source, before: unknown, after: unknown) => Edit[];
@@ -17,23 +19,21 @@ export type EditAll = (source: Source, before: unknown, after: unknown) => Edit[
  */
 export function writtenOut(
   source: Source,
-  alias: Alias,
+  alias: AliasNode,
   before: unknown,
   after: unknown,
   pad: string,
   editAll: EditAll,
 ): string {
-  const target = alias.resolve(source.document);
-  if (!isCollection(target) || target.items.length === 0)
+  const { target } = alias;
+  if ((target.kind !== 'map' && target.kind !== 'seq') || target.start === target.end)
     throw new CannotEdit('no collection has the anchor');
-  if (target.flow === true) {
-    return ` ${changed(source.text.slice(startOf(target), endOf(target)), before, after, editAll)}`;
-  }
-  const start = startOf(target);
+  const { start, end } = target;
+  if (target.flow) return ` ${changed(source.text.slice(start, end), before, after, editAll)}`;
   if (!source.isFirstInLine(start)) throw new CannotEdit('the anchor shares its line');
-  const lines = source.text.slice(source.lineStart(start), source.lineEnd(endOf(target) - 1)).split(/\r?\n/);
+  const lines = source.text.slice(source.lineStart(start), source.lineEnd(end - 1)).split(/\r?\n/);
   const text = lines.map((line) => withoutIndent(line, source.column(start))).join('\n');
-  const indent = isSeq(target) && !source.indentSeq ? pad : `${pad}  `;
+  const indent = target.kind === 'seq' && !source.indentSeq ? pad : `${pad}  `;
   const result = changed(text, before, after, editAll).split('\n');
   return ['', ...result.map((line) => (line === '' ? line : indent + line))].join(source.eol);
 }
@@ -47,11 +47,20 @@ function withoutIndent(line: string, columns: number): string {
 }
 
 function changed(text: string, before: unknown, after: unknown, editAll: EditAll): string {
-  const parsed = parseYaml(`${text}\n`, true);
-  // aliases in it stand for what is not in it
-  if (parsed.errors.length > 0 || !same(wireCopy(plainValue(parsed)), before)) {
+  const root = standing(text);
+  if (root === undefined || !same(wireCopy(jsonValue(root)), before)) {
     throw new CannotEdit('the text at the anchor does not stand on its own');
   }
-  const source = new Source(`${text}\n`, parsed);
+  const source = new Source(`${text}\n`, root);
   return applyEdits(source.text, editAll(source, before, after)).replace(/\n$/, '');
+}
+
+/** The text at an anchor, unless aliases in it stand for what is not in it. */
+function standing(text: string): YamlNode | undefined {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
 }

@@ -1,32 +1,42 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import { type Alias, isAlias, type Pair, type YAMLMap } from 'yaml';
 import { writeYaml } from '../../input/yaml.ts';
 import type { Fields } from '../../values.ts';
-import { CannotEdit, colonEnd, type Edit, endOf, isEmpty, ownPairs, type Source, startOf } from './source.ts';
+import type { AliasNode, MapNode, YamlNode, YamlPair } from '../../yaml/nodes.ts';
+import {
+  CannotEdit,
+  colonEnd,
+  type Edit,
+  endOf,
+  endOfPair,
+  isEmpty,
+  ownPairs,
+  type Source,
+} from './source.ts';
 
 /** What a collection has done inside its values. */
 export interface Inside {
   /** Edits inside a value, or undefined where the whole value has to be written anew. */
-  edits(node: unknown, before: unknown, after: unknown): Edit[] | undefined;
+  edits(node: YamlNode, before: unknown, after: unknown): Edit[] | undefined;
   /** What an alias stands for, changed: text to put behind a key in the place of the alias. */
-  writtenOut(alias: Alias, before: unknown, after: unknown, pad: string): string;
+  writtenOut(alias: AliasNode, before: unknown, after: unknown, pad: string): string;
 }
 
 /** Edits that make a block map, not empty before or after, what it should be. New keys go behind the others. */
 export function blockMapEdits(
   source: Source,
-  map: YAMLMap,
+  map: MapNode,
   before: Fields,
   after: Fields,
   inside: Inside,
 ): Edit[] {
   const pairs = ownPairs(map);
-  const last = map.items.at(-1);
-  if (last === undefined) throw new CannotEdit('the map is empty');
-  const pad = ' '.repeat(source.column(startOf(map.items[0]?.key)));
+  const [first] = map.pairs;
+  const last = map.pairs.at(-1);
+  if (first === undefined || last === undefined) throw new CannotEdit('the map is empty');
+  const pad = ' '.repeat(source.column(first.key.start));
   const edits = [...pairs].flatMap(([key, pair]) => {
     if (!Object.hasOwn(after, key)) return [removal(source, pair)];
-    if (isAlias(pair.value) && !same(before[key], after[key])) {
+    if (pair.value.kind === 'alias' && !same(before[key], after[key])) {
       const text = inside.writtenOut(pair.value, before[key], after[key], pad);
       return [{ start: colonEnd(pair), end: endOf(pair.value), text }];
     }
@@ -34,7 +44,7 @@ export function blockMapEdits(
   });
   const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
   const lines = added.flatMap(([key, value]) => written(source, { [key]: value }, pad));
-  return lines.length === 0 ? edits : [...edits, insertion(source, endOf(last), lines)];
+  return lines.length === 0 ? edits : [...edits, insertion(source, last, pad.length, lines)];
 }
 
 /** The lines of a value in block style. */
@@ -43,19 +53,20 @@ export function written(source: Source, value: unknown, pad: string): string[] {
   return lines.map((line) => (line === '' ? line : pad + line));
 }
 
-function insertion(source: Source, end: number, lines: string[]): Edit {
-  const at = source.afterLine(end);
+/** Puts lines behind the last pair, and behind the comments below it. */
+function insertion(source: Source, last: YamlPair, column: number, lines: string[]): Edit {
+  const at = source.behindComments(source.afterLine(endOfPair(last)), column);
   return { start: at, end: at, text: lines.join(source.eol) + source.eol };
 }
 
-function removal(source: Source, pair: Pair): Edit {
-  const key = startOf(pair.key);
+function removal(source: Source, pair: YamlPair): Edit {
+  const key = pair.key.start;
   if (!source.isFirstInLine(key)) throw new CannotEdit('a key shares its line');
-  return { start: source.lineStart(key), end: source.afterLine(endOf(pair)), text: '' };
+  return { start: source.lineStart(key), end: source.afterLine(endOfPair(pair)), text: '' };
 }
 
 /** Writes a pair's value anew. A comment behind the old one stays in the line of the key. */
-function replacement(source: Source, pair: Pair, pad: string, value: unknown): Edit {
+function replacement(source: Source, pair: YamlPair, pad: string, value: unknown): Edit {
   const start = colonEnd(pair);
   const [first = '', ...more] = written(source, { k: value }, pad);
   const head = first.slice(`${pad}k:`.length);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import type { YAMLSeq } from 'yaml';
+import type { SeqNode } from '../../yaml/nodes.ts';
 import { type Inside, written } from './block-map.ts';
 import { arrange, movesAbout } from './items.ts';
 import { CannotEdit, type Edit, endOf, type Source } from './source.ts';
@@ -7,19 +7,19 @@ import { CannotEdit, type Edit, endOf, type Source } from './source.ts';
 /** Edits that make a block sequence, not empty before or after, what it should be. Comments go with their items. */
 export function blockSeqEdits(
   source: Source,
-  seq: YAMLSeq,
+  seq: SeqNode,
   before: unknown[],
   after: unknown[],
   inside: Inside,
 ): Edit[] {
-  const dashes = dashesOf(seq);
+  const { dashes } = seq;
   if (dashes.length !== before.length || !dashes.every((dash) => source.isFirstInLine(dash))) {
     throw new CannotEdit('items do not have lines of their own');
   }
   const pad = ' '.repeat(source.column(dashes[0] ?? 0));
   const write = (value: unknown): string => written(source, [value], pad).join(source.eol) + source.eol;
   const starts = dashes.map((dash, index) => chunkStart(source, seq, dash, index));
-  starts.push(source.afterLine(endOf(seq)));
+  starts.push(source.behindComments(source.afterLine(seq.end), pad.length));
   const chunk = (index: number): Edit => {
     const [start = 0, end = 0] = starts.slice(index, index + 2);
     return { start, end, text: source.text.slice(start, end) };
@@ -42,21 +42,8 @@ export function blockSeqEdits(
   return [{ start: starts[0] ?? 0, end: starts.at(-1) ?? 0, text: texts.join('') }];
 }
 
-/** The offsets of the dashes. */
-function dashesOf(seq: YAMLSeq): number[] {
-  const token = seq.srcToken;
-  if (token?.type !== 'block-seq') throw new CannotEdit('not a block sequence');
-  return token.items.flatMap((item) => item.start.find((mark) => mark.type === 'seq-item-ind')?.offset ?? []);
-}
-
-/** Where an item's text begins: comments right above it belong to it. */
-function chunkStart(source: Source, seq: YAMLSeq, dash: number, index: number): number {
+/** Where an item's text begins: comments right above it belong to it, but those that are indented as the item before. */
+function chunkStart(source: Source, seq: SeqNode, dash: number, index: number): number {
   const bound = index === 0 ? 0 : source.afterLine(endOf(seq.items[index - 1]));
-  let start = source.lineStart(dash);
-  while (start > bound) {
-    const above = source.lineStart(start - 1);
-    if (above < bound || !source.text.slice(above, start).trimStart().startsWith('#')) break;
-    start = above;
-  }
-  return start;
+  return source.commentsAbove(dash, bound, source.column(dash));
 }

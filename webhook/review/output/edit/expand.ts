@@ -7,9 +7,11 @@ import {
   isSeq,
   type Node,
   type Pair,
+  parseDocument,
   visit,
   type YAMLMap,
 } from 'yaml';
+import { kubernetesScalars } from '../../input/scalars.ts';
 import { writing } from '../../input/yaml.ts';
 import { CannotEdit } from './source.ts';
 
@@ -18,11 +20,18 @@ import { CannotEdit } from './source.ts';
  * that a change in one place is no change in another. Comments and the text of scalars stay; the layout is the
  * YAML library's.
  *
- * @param text what the document was parsed from
- * @param document is changed
- * @throws CannotEdit for an alias or merge of something that is not there
+ * @throws CannotEdit for a text that the library cannot read, which is stricter than Kubernetes' reader
  */
-export function expandAliases(text: string, document: Document): string {
+export function expandAliases(text: string): string {
+  const document = parseDocument(text, {
+    schema: 'failsafe',
+    customTags: kubernetesScalars,
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  if (document.errors.length > 0) throw new CannotEdit('the library cannot read it');
   visit(document, {
     Alias: (_key, alias) => {
       const target = alias.resolve(document);
@@ -45,20 +54,15 @@ function dropAnchors(node: Node | Document): void {
   });
 }
 
-/** Puts merged pairs in the place of a merge key; keys of the map itself, and of earlier merges, win. */
+/** Puts merged pairs in the place of a merge key. Of equal keys the last one counts; in a list of maps the first map. */
 function spread(map: YAMLMap): undefined {
   if (!map.items.some(isMerge)) return undefined;
-  const taken = new Set(map.items.filter((pair) => !isMerge(pair)).map(keyOf));
-  map.items = map.items.flatMap((pair) => {
+  const pairs = map.items.flatMap((pair) => {
     if (!isMerge(pair)) return [pair];
-    const merged = isSeq(pair.value) ? pair.value.items : [pair.value];
-    return merged.flatMap(pairsOf).filter((inner) => {
-      const key = keyOf(inner);
-      if (taken.has(key)) return false;
-      taken.add(key);
-      return true;
-    });
+    return isSeq(pair.value) ? pair.value.items.toReversed().flatMap(pairsOf) : pairsOf(pair.value);
   });
+  const last = new Map(pairs.map((pair) => [keyOf(pair), pair]));
+  map.items = pairs.filter((pair) => last.get(keyOf(pair)) === pair);
   return undefined;
 }
 
@@ -72,4 +76,4 @@ function pairsOf(node: unknown): Pair[] {
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
 
 const isMerge = ({ key }: Pair): boolean =>
-  isScalar(key) && key.source === '<<' && isNode(key) && !isAlias(key);
+  isNode(key) && !isAlias(key) && isScalar(key) && key.type === 'PLAIN' && key.source === '<<';

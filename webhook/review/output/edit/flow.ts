@@ -1,86 +1,77 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import type { Pair, YAMLMap, YAMLSeq } from 'yaml';
 import type { Fields } from '../../values.ts';
+import type { MapNode, SeqNode, YamlNode } from '../../yaml/nodes.ts';
 import type { Inside } from './block-map.ts';
-import { arrange, movesAbout } from './items.ts';
-import { CannotEdit, type Edit, endOf, isEmpty, ownPairs, type Source, startOf } from './source.ts';
+import { FlowText } from './flow-text.ts';
+import { arrange, kept, movesAbout } from './items.ts';
+import { CannotEdit, type Edit, isEmpty, ownPairs, type Source } from './source.ts';
 
 /**
  * Edits that make a map in braces, not empty before or after, what it should be. What is written is JSON, which
- * stands in flow YAML as well.
+ * stands in flow YAML as well. Comments stay where they are.
  */
 export function flowMapEdits(
   source: Source,
-  map: YAMLMap,
+  map: MapNode,
   before: Fields,
   after: Fields,
   inside: Inside,
 ): Edit[] {
   const pairs = ownPairs(map);
-  const last = map.items.at(-1);
-  if (last === undefined || pairs.size < map.items.length) throw new CannotEdit('the map is empty or merged');
-  const layout = layoutAt(source, startOf(last.key));
-  const edits = [...pairs].flatMap(([key, pair]) => {
-    if (!Object.hasOwn(after, key)) return [removal(map, pair)];
-    return (
-      inside.edits(pair.value, before[key], after[key]) ?? [replacement(pair.value, layout.json(after[key]))]
-    );
+  if (pairs.size < map.pairs.length) throw new CannotEdit('the map is merged, or has a key twice');
+  const entries = map.pairs.map(({ key, colon, value }) => ({
+    start: key.start,
+    end: isEmpty(value) ? (colon ?? key.end) : value.end,
+  }));
+  const text = new FlowText(source, entries, map.end - 1);
+  const edits = [...pairs].flatMap(([key, { value }]) => {
+    if (!Object.hasOwn(after, key)) return [];
+    return inside.edits(value, before[key], after[key]) ?? replaced(text, value, after[key]);
   });
-  const end = endOf(last);
+  const removed = [...pairs.keys()].flatMap((key, index) => (Object.hasOwn(after, key) ? [] : [index]));
   const added = Object.entries(after)
     .filter(([key]) => !pairs.has(key))
-    .map(([key, value]) => `,${layout.gap}${JSON.stringify(key)}: ${layout.json(value)}`);
-  return added.length === 0 ? edits : [...edits, { start: end, end, text: added.join('') }];
+    .map(([key, value]) => `${JSON.stringify(key)}: ${text.json(value)}`);
+  return [...edits, ...text.remove(removed), ...text.append(added, removed)];
 }
 
-/** Edits that make a list in brackets, not empty before or after, what it should be. */
+/** Edits that make a list in brackets, not empty before or after, what it should be. Comments stay where they are. */
 export function flowSeqEdits(
   source: Source,
-  seq: YAMLSeq,
+  seq: SeqNode,
   before: unknown[],
   after: unknown[],
   inside: Inside,
 ): Edit[] {
-  const start = startOf(seq.items[0]);
-  const layout = layoutAt(source, start);
+  const text = new FlowText(source, seq.items, seq.end - 1);
   if (!movesAbout(before, after)) {
     return seq.items.flatMap((item, index) => {
       if (same(before[index], after[index])) return [];
-      return (
-        inside.edits(item, before[index], after[index]) ?? [replacement(item, layout.json(after[index]))]
-      );
+      return inside.edits(item, before[index], after[index]) ?? replaced(text, item, after[index]);
     });
   }
-  const texts = seq.items.map((item) => source.text.slice(startOf(item), endOf(item)));
-  const arranged = arrange(before, after, texts, layout.json);
-  return [{ start, end: endOf(seq.items.at(-1)), text: arranged.join(`,${layout.gap}`) }];
-}
-
-interface Layout {
-  /** What stands between a comma and the next item. */
-  gap: string;
-  json: (value: unknown) => string;
-}
-
-/** Items that begin a line are written a line each, as are those in them; others stay on theirs. */
-function layoutAt(source: Source, item: number): Layout {
-  if (!source.isFirstInLine(item)) {
-    return { gap: ' ', json: (value) => JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ') };
+  const places = kept(before, after);
+  const stay = new Set(places.filter((place) => place !== undefined));
+  if (stay.size === 0) {
+    const texts = seq.items.map((item) => source.text.slice(item.start, item.end));
+    return [text.replaceAll(arrange(before, after, texts, text.json))];
   }
-  const gap = source.eol + ' '.repeat(source.column(item));
-  const step = /\n( +)/.exec(source.text)?.[1] ?? '  ';
-  return { gap, json: (value) => JSON.stringify(value, null, step).replaceAll('\n', gap) };
+  const removed = [...before.keys()].filter((index) => !stay.has(index));
+  const edits = text.remove(removed);
+  let waiting: string[] = [];
+  for (const [index, value] of after.entries()) {
+    const place = places[index];
+    if (place === undefined) {
+      waiting.push(text.json(value));
+    } else {
+      edits.push(...text.insert(waiting, place));
+      waiting = [];
+    }
+  }
+  return [...edits, ...text.append(waiting, removed)];
 }
 
-function replacement(node: unknown, text: string): Edit {
+function replaced(text: FlowText, node: YamlNode, value: unknown): Edit[] {
   if (isEmpty(node)) throw new CannotEdit('a value is not written');
-  return { start: startOf(node), end: endOf(node), text };
-}
-
-/** Takes a pair away together with the comma behind it, or that before the last one. */
-function removal(map: YAMLMap, pair: Pair): Edit {
-  const at = map.items.indexOf(pair);
-  const [previous, next] = [map.items[at - 1], map.items[at + 1]];
-  if (next !== undefined) return { start: startOf(pair.key), end: startOf(next.key), text: '' };
-  return { start: previous === undefined ? startOf(pair.key) : endOf(previous), end: endOf(pair), text: '' };
+  return [{ start: node.start, end: node.end, text: text.json(value) }];
 }

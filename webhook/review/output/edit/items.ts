@@ -22,3 +22,27 @@ export function arrange(
     return texts[from] ?? '';
   });
 }
+
+/**
+ * Which items stay where they are, in their order: for each item afterwards its place before, or undefined for one
+ * that is put there.
+ */
+export function kept(before: readonly unknown[], after: readonly unknown[]): (number | undefined)[] {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && same(before[head], after[head])) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && same(before[before.length - 1 - tail], after[after.length - 1 - tail]))
+    tail += 1;
+  let next = head;
+  return after.map((value, index) => {
+    if (index < head) return index;
+    if (index >= after.length - tail) return before.length - (after.length - index);
+    for (let at = next; at < before.length - tail; at += 1) {
+      if (!same(before[at], value)) continue;
+      next = at + 1;
+      return at;
+    }
+    return undefined;
+  });
+}

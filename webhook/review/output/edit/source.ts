@@ -1,16 +1,5 @@
-import {
-  type Document,
-  isCollection,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  type ParsedNode,
-  visit,
-} from 'yaml';
+import { isMergeKey, type YamlNode, type YamlPair } from '../../yaml/nodes.ts';
+import { keyText } from '../../yaml/value.ts';
 
 /** A piece of text put in place of what stands between two offsets. */
 export interface Edit {
@@ -29,14 +18,14 @@ export class Source {
   readonly eol: string;
   /** Whether lists in maps stand deeper than their key. */
   readonly indentSeq: boolean;
-  readonly document: Document;
+  readonly root: YamlNode;
 
   /** @param text ends with a newline, so that every line has an end to write behind */
-  constructor(text: string, document: Document) {
+  constructor(text: string, root: YamlNode) {
     this.text = text;
-    this.document = document;
+    this.root = root;
     this.eol = text.includes('\r\n') ? '\r\n' : '\n';
-    this.indentSeq = this.#listsAreIndented();
+    this.indentSeq = this.#listsAreIndented(root) ?? true;
   }
 
   lineStart(offset: number): number {
@@ -69,54 +58,92 @@ export class Source {
     return this.text[offset - 1] === '\n' ? offset : this.nextLine(offset);
   }
 
-  #listsAreIndented(): boolean {
-    let indented = true;
-    visit(this.document, {
-      Pair: (_key, { key, value }) => {
-        if (!isSeq(value) || value.flow === true || !isNode(key)) return undefined;
-        indented = this.column(startOf(value)) > this.column(startOf(key));
-        return visit.BREAK;
-      },
-    });
-    return indented;
+  /** Where the comment lines right above an offset begin, or its own line where there are none. */
+  commentsAbove(offset: number, bound: number, deepest = Number.POSITIVE_INFINITY): number {
+    let start = this.lineStart(offset);
+    while (start > bound) {
+      const above = this.lineStart(start - 1);
+      const comment = this.#indentOfComment(above);
+      if (above < bound || comment === undefined || comment > deepest) break;
+      start = above;
+    }
+    return start;
+  }
+
+  /**
+   * Where the comments end that stand below the last value of a map or list, and belong to it: those that are
+   * indented as it is or more. In its very column they are its own only where it is followed by less indentation.
+   *
+   * @param at where the line behind the last value begins
+   * @param column of the map's keys, or of the list's dashes
+   */
+  behindComments(at: number, column: number): number {
+    const comments: { indent: number; end: number }[] = [];
+    let next = -1;
+    for (let line = at; line < this.text.length; line = this.nextLine(line)) {
+      const blank = this.text.slice(line, this.lineEnd(line)).trim() === '';
+      if (blank) continue;
+      const indent = this.#indentOfComment(line);
+      if (indent === undefined || indent < column) {
+        next = indent ?? this.text.slice(line).search(/\S/);
+        break;
+      }
+      comments.push({ indent, end: this.nextLine(line) });
+    }
+    const foreign = comments.findIndex(({ indent }) => indent === column && next >= column);
+    return comments.slice(0, foreign < 0 ? undefined : foreign).at(-1)?.end ?? at;
+  }
+
+  /** The column of the comment that a line consists of. */
+  #indentOfComment(line: number): number | undefined {
+    const indent = /^[ \t]*#/.exec(this.text.slice(line, this.lineEnd(line)))?.[0].length;
+    return indent === undefined ? undefined : indent - 1;
+  }
+
+  /** As the first list that is the value of a key stands. */
+  #listsAreIndented(node: YamlNode): boolean | undefined {
+    if (node.kind === 'seq') {
+      for (const item of node.items) {
+        const found = this.#listsAreIndented(item);
+        if (found !== undefined) return found;
+      }
+    }
+    if (node.kind !== 'map') return undefined;
+    for (const { key, value } of node.pairs) {
+      if (value.kind === 'seq' && !value.flow) return this.column(value.start) > this.column(key.start);
+      const found = this.#listsAreIndented(value);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 
-/** Where a node begins, behind its anchor and tag. */
-export function startOf(node: unknown): number {
-  if (!isNode(node) || !node.range) throw new CannotEdit('a node has no place');
-  return node.range[0];
+/** Where the last character of a node is behind, comments left out. */
+export function endOf(node: YamlNode | undefined): number {
+  if (node === undefined || isEmpty(node)) throw new CannotEdit('a node has no end');
+  return node.end;
 }
 
-/** Where the last character of a node is behind, comments left out. */
-export function endOf(node: unknown): number {
-  if (isPair(node)) return isEmpty(node.value) ? colonEnd(node) : endOf(node.value);
-  if (isCollection(node) && node.flow !== true && node.items.length > 0) return endOf(node.items.at(-1));
-  if (!isNode(node) || !node.range || isEmpty(node)) throw new CannotEdit('a node has no end');
-  return node.range[1];
+/** Where a pair ends, which is its colon where no value is written. */
+export function endOfPair(pair: YamlPair): number {
+  return isEmpty(pair.value) ? colonEnd(pair) : endOf(pair.value);
 }
 
 /** A value that is not written at all, as behind `key:`. */
-export function isEmpty(node: unknown): boolean {
-  return (
-    node === null || node === undefined || (isScalar(node) && node.type === 'PLAIN' && node.source === '')
-  );
-}
+export const isEmpty = (node: YamlNode): boolean => node.kind === 'scalar' && node.style === 'empty';
 
 /** The offset behind the colon of a pair. */
-export function colonEnd(pair: Pair): number {
-  const colon = pair.srcToken?.sep?.find((token) => token.type === 'map-value-ind');
-  if (colon === undefined) throw new CannotEdit('a pair has no colon');
-  return colon.offset + 1;
+export function colonEnd(pair: YamlPair): number {
+  if (pair.colon === undefined) throw new CannotEdit('a pair has no colon');
+  return pair.colon;
 }
 
 /** The pairs of a map by key; of equal keys the last, which is the one that counts. Merges are left out. */
-export function ownPairs(node: ParsedNode | Node): Map<string, Pair> {
-  const pairs = new Map<string, Pair>();
-  if (!isMap(node)) return pairs;
-  for (const pair of node.items) {
-    if (!isScalar(pair.key)) throw new CannotEdit('a key is not a scalar');
-    if (pair.key.source !== '<<') pairs.set(String(pair.key.value), pair);
+export function ownPairs(node: YamlNode): Map<string, YamlPair> {
+  const pairs = new Map<string, YamlPair>();
+  if (node.kind !== 'map') return pairs;
+  for (const pair of node.pairs) {
+    if (!isMergeKey(pair.key)) pairs.set(keyText(pair.key), pair);
   }
   return pairs;
 }

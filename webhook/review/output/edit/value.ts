@@ -1,6 +1,6 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import { isAlias, isMap, isSeq } from 'yaml';
 import { isObject } from '../../values.ts';
+import type { YamlNode } from '../../yaml/nodes.ts';
 import { writtenOut } from './alias.ts';
 import { blockMapEdits, type Inside } from './block-map.ts';
 import { blockSeqEdits } from './block-seq.ts';
@@ -14,34 +14,40 @@ import { CannotEdit, type Edit, type Source } from './source.ts';
  *
  * @throws CannotEdit for layouts that only a parser can love
  */
-export function valueEdits(source: Source, node: unknown, before: unknown, after: unknown): Edit[] {
+export function valueEdits(source: Source, node: YamlNode, before: unknown, after: unknown): Edit[] {
   const edits = editsInside(source, node, before, after);
   if (edits === undefined) throw new CannotEdit('the whole value is another');
   return edits;
 }
 
 /** Undefined where the value as a whole has to be written anew, which is for whatever holds it to do. */
-function editsInside(source: Source, node: unknown, before: unknown, after: unknown): Edit[] | undefined {
+function editsInside(source: Source, node: YamlNode, before: unknown, after: unknown): Edit[] | undefined {
   if (same(before, after)) return [];
-  if (isAlias(node)) throw new CannotEdit('what an alias stands for is written elsewhere');
+  if (node.kind === 'alias') throw new CannotEdit('what an alias stands for is written elsewhere');
   const inside: Inside = {
     edits: (inner, from, to) => editsInside(source, inner, from, to),
     writtenOut: (alias, from, to, pad) => writtenOut(source, alias, from, to, pad, rootEdits),
   };
   if (
-    isMap(node) &&
+    node.kind === 'map' &&
     isObject(before) &&
     isObject(after) &&
-    node.items.length > 0 &&
+    node.pairs.length > 0 &&
     Object.keys(after).length > 0
   ) {
-    return (node.flow === true ? flowMapEdits : blockMapEdits)(source, node, before, after, inside);
+    return (node.flow ? flowMapEdits : blockMapEdits)(source, node, before, after, inside);
   }
-  if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && before.length > 0 && after.length > 0) {
-    return (node.flow === true ? flowSeqEdits : blockSeqEdits)(source, node, before, after, inside);
+  if (
+    node.kind === 'seq' &&
+    Array.isArray(before) &&
+    Array.isArray(after) &&
+    before.length > 0 &&
+    after.length > 0
+  ) {
+    return (node.flow ? flowSeqEdits : blockSeqEdits)(source, node, before, after, inside);
   }
   return undefined;
 }
 
 const rootEdits = (source: Source, before: unknown, after: unknown): Edit[] =>
-  valueEdits(source, source.document.contents, before, after);
+  valueEdits(source, source.root, before, after);

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { largestObject, mostInput, mostObjects } from '../../webhook/review/input/limits.ts';
+import { readInput } from '../../webhook/review/input/read.ts';
+import { cniGate } from '../support/command.ts';
+import { jsonListOfDeployments, listOfDeployments } from '../support/large-inputs.ts';
+import { folderWith, pod, type Reviewed, reviewFiles, reviewText } from './support.ts';
+
+const codes = ({ report }: Reviewed): string[] => report.faults.map((fault) => fault.code);
+
+/** Large enough that a List is read item by item. */
+const many = Math.ceil((1.2 * largestObject) / 7000);
+
+test('a List that is larger than an object may be is read item by item, with its own lines', async (t) => {
+  const text = listOfDeployments(many);
+  assert.ok(text.length > largestObject);
+  const reviewed = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(reviewed.faults, []);
+  assert.equal(reviewed.summary.injected, many);
+  const lines = text.split('\n');
+  for (const { name, line } of reviewed.json().workloads.slice(0, 50)) {
+    assert.equal(lines[line - 1], '- apiVersion: apps/v1');
+    assert.ok(lines.slice(line, line + 20).includes(`    name: ${name}`));
+  }
+  const output = reviewed.yaml();
+  assert.match(output, /^apiVersion: v1\nitems:\n- apiVersion: apps\/v1\n/);
+  assert.match(output, /\nkind: List\nmetadata:\n {2}resourceVersion: ""\n$/);
+  assert.doesNotMatch(output, /^---/m);
+  assert.equal(output.split('- name: cni-gate-validator').length - 1, many);
+  // each workload gets the same lines, and nothing else has changed
+  const [first = ''] = output.split('\n- apiVersion: ').slice(1);
+  const perItem = first.split('\n').length - (text.split('\n- apiVersion: ')[1] ?? '').split('\n').length;
+  assert.equal(output.split('\n').length, lines.length + many * perItem);
+});
+
+test('a List of JSON is, too, and stays JSON', async (t) => {
+  const reviewed = await reviewFiles(t, { 'a.json': jsonListOfDeployments(many) }, { profile: 'cilium' });
+  assert.deepEqual(reviewed.faults, []);
+  assert.equal(reviewed.summary.injected, many);
+  const { items, kind } = JSON.parse(reviewed.yaml());
+  assert.equal(kind, 'List');
+  assert.ok(
+    items.every(
+      (item: { spec: { template: { spec: { initContainers: unknown[] } } } }) =>
+        item.spec.template.spec.initContainers.length === 1,
+    ),
+  );
+});
+
+test('items of a large list of one kind have its kind, and one that is broken does not spoil the others', async (t) => {
+  const filler = `# ${'x'.repeat(200)}\n`.repeat(Math.ceil(largestObject / 200));
+  const item = (name: string): string =>
+    `- metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
+  const text = `apiVersion: v1\nkind: PodList\nitems:\n${item('a')}${item('b: c')}${item('d')}metadata: {}\n${filler}`;
+  const reviewed = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(reviewed.told, ['injected promised Pod shop/a', 'injected promised Pod shop/d']);
+  assert.equal(reviewed.faults.length, 1);
+  assert.match(reviewed.faults[0] ?? '', /^12: neither YAML nor JSON/);
+});
+
+test('a document beyond the limit is an error with a code, and the others are reviewed', async (t) => {
+  const huge = `kind: ConfigMap\napiVersion: v1\ndata:\n  a: ${'x'.repeat(largestObject)}\n`;
+  const reviewed = await reviewText(t, `${pod('a')}---\n${huge}---\n${pod('b')}`, { profile: 'cilium' });
+  assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE']);
+  assert.equal(reviewed.summary.injected, 2);
+  const item = listOfDeployments(2).replace('NewReplicaSetAvailable', 'x'.repeat(largestObject));
+  const list = await reviewText(t, item, { profile: 'cilium' });
+  assert.deepEqual(codes(list), ['CNI_GATE_INPUT_TOO_LARGE']);
+  assert.equal(list.summary.injected, 1);
+});
+
+test('depth, aliases and the number of documents are bounded, whatever they are made of', async (t) => {
+  const deep = (open: string, close = ''): string => `a: ${open.repeat(100_000)}${close.repeat(100_000)}\n`;
+  const bomb = `a0: &a0 ${'x'.repeat(1000)}\n${Array.from({ length: 20 }, (_, i) => `a${i + 1}: &a${i + 1} {<<: {x: *a${i}, y: *a${i}}}\n`).join('')}`;
+  const indented = Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
+  const dashes = `${'- '.repeat(100_000)}a\n`;
+  for (const text of [deep('['), deep('[', ']'), deep('{a: '), deep('{a: ', '}'), indented, dashes, bomb]) {
+    const reviewed = await reviewText(t, `${text}---\n${pod('a')}`, { profile: 'cilium' });
+    assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE'], text.slice(0, 40));
+    assert.equal(reviewed.summary.injected, 1);
+  }
+  for (const text of [
+    '---\n'.repeat(1_000_000),
+    `[${'1,'.repeat(500_000)}1]`,
+    `[${'{},'.repeat(500_000)}{}]`,
+  ]) {
+    const reviewed = await reviewText(t, text);
+    const told = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
+    assert.equal(told.length, 1);
+    assert.ok(reviewed.faults.length <= mostObjects() + 1);
+  }
+});
+
+test('what is read is bounded by the memory that Node may take', async (t) => {
+  assert.equal(mostInput(2 ** 40), 256 * 2 ** 20);
+  assert.equal(mostInput(2 ** 30), 128 * 2 ** 20);
+  assert.equal(mostObjects(2 ** 40), 50_000);
+  assert.equal(mostObjects(120 * 2 ** 20), 10_240);
+  const folder = folderWith(t, { 'a.yaml': 'a: 1\n' });
+  assert.ok('text' in (await readInput(`${folder}/a.yaml`, 5)));
+  const fault = await readInput(`${folder}/a.yaml`, 4);
+  assert.ok('code' in fault && fault.code === 'CNI_GATE_INPUT_TOO_LARGE');
+});
+
+test('an endless input ends with exit code 2, not by running out of memory', () => {
+  const ended = cniGate(['review', '-f', '/dev/zero'], {
+    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=100' },
+  });
+  assert.equal(ended.status, 2, ended.stderr);
+  assert.match(ended.stderr, /CNI_GATE_INPUT_TOO_LARGE/);
+});

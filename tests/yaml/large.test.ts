@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { main } from '../support/command.ts';
+import { listOfDeployments } from '../support/large-inputs.ts';
+
+/** Says at the end how much memory the process had at its most, in KiB. */
+const tellMemory =
+  "data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))";
+
+describe('one List of 6,000 workloads, as kubectl get --all-namespaces --output yaml prints it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-large-'));
+  const list = join(folder, 'list.yaml');
+  before(() => writeFileSync(list, listOfDeployments(6000)));
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** Reviews the list as a process of its own. */
+  function reviewed(output: string, options: string) {
+    const written = join(folder, `out.${output}`);
+    const file = openSync(written, 'w');
+    const start = performance.now();
+    const args = [
+      '--import',
+      tellMemory,
+      main,
+      'review',
+      '-f',
+      list,
+      '--profile',
+      'cilium',
+      '--output',
+      output,
+    ];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', file, 'pipe'],
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: options },
+    });
+    closeSync(file);
+    const seconds = (performance.now() - start) / 1000;
+    const mebibytes = Number(/maxRSS (\d+)/.exec(stderr)?.[1]) / 1024;
+    return { status, stderr, seconds, mebibytes, size: statSync(written).size };
+  }
+
+  for (const output of ['text', 'json', 'junit', 'yaml']) {
+    test(`--output ${output} takes at most 700 MB and 60 s`, (t) => {
+      assert.ok(statSync(list).size > 42e6);
+      const { status, stderr, seconds, mebibytes, size } = reviewed(output, '');
+      t.diagnostic(`${mebibytes.toFixed(0)} MiB, ${seconds.toFixed(1)} s, ${size} bytes printed`);
+      assert.equal(status, 0, stderr);
+      assert.ok(mebibytes * 2 ** 20 < 700e6, `${mebibytes} MiB`);
+      assert.ok(seconds < 60, `${seconds} s`);
+    });
+  }
+
+  test('with too little memory it ends with an error, not with an abort', () => {
+    const { status, stderr } = reviewed('text', '--max-old-space-size=128');
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /review takes [\d.]+ MiB of input altogether.*--max-old-space-size/);
+  });
+});

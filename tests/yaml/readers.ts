@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readStream } from '../../webhook/review/input/documents.ts';
+
+const module = fileURLToPath(new URL('./reader', import.meta.url));
+
+/** What a reader makes of a stream: the values of its documents, and the first error. */
+export interface Read {
+  values: unknown[];
+  error?: string | undefined;
+}
+
+/** Reads texts as kubectl does, by a Go program that is built from Kubernetes' own modules. */
+export function readByKubernetes(texts: readonly string[]): Read[] {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-yaml-'));
+  try {
+    const program = join(folder, 'reader');
+    runOrThrow('go', ['build', '-C', module, '-o', program, '.']);
+    return JSON.parse(runOrThrow(program, [], JSON.stringify(texts)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function runOrThrow(command: string, args: string[], input = ''): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+  });
+  if (error) throw new Error(`NOT RUN: this needs Go 1.26 and its module proxy: ${error.message}`);
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+/** Reads a text as review does. Values are as they would arrive over the wire, and blank documents left out. */
+export function readByUs(text: string): Read {
+  const read: Read = { values: [] };
+  // readInput takes the byte order mark off
+  for (const found of readStream('input', text.replace(/^\uFEFF/, ''))) {
+    if ('code' in found) read.error ??= `${found.line}: ${found.message} (${found.code})`;
+    else if ('value' in found && found.value !== null)
+      read.values.push(JSON.parse(JSON.stringify(found.value)));
+  }
+  return read;
+}

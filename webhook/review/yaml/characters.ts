@@ -1,0 +1,30 @@
+/** The characters that YAML 1.1 tells apart, by their UTF-16 codes. Behind the end of a text the code is NaN. */
+
+export const newline = 0x0a;
+export const carriageReturn = 0x0d;
+export const space = 0x20;
+export const tab = 0x09;
+export const byteOrderMark = 0xfeff;
+
+/** Ends of lines: besides \n and \r the three of Unicode (YAML 1.1, 4.2). */
+export const isBreak = (code: number): boolean =>
+  code === newline || code === carriageReturn || code === 0x85 || code === 0x2028 || code === 0x2029;
+
+export const isBlank = (code: number): boolean => code === space || code === tab;
+
+export const isBreakOrEnd = (code: number): boolean => isBreak(code) || Number.isNaN(code);
+
+export const isSpaceOrEnd = (code: number): boolean => isBlank(code) || isBreakOrEnd(code);
+
+export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** What anchors, handles of tags and names of directives are made of. */
+export const isWord = (code: number): boolean =>
+  isDigit(code) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  (code >= 0x61 && code <= 0x7a) ||
+  code === 0x5f ||
+  code === 0x2d;
+
+/** The first character that YAML 1.1 does not allow (4.1): control characters, but for the ends of lines. */
+export const forbidden = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;

@@ -1,0 +1,56 @@
+import type { ScalarStyle } from './tokens.ts';
+
+/** What a document is made of, with the places of everything in its text. */
+export type YamlNode = ScalarNode | MapNode | SeqNode | AliasNode;
+
+interface Placed {
+  /** Where it begins, behind anchor and tag. */
+  start: number;
+  /** Behind its last character; the end of a block scalar is the beginning of a line. */
+  end: number;
+  anchor: string | undefined;
+  tag: string | undefined;
+}
+
+export interface ScalarNode extends Placed {
+  kind: 'scalar';
+  value: string;
+  style: ScalarStyle;
+}
+
+export interface MapNode extends Placed {
+  kind: 'map';
+  /** Whether it is in braces. */
+  flow: boolean;
+  pairs: YamlPair[];
+}
+
+export interface YamlPair {
+  key: YamlNode;
+  /** The offset behind the colon; undefined where there is none. */
+  colon: number | undefined;
+  value: YamlNode;
+}
+
+export interface SeqNode extends Placed {
+  kind: 'seq';
+  /** Whether it is in brackets. */
+  flow: boolean;
+  items: YamlNode[];
+  /** The offsets of the dashes of a block list. */
+  dashes: number[];
+}
+
+export interface AliasNode extends Placed {
+  kind: 'alias';
+  name: string;
+  target: YamlNode;
+}
+
+const mergeTag = 'tag:yaml.org,2002:merge';
+
+/** Whether a key is the merge key: `<<` without quotes, or tagged as one. */
+export function isMergeKey(key: YamlNode): boolean {
+  if (key.kind !== 'scalar' || key.value !== '<<') return false;
+  return (key.tag === undefined && key.style === 'plain') || key.tag === '!' || key.tag === mergeTag;
+}
