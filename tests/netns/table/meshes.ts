@@ -22,7 +22,6 @@ const ownListener = 'the proof is its own listener: the proxy starts later';
 export const onlyLo = 'the same as no route at all: the pod has no interface but lo';
 const byLo = 'the inbound rule is proved through lo, which needs no route';
 const ownByDesign = 'the targets of the inbound rule are on lo by design';
-const oneFamily = 'one family is proved, by one check';
 const onePort = 'the proxy has one port for what comes in';
 const noGateway = 'a redirected connection never leaves the pod, so no gateway is asked';
 
@@ -212,8 +211,16 @@ export const istioCells: Cells = {
   'target hands the connection back to the pod': { before: [listenInPod(15_002, 15_006)], ends: 95 },
   'node leads the connection back to the pod': 'the proof stays on lo',
   'rules come 3 s late': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
-  'what held is undone at 2 s, the rest comes at 3 s': oneFamily,
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': oneFamily,
+  'what held is undone at 2 s, the rest comes at 3 s': {
+    pod: { env: { ISTIO_DUAL_STACK: 'true' } },
+    before: [write(istio(), { families: 'ipv4' })],
+    while: [
+      { after: 2000, step: flush },
+      { after: 3000, step: write(istio(), { families: 'ipv6' }) },
+    ],
+    ends: 95,
+  },
+  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': 'its time is over at 5 s',
   'sandbox without the interface': onlyLo,
   'every packet dropped by policy': { before: [write(istio()), dropEverything], ends: 0 },
 };
