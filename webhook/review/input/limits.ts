@@ -33,7 +33,17 @@ export const mostObjects = (heap = getHeapStatistics().heap_size_limit): number 
  * @param heap the most bytes that the heap may grow to
  */
 export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
-  Math.min(256 * mebi, Math.floor(heap / 8));
+  Math.min(mostInputEver, Math.floor(heap / 8));
+
+const mostInputEver = 256 * mebi;
+
+/** The text for more input than is taken. */
+export function tooMuchInput(most = mostInput()): string {
+  const fewer = `review takes ${inMebi(most)} of input altogether: review fewer files at a time`;
+  return most < mostInputEver
+    ? `${fewer}, or give Node more memory by NODE_OPTIONS=--max-old-space-size`
+    : fewer;
+}
 
 /** The error of an input beyond a limit. */
 export const tooLarge = (message: string): CniGateError =>

@@ -2,7 +2,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { errnoOf, messageOf } from '../../errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { standardInput } from './inputs.ts';
-import { inMebi, mostInput } from './limits.ts';
+import { tooMuchInput } from './limits.ts';
 import { explain, unreadable } from './unreadable.ts';
 
 export interface Input {
@@ -23,8 +23,7 @@ export async function readInput(path: string, most: number): Promise<Input | Fau
   try {
     const bytes = path === standardInput ? await readUpTo(process.stdin, most) : await readFile(path, most);
     if (bytes !== undefined) return decode(file, bytes);
-    const message = `review takes ${inMebi(mostInput())} of input altogether, which depends on Node's memory: review fewer files at a time, or give it more by NODE_OPTIONS=--max-old-space-size`;
-    return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', message);
+    return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', tooMuchInput());
   } catch (error) {
     return unreadable(file, explain(errnoOf(error) ?? messageOf(error)));
   }
