@@ -59,7 +59,7 @@ export function refusals({ server }: Scene, name: string): number[][] {
       outcome === 'refused' && webhook === 'gate' && String(pod).startsWith(name),
   );
   return [...Map.groupBy(lines, ({ pod }) => pod).values()].map((some) =>
-    some.map(({ time }) => Number(time)),
+    some.map(({ time }) => Date.parse(String(time))),
   );
 }
 

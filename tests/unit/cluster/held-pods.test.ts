@@ -100,3 +100,10 @@ suite('what is asked where pods are held', () => {
     assert.deepEqual([room?.amounts, lastNomination], [{}, undefined]);
   });
 });
+
+test('what was known before is kept, and nothing beside it', async (t) => {
+  const { client } = await startFakeApi(t, () => assert.fail('nothing is asked'));
+  const known = { room: () => undefined, lastNomination: () => undefined };
+  const everything = { ...facts(), ...known };
+  assert.deepEqual(new HeldPods(client, new AbortController().signal, everything).knowledge, known);
+});

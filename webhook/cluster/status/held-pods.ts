@@ -29,12 +29,12 @@ export class HeldPods {
 
   /**
    * @param signal ends every request
-   * @param first what was known before
+   * @param first what was known before; only these two fields of it are kept
    */
-  constructor(client: ApiClient, signal: AbortSignal, first: HeldKnowledge = {}) {
+  constructor(client: ApiClient, signal: AbortSignal, { room, lastNomination }: HeldKnowledge = {}) {
     this.#client = client;
     this.#signal = signal;
-    this.#knowledge = first;
+    this.#knowledge = { ...(room && { room }), ...(lastNomination && { lastNomination }) };
   }
 
   /** What is known. */
