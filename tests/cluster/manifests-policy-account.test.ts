@@ -8,6 +8,7 @@ import {
   certificatesLabelValue,
   eventReasons,
   eventReporter,
+  profileLabel,
 } from '../../webhook/names.ts';
 import { Api } from './harness/api.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -39,6 +40,10 @@ const { certificate, key } = await cluster.authority.serving(['cni-gate.cni-gate
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 // a policy and a role count a moment after they are stored; nobody tells
 await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
+
+await cluster.kubectl(['apply', '-f', '-'], {
+  input: [namespace('shop', { [profileLabel]: 'cilium' }), namespace('plain')],
+});
 
 interface Webhook {
   name: string;
@@ -179,8 +184,8 @@ test('of the validating webhooks the caBundle may change, and nothing else', asy
 });
 
 test('a node may be named for a pod, and nothing else of the pod may change', async () => {
-  const pods = '/api/v1/namespaces/default/pods';
-  await eventually(() => cluster.api.post(pods, pod('held', { schedulerName: 'nobody' })));
+  const pods = '/api/v1/namespaces/shop/pods';
+  await hold('shop', 'held');
   await api.patch(`${pods}/held/status`, { status: { nominatedNodeName: 'n1' } });
   const stored = await cluster.api.get<{ status: { nominatedNodeName?: string } }>(`${pods}/held`);
   assert.equal(stored.status.nominatedNodeName, 'n1');
@@ -198,11 +203,17 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
     },
     { metadata: { labels: { a: 'b' } } },
     { metadata: { annotations: { a: 'b' } } },
+    { metadata: { generateName: 'other-' } },
   ];
   const unknown: object[] = [];
   for (const other of others) {
     if (await changesNothing(`${pods}/held/status`, other)) unknown.push(other);
-    else await refused(api.patch(`${pods}/held/status`, other));
+    else
+      await assert.rejects(
+        api.patch(`${pods}/held/status`, other),
+        (error: unknown) => byPolicy(error, policy),
+        JSON.stringify(other),
+      );
   }
   // fields that came after 1.30, the oldest version that is supported
   const { minor } = await cluster.api.get<{ minor: string }>('/version');
@@ -210,6 +221,43 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
   await refused(api.patch(`${pods}/held`, { metadata: { labels: { a: 'b' } } }));
   await refused(api.delete(`${pods}/held`));
 });
+
+test('a node may be named only for a pod that the gate holds', async () => {
+  const nominate = (where: string, name: string): Promise<unknown> =>
+    api.patch(`/api/v1/namespaces/${where}/pods/${name}/status`, { status: { nominatedNodeName: 'n1' } });
+  await hold('plain', 'elsewhere');
+  await refused(nominate('plain', 'elsewhere'));
+  await hold('shop', 'unlabelled', { labels: {} });
+  await refused(nominate('shop', 'unlabelled'));
+  await hold('shop', 'too-large', { message: '0/2 nodes are available: 2 Insufficient cpu.' });
+  await refused(nominate('shop', 'too-large'));
+  await hold('shop', 'scheduled', { status: 'True' });
+  await refused(nominate('shop', 'scheduled'));
+});
+
+interface HeldPod {
+  labels?: Record<string, string>;
+  /** Of its condition PodScheduled. */
+  status?: string;
+  message?: string;
+}
+
+/** Makes a pod as the scheduler leaves one that the gate refused. */
+async function hold(
+  where: string,
+  name: string,
+  { labels, status = 'False', message }: HeldPod = {},
+): Promise<void> {
+  const pods = `/api/v1/namespaces/${where}/pods`;
+  const metadata = { labels: labels ?? { [profileLabel]: 'cilium' } };
+  // the policy over pods wants the proof, which nobody injects here
+  await eventually(() =>
+    cluster.api.post(pods, pod(name, { schedulerName: 'nobody', hostNetwork: true }, metadata)),
+  );
+  const refusal = 'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready';
+  const condition = { type: 'PodScheduled', status, reason: 'SchedulerError', message: message ?? refusal };
+  await cluster.api.patch(`${pods}/${name}/status`, { status: { conditions: [condition] } });
+}
 
 /** Whether a patch by an administrator leaves the pod as it is: an older API server does not know the field. */
 async function changesNothing(path: string, patch: object): Promise<boolean> {

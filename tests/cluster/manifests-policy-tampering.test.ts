@@ -96,21 +96,35 @@ const refused: [what: string, Change, RegExp][] = [
     /lacks checks/,
   ],
   ['checks given twice', addVariable(env.checks), /lacks checks/],
-  ...['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT', 'OPENSSL_CONF'].map(
-    (name): [string, Change, RegExp] => [
-      `variable ${name}`,
-      addVariable(name),
-      /has a variable that changes/,
-    ],
-  ),
-  [
-    'a volume over its program',
+  ...[
+    ...['NODE_OPTIONS', 'NODE_PATH', 'NODE_V8_COVERAGE', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT'],
+    ...['LD_BIND_NOW', 'GLIBC_TUNABLES', 'GCONV_PATH', 'OPENSSL_CONF', 'OPENSSL_MODULES', 'CNI_GATE_OTHER'],
+    ...['CNI_GATE_NETWORKS', 'CNI_GATE_POD_NAMESPACE', 'CNI_GATE_NETWORK_STATUS_FILE'],
+  ].map((name): [string, Change, RegExp] => [
+    `variable ${name}`,
+    addVariable(name),
+    /has a variable that changes/,
+  ]),
+  ...[
+    '/app',
+    '/app/',
+    '/app/dist',
+    '//app',
+    '/./app',
+    '/x/../app',
+    '/x/..',
+    '/app/.',
+    'app',
+    '/',
+    '/usr/lib',
+  ].map((mountPath): [string, Change, RegExp] => [
+    `a volume at ${mountPath}`,
     ({ spec }, it) => {
       spec.volumes = [...(spec.volumes ?? []), { name: 'x', emptyDir: {} }];
-      it.volumeMounts = [...(it.volumeMounts ?? []), { name: 'x', mountPath: '/app/dist' }];
+      it.volumeMounts = [...(it.volumeMounts ?? []), { name: 'x', mountPath }];
     },
     /has a volume where its program is/,
-  ],
+  ]),
   ['no seccomp profile', rights({ seccompProfile: { type: 'Unconfined' } }), /has more rights/],
   ['root', rights({ runAsNonRoot: false, runAsUser: 0 }), /has more rights/],
   ['a root that can be written', rights({ readOnlyRootFilesystem: false }), /has more rights/],
@@ -140,10 +154,18 @@ const taken: [what: string, Change][] = [
   [
     'a mount',
     (_, it) => {
-      Object.assign(it, { volumeMounts: [{ name: 'token', mountPath: '/var/run/x' }] });
+      Object.assign(it, { volumeMounts: [{ name: 'token', mountPath: '/var/run/x/' }] });
     },
   ],
-  ['a variable', addVariable('HTTP_PROXY')],
+  [
+    'a mount with dots in its name',
+    (_, it) => {
+      Object.assign(it, { volumeMounts: [{ name: 'token', mountPath: '/var/..data/.x' }] });
+    },
+  ],
+  ...['HTTP_PROXY', 'NODE_NAME', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'AWS_ROLE_ARN'].map(
+    (name): [string, Change] => [`variable ${name}`, addVariable(name)],
+  ),
   ['another release', image('ghcr.io/cni-gate/cni-gate:0.0.1')],
   ['a digest', image(`ghcr.io/cni-gate/cni-gate:1@sha256:${'0'.repeat(64)}`)],
   ['a capability dropped by name as well', rights({ capabilities: { drop: ['NET_RAW', 'ALL'] } })],

@@ -17,8 +17,12 @@ import { mayRunAs, mayRunInGroup } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
 
-/** Variables of the loader and of Node that change what the container runs. */
-const loaderVariables = new Set(['LD_PRELOAD', 'LD_LIBRARY_PATH', 'NODE_OPTIONS']);
+/**
+ * Variables of the loader, of the C library and of Node that change what the container runs. The policy over the final
+ * pod (manifests/base/policy-pods.yaml) refuses the same.
+ */
+const loaderVariables =
+  /^(LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 
 /**
  * Whether an init container with our name was put there by cni-gate, of this version or another: each has had a
@@ -77,7 +81,7 @@ export function isCurrent(actual: Container, wanted: Container, demand: Demand, 
 
 /** Of variables with the same name the last one wins, so ours must be there once; others may be beside them. */
 function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
-  const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.has(name));
+  const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.test(name));
   return same(ours, wanted);
 }
 

@@ -76,7 +76,7 @@ export const expectedPolicies: Record<
   { digest: string; conditions: readonly string[] }
 > = {
   'pods.cni-gate.io': {
-    digest: 'ec0155070821ead6',
+    digest: '21a006881872d235',
     conditions: [
       'not-a-mirror-pod:750a462d9e4b1f59',
       'not-by-a-kubelet:1e5e30a95314e5ab',
@@ -87,5 +87,5 @@ export const expectedPolicies: Record<
       'not-of-a-network-of-ones-own:0cc71e1394d51c77',
     ],
   },
-  'service-account.cni-gate.io': { digest: 'fbc0785330e682f6', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
+  'service-account.cni-gate.io': { digest: 'f90743b2b22f9c33', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
 };

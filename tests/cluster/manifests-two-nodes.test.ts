@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+import { apply } from './installed/overlay.ts';
+
+/* Which nodes the Deployment's pods run on. No process stands for them: only the scheduler's choice matters here. */
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+// n1 is the emptier one by far: without a rule it gets both
+await addNode(cluster, 'n1', { capacity: { cpu: '64', memory: '256Gi' } });
+await addNode(cluster, 'n2', { capacity: { cpu: '1', memory: '1Gi' } });
+await apply(cluster, 'strict');
+
+interface Pod {
+  metadata: { deletionTimestamp?: string };
+  spec: { nodeName?: string };
+  status: { phase: string };
+}
+
+/** Where the pods run that nobody has deleted. */
+async function nodes(): Promise<(string | undefined)[]> {
+  const { items } = await cluster.api.get<{ items: Pod[] }>('/api/v1/namespaces/cni-gate/pods');
+  return items
+    .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && status.phase === 'Running')
+    .map(({ spec }) => spec.nodeName)
+    .toSorted();
+}
+
+test('two nodes have one replica each', () =>
+  eventually(async () => assert.deepEqual(await nodes(), ['n1', 'n2'])));
+
+test('a rolling restart keeps one replica on each', async () => {
+  await restart();
+  assert.deepEqual(await nodes(), ['n1', 'n2']);
+});
+
+test('a node that is unreachable is left within seconds, for the other one', async (t) => {
+  const start = performance.now();
+  // what node-lifecycle sets once the heartbeats of a node stop
+  const taints = ['NoSchedule', 'NoExecute'].map((effect) => `node.kubernetes.io/unreachable:${effect}`);
+  await cluster.kubectl(['taint', 'nodes', 'n2', ...taints]);
+  await eventually(async () => assert.deepEqual(await nodes(), ['n1', 'n1']), 60);
+  t.diagnostic(`${((performance.now() - start) / 1000).toFixed(1)} s after the taint`);
+});
+
+test('on a single node both replicas run, and a rolling restart goes through', async () => {
+  await restart();
+  assert.deepEqual(await nodes(), ['n1', 'n1']);
+});
+
+async function restart(): Promise<void> {
+  await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'restart', 'deployment/cni-gate']);
+  await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
+  // the last of the old pods may still be going
+  await eventually(async () => assert.equal((await nodes()).length, 2));
+}
