@@ -50,6 +50,7 @@ export const errorCodes = {
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that looks like one of cni-gate and has no effect.',
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',
+  CNI_GATE_NAMESPACE_TWICE: 'A Namespace stands twice in the input of review, with different profile labels.',
   CNI_GATE_NOTHING_CHECKED:
     'A namespace opted in, and no workload of it in the input of review gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',

@@ -65,7 +65,12 @@ for (const { name, golden } of cases) {
 }
 
 test('all cases but these are pods for the API server', () => {
-  assert.deepEqual(noPods, ['ephemeral-in-an-exported-pod', 'keys-with-tilde-and-slash', 'no-containers']);
+  assert.deepEqual(noPods, [
+    'ephemeral-in-an-exported-pod',
+    'keys-with-tilde-and-slash',
+    'no-containers',
+    'resources-invalid-quantity',
+  ]);
 });
 
 function isOfAnotherImage(golden: GoldenCase): boolean {

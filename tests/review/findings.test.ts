@@ -145,6 +145,19 @@ test('one workload that is checked, or refused, is enough', async (t) => {
   assert.equal(refused.summary.refused, 1);
 });
 
+test('a Namespace that stands twice with different labels is found, and one that is only repeated is not', async (t) => {
+  const namespace = namespaceOf('shop', 'cilium');
+  const unlabelled = namespace.replace('cni-gate.io/profile', 'example.com/team');
+  const { findings, report, summary } = await reviewText(t, [namespace, unlabelled, pod('a')].join('---\n'));
+  assert.deepEqual(findings, ['NAMESPACE_TWICE Namespace shop']);
+  assert.match(
+    report.findings[0]?.message ?? '',
+    /^stands twice in the input: with cni-gate\.io\/profile=cilium in .*:1, and here without label cni-gate\.io\/profile, which counts/,
+  );
+  assert.deepEqual([exitCodeOf(summary, true), exitCodeOf(summary, false)], [1, 0]);
+  assert.deepEqual((await reviewText(t, [namespace, namespace, pod('a')].join('---\n'))).findings, []);
+});
+
 test('a namespace without a workload in the input is no finding, unless its profile does not exist', async (t) => {
   assert.deepEqual((await reviewText(t, namespaceOf('shop', 'cilium'))).findings, []);
   assert.deepEqual((await reviewText(t, namespaceOf('shop', 'none'))).findings, []);

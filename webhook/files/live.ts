@@ -1,4 +1,5 @@
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../errors.ts';
 
 export interface LiveFilesOptions<T> {
@@ -23,19 +24,19 @@ export interface LiveFilesOptions<T> {
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
-  readonly #look: () => void;
   #texts: string[];
   #value: T;
+  /** How the files looked before they were last read; nothing before the first look, which always reads. */
+  #seen = '';
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   /** @throws CniGateError when the first reading fails: there is no last good value yet */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
     this.#texts = this.#read();
     this.#value = options.parse(this.#texts);
-    this.#look = () => this.#reload();
-    for (const path of options.paths) {
-      watchFile(path, { interval: options.interval ?? 1000, persistent: false }, this.#look);
-    }
+    this.#next();
   }
 
   get value(): T {
@@ -43,7 +44,21 @@ export class LiveFiles<T> {
   }
 
   close(): void {
-    for (const path of this.#options.paths) unwatchFile(path, this.#look);
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #next(): void {
+    this.#timer = setTimeout(() => void this.#look(), this.#options.interval ?? 1000).unref();
+  }
+
+  async #look(): Promise<void> {
+    // before reading: what changes between the two is seen at the next look
+    const seen = (await Promise.all(this.#options.paths.map(lookOf))).join('\n');
+    if (this.#closed) return;
+    if (seen !== this.#seen) this.#reload();
+    this.#seen = seen;
+    this.#next();
   }
 
   #reload(): void {
@@ -62,6 +77,16 @@ export class LiveFiles<T> {
 
   #read(): string[] {
     return this.#options.paths.map((path) => readText(path, this.#options.unreadable));
+  }
+}
+
+/** What changes when a file does, or the reason why it cannot be looked at. */
+async function lookOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+  } catch (error) {
+    return errnoOf(error) ?? messageOf(error);
   }
 }
 

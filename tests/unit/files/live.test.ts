@@ -40,3 +40,21 @@ test('a file that was only touched is no reload, and a wrong text is told once',
   assert.deepEqual(told, ['Error: no number: x', 'reloaded 2']);
   assert.equal(file.value, 2);
 });
+
+test('a change right after the first reading is noticed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'text');
+  writeFileSync(path, 'old');
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const file = new LiveFiles({
+    paths: [path],
+    parse: ([text = '']) => text,
+    unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
+    onReload: resolve,
+    interval: 20,
+  });
+  t.after(() => file.close());
+  writeFileSync(path, 'new');
+  assert.equal(await Promise.race([promise, sleep(5000, 'not noticed', { ref: false })]), 'new');
+});

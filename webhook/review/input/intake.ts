@@ -2,6 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError, messageOf } from '../../errors.ts';
+import { profileLabel } from '../../names.ts';
 import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
@@ -169,6 +170,10 @@ export class Intake {
     } else if (kind === 'Namespace' && group === '') {
       const { name, labels, annotations } = namespaceLabels(value);
       const place = { file: document.file, line };
+      const before = this.namespaces.get(name);
+      if (before !== undefined && before.labels[profileLabel] !== labels[profileLabel]) {
+        this.findings.push(namespaceTwice(name, before, { labels, ...place }));
+      }
       this.namespaces.set(name, { labels, annotations, ...place });
       this.findings.push(...namespaceKeys(value, `Namespace ${name}`, place));
     } else {
@@ -242,6 +247,20 @@ export class Intake {
       prelude: podKind.template ? missingMetadata(object, podKind.podPath) : [],
     };
   }
+}
+
+/** The cluster ends with the last one, and the first may have been meant. */
+function namespaceTwice(
+  name: string,
+  first: NamespaceObject,
+  { labels, file, line }: Pick<NamespaceObject, 'labels' | 'file' | 'line'>,
+): Finding {
+  const said = (of: Record<string, string>): string =>
+    of[profileLabel] === undefined
+      ? `without label ${profileLabel}`
+      : `with ${profileLabel}=${of[profileLabel]}`;
+  const message = `stands twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: keep one of them`;
+  return { code: 'CNI_GATE_NAMESPACE_TWICE', message, subject: `Namespace ${name}`, file, line };
 }
 
 /** An object that takes its template from another. */
