@@ -13,7 +13,7 @@ export const planLimits = {
   /** The same by the clock, in milliseconds, for machines that are slow or throttled. */
   sliceTime: 5,
   /**
-   * Terms in which a pod may ask for a node: node selector entries, expressions, tolerations, resources, claims,
+   * Terms in which a pod may ask for a node: node selector entries, expressions, tolerations, resources, and
    * expressions about other pods. More make the pod `unwieldy`, and it is left to the scheduler. Pods as people write
    * them have fewer than 20; a list of values is one term.
    */
@@ -23,4 +23,6 @@ export const planLimits = {
    * with 100 terms stays below. Beyond, only the scheduler judges.
    */
   neighbourSteps: 100_000,
+  /** After a round steering rests for ten times as long as the round took the CPU, and no longer than this. Milliseconds. */
+  longestRest: 5000,
 } as const;

@@ -8,8 +8,8 @@ import { once } from './once.ts';
 import type { PassedOver } from './passed-over.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
-import { reachesVolumes, type VolumeWish } from './volumes.ts';
 import { inTurns, type Queue, Turns } from './turns.ts';
+import { reachesVolumes, type VolumeWish } from './volumes.ts';
 import type { WaitingPod } from './waiting.ts';
 import { type Pausing, stepsFor, stepsPerNode, Work, withoutPauses } from './work.ts';
 

@@ -13,34 +13,50 @@ export interface Queue<P extends WaitingPod = WaitingPod> {
   spent: number;
 }
 
+/** When a namespace last had a turn, and when it last had the first one: the numbers of those plans, 0 for never. */
+interface Served {
+  last: number;
+  first: number;
+}
+
 /**
  * In which order pods have their turn, so that no namespace keeps another one waiting. Memory between plans:
- * - which namespace was first when, as the first one has the best chance where something is scarce;
+ * - which namespaces had a turn, as those that had none come first, and the first one of a plan has the best chance
+ *   where something is scarce;
  * - in a namespace with more work than fits in one plan, which pods had their turn, as the next plan goes on after them.
  */
 export class Turns {
   #round = 0;
-  #wasFirst = new Map<string, number>();
+  #served = new Map<string, Served>();
   #hadTurn = new Map<string, Set<string>>();
 
-  /** Namespaces by when they were first, then by their oldest refusal; in each the oldest refusals first. */
+  /** Namespaces that waited longest first, then by their oldest refusal; in each the oldest refusals first. */
   order<P extends WaitingPod>(pods: Iterable<P>): Queue<P>[] {
-    const wasFirst = ({ namespace }: Queue): number => this.#wasFirst.get(namespace) ?? 0;
-    return Array.from(Map.groupBy(pods, ({ namespace }) => namespace), ([namespace, all]) => {
-      const hadTurn = this.#hadTurn.get(namespace);
-      const { fresh = [], later = [] } = Object.groupBy(all.sort(byTime), ({ uid }) =>
-        hadTurn?.has(uid) ? 'later' : 'fresh',
-      );
-      return { namespace, pods: [...fresh, ...later], fresh: fresh.length, taken: 0, spent: 0 };
-    }).sort((one, other) => wasFirst(one) - wasFirst(other) || byFirstPod(one, other));
+    return Array.from(
+      Map.groupBy(pods, ({ namespace }) => namespace),
+      ([namespace, all]) => {
+        const hadTurn = this.#hadTurn.get(namespace);
+        const { fresh = [], later = [] } = Object.groupBy(all.sort(byTime), ({ uid }) =>
+          hadTurn?.has(uid) ? 'later' : 'fresh',
+        );
+        return { namespace, pods: [...fresh, ...later], fresh: fresh.length, taken: 0, spent: 0 };
+      },
+    ).sort((one, other) => {
+      const [a, b] = [this.#servedOf(one), this.#servedOf(other)];
+      return a.last - b.last || a.first - b.first || byFirstPod(one, other);
+    });
   }
 
   /** A plan is carried out: remembers how far it came. @param queues all of {@link order} */
   done(queues: readonly Queue[]): void {
     this.#round += 1;
-    const wasFirst = queues.map(({ namespace }) => [namespace, this.#wasFirst.get(namespace) ?? 0] as const);
-    if (wasFirst[0] !== undefined) wasFirst[0] = [wasFirst[0][0], this.#round];
-    this.#wasFirst = new Map(wasFirst);
+    this.#served = new Map(
+      queues.map((queue, index) => {
+        const { last, first } = this.#servedOf(queue);
+        const [had, wasFirst] = [queue.taken > 0, queue.taken > 0 && index === 0];
+        return [queue.namespace, { last: had ? this.#round : last, first: wasFirst ? this.#round : first }];
+      }),
+    );
     this.#hadTurn = new Map(
       queues
         .filter(({ pods, taken }) => taken < pods.length)
@@ -49,6 +65,10 @@ export class Turns {
           return [namespace, new Set([...before, ...pods.slice(0, taken)].map(({ uid }) => uid))];
         }),
     );
+  }
+
+  #servedOf({ namespace }: Queue): Served {
+    return this.#served.get(namespace) ?? { last: 0, first: 0 };
   }
 }
 

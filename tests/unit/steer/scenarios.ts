@@ -58,7 +58,8 @@ export function scenario(seed: number): Scenario {
     pods,
     known: known(nodes, {
       takes: (_, name) => ready.get(name) !== false,
-      room: (name) => (isKnown.get(name) ? room(used.get(name) ?? {}, { d0: used.get(name)?.pods ?? 0 }) : undefined),
+      room: (name) =>
+        isKnown.get(name) ? room(used.get(name) ?? {}, { d0: used.get(name)?.pods ?? 0 }) : undefined,
       start: below(20),
     }),
     most: below(3) === 0 ? 5 : 100,
