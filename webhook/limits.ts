@@ -23,6 +23,6 @@ export const planLimits = {
    * with 100 terms stays below. Beyond, only the scheduler judges.
    */
   neighbourSteps: 100_000,
-  /** After a round steering rests for ten times as long as the round took the CPU, and no longer than this. Milliseconds. */
+  /** The longest rest after a round, in milliseconds: pods of others that were refused meanwhile wait for it. */
   longestRest: 5000,
 } as const;

@@ -31,7 +31,11 @@ suite('which nodes a pod wants', () => {
     ['Lt the largest number of 64 bits', required(expression('size', 'Lt', '9223372036854775807')), true],
     ['Lt one more than that', required(expression('size', 'Lt', '9223372036854775808')), false],
     ['Gt less than the smallest', required(expression('size', 'Gt', '-9223372036854775809')), false],
-    ['Lt a number of 100,000 digits', required(expression('size', 'Lt', '9'.repeat(100_000))), false],
+    [
+      'Lt a number of 100 digits, which is not read',
+      required(expression('size', 'Lt', '9'.padStart(100, '0'))),
+      false,
+    ],
     ['an operator that is not known', required(expression('zone', 'Like', 'a')), false],
     ['one of two terms', required(expression('zone', 'In', 'b'), expression('size', 'Exists')), true],
     ['a term that names nothing', required({}), false],

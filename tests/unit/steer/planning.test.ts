@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { inSlices } from '../../../webhook/cluster/steer/slices.ts';
+import { inSlices, restAfter } from '../../../webhook/cluster/steer/slices.ts';
 import { planLimits } from '../../../webhook/limits.ts';
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
 import { type Bounds, type Known, type Plan, plan, planning } from '../../../webhook/steer/plan.ts';
@@ -96,6 +96,10 @@ suite('a plan in slices', () => {
     setImmediate(() => stop.abort(new Error('over')));
     await assert.rejects(sliced, /over/);
   });
+});
+
+test('the rest after a round is ten times as long as its work, and never longer than five seconds', () => {
+  assert.deepEqual([restAfter(0), restAfter(50), restAfter(10_500)], [0, 500, 5000]);
 });
 
 suite('namespaces take turns', () => {

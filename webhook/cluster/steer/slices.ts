@@ -43,3 +43,9 @@ export async function inSlices<T>(
     signal.throwIfAborted();
   }
 }
+
+/**
+ * How long to leave the CPU to others after work that took so long: ten times as long, so that the work gets about a
+ * tenth of the time, and never longer than `planLimits.longestRest`. In milliseconds.
+ */
+export const restAfter = (busy: number): number => Math.min(10 * busy, planLimits.longestRest);

@@ -19,7 +19,7 @@ import { type Leadership, Mandate } from './mandate.ts';
 import type { SteerMetrics, SteerState } from './metrics.ts';
 import { nominate } from './nominate.ts';
 import type { Notices } from './notices.ts';
-import { inSlices } from './slices.ts';
+import { inSlices, restAfter } from './slices.ts';
 import { Wake } from './wake.ts';
 
 /** What steering goes by, kept by watches. */
@@ -99,8 +99,8 @@ export class Steering {
       const next = await this.#turn(signal);
       await wake.wait(next, signal);
       await sleep(gather, undefined, { signal }).catch(() => {});
-      // this process has admission calls to answer: planning gets about a tenth of its time
-      const rest = Math.min(10 * this.#cost, planLimits.longestRest) - gather;
+      // this process has admission calls to answer
+      const rest = restAfter(this.#cost) - gather;
       if (rest > 0) await this.#lead.wait(rest, signal);
     }
     for (const unsubscribe of stop) unsubscribe?.();
