@@ -25,9 +25,21 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/** Both sides are whole numbers, or the requirement is not met. */
+/**
+ * Both sides are whole numbers of 64 bits, or the requirement is not met. Source: Kubernetes, `Requirement.Matches` in
+ * `apimachinery/pkg/labels`.
+ */
 function compares(operator: 'Gt' | 'Lt', left: string | undefined, right: string | undefined): boolean {
-  const whole = /^[+-]?\d+$/;
-  if (left === undefined || right === undefined || !whole.test(left) || !whole.test(right)) return false;
-  return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
+  const [one, other] = [wholeOf(left), wholeOf(right)];
+  if (one === undefined || other === undefined) return false;
+  return operator === 'Gt' ? one > other : one < other;
+}
+
+/** Longer texts are no numbers of 64 bits, leading zeros aside. They would take long to read as numbers. */
+const longestNumber = 64;
+
+function wholeOf(text: string | undefined): bigint | undefined {
+  if (text === undefined || text.length > longestNumber || !/^[+-]?\d+$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }

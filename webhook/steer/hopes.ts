@@ -1,22 +1,40 @@
+import { planLimits } from '../limits.ts';
 import { isHopeless, type Placed } from './neighbours.ts';
 import type { WaitingPod } from './waiting.ts';
+import { stepsFor, type Work } from './work.ts';
 
 /** What {@link isHopeless} says, worked out once for pods that want the same: a Deployment has many. */
 export class Hopes {
   readonly #placed: (node: string) => Placed;
-  readonly #vain = new Map<string, boolean>();
+  readonly #work: Work;
+  /** By what is wanted, then by the two nodes. */
+  readonly #vain = new Map<string, Map<string, boolean>>();
 
-  /** @param placed the pods on a node, by UID; undefined where they are not known */
-  constructor(placed: (node: string) => Placed) {
+  /**
+   * @param placed the pods on a node, by UID; undefined where they are not known
+   * @param work where the steps are counted
+   */
+  constructor(placed: (node: string) => Placed, work: Work) {
     this.#placed = placed;
+    this.#work = work;
   }
 
   areVain(pod: Pick<WaitingPod, 'namespace' | 'neighbours'> & { refused: string }, node: string): boolean {
     const { neighbours, refused } = pod;
     if (neighbours.kind === '') return false;
-    const key = `${node} ${refused} ${neighbours.kind}`;
-    const known = this.#vain.get(key) ?? isHopeless(pod, this.#placed(node), this.#placed(refused));
-    this.#vain.set(key, known);
+    const ofKind = this.#vain.get(neighbours.kind) ?? new Map<string, boolean>();
+    this.#vain.set(neighbours.kind, ofKind);
+    const key = `${node} ${refused}`;
+    const known = ofKind.get(key) ?? this.#isVain(pod, node);
+    ofKind.set(key, known);
     return known;
+  }
+
+  #isVain(pod: Pick<WaitingPod, 'namespace' | 'neighbours'> & { refused: string }, node: string): boolean {
+    const [there, refused] = [this.#placed(node), this.#placed(pod.refused)];
+    const steps = stepsFor(pod.neighbours.kind) * (1 + (there?.size ?? 0) + (refused?.size ?? 0));
+    if (steps > planLimits.neighbourSteps) return false;
+    this.#work.spend(steps);
+    return isHopeless(pod, there, refused);
   }
 }

@@ -8,8 +8,10 @@ import { once } from './once.ts';
 import type { PassedOver } from './passed-over.ts';
 import type { Room } from './room.ts';
 import { Sites } from './sites.ts';
+import { inTurns, type Queue, Turns } from './turns.ts';
 import { reachesVolumes, type VolumeWish } from './volumes.ts';
 import type { WaitingPod } from './waiting.ts';
+import { type Pausing, stepsFor, stepsPerNode, Work, withoutPauses } from './work.ts';
 
 /** What a plan is made from. */
 export interface Known {
@@ -43,6 +45,32 @@ export interface Plan {
   unknown: { rooms: string[]; volumes: WaitingPod[] };
   /** When a pause ends that now keeps a pod from being nominated, milliseconds since the epoch. */
   again: number | undefined;
+  /** How far it came, for {@link Turns.done}. */
+  queues: Queue[];
+  /** Whether the budget was spent before all pods had their turn. */
+  isCut: boolean;
+}
+
+/** What bounds a plan. */
+export interface Bounds {
+  /** How many nominations at most. */
+  most: number;
+  /** Steps after which no further pod has its turn. */
+  budget: number;
+  /** Counts the steps, and says when a pause is due. */
+  work: Work;
+  /** In which order pods have their turn. */
+  turns: Turns;
+}
+
+/**
+ * Makes a plan in one go, whatever it costs: see {@link planning}.
+ *
+ * @param most how many nominations at most
+ */
+export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
+  const bounds = { most, budget: Number.POSITIVE_INFINITY, work: new Work(), turns: new Turns() };
+  return withoutPauses(planning(pods, known, bounds));
 }
 
 /**
@@ -53,87 +81,127 @@ export interface Plan {
  *   preempted;
  * - that pauses, or whose group does: see {@link History}.
  *
- * @param most how many nominations at most
+ * It yields where a pause is due. What `known` says may change in the pauses, so each nomination has to be checked
+ * before it is written: {@link isOutdated}.
  */
-export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
-  const { history, now, volumes, passedOver = () => {} } = known;
-  const candidates = new Candidates(known.nodes, known.takes, known.start);
-  // what is known of a node may become too old while this is made
-  const room = once(known.room);
-  const look = once((node: NodeFacts) => {
-    const there = room(node.name);
-    return there && lookOf(node, there);
-  });
-  const hopes = new Hopes((node) => room(node)?.pods);
-  const sites = new Sites(room, history.expected());
-  const widths = new Map<string, number>();
-  const result: Plan = { nominations: [], unknown: { rooms: [], volumes: [] }, again: undefined };
-  for (const pod of [...pods].sort(byTime)) {
-    if (result.nominations.length >= most) break;
-    if (!isRefused(pod)) continue;
-    const settledBy = needsNoHelp(pod, known);
-    if (settledBy !== undefined) {
-      passedOver(pod, { why: settledBy });
-      continue;
+export function* planning(
+  pods: Iterable<WaitingPod>,
+  known: Known,
+  { most, budget, work, turns }: Bounds,
+): Pausing<Plan> {
+  const queues = turns.order([...pods].filter(isRefused));
+  const planner = new Planner(known, work);
+  if (most > 0) {
+    for (const pod of inTurns(queues, work, budget)) {
+      if (work.spend(1)) yield;
+      yield* planner.judge(pod);
+      if (planner.nominations.length >= most) break;
     }
+  }
+  const isLeft = queues.some(({ pods: all, taken }) => taken < all.length);
+  return { ...planner.result(), queues, isCut: isLeft && planner.nominations.length < most };
+}
+
+/** One plan in the making. */
+class Planner {
+  readonly nominations: Nomination[] = [];
+  readonly #known: Known;
+  readonly #work: Work;
+  readonly #passedOver: (pod: WaitingPod, why: PassedOver) => void;
+  readonly #room: (node: string) => Room | undefined;
+  readonly #look: (node: NodeFacts) => string | undefined;
+  readonly #names: ReadonlySet<string>;
+  readonly #candidates: Candidates;
+  readonly #hopes: Hopes;
+  readonly #sites: Sites;
+  readonly #widths = new Map<string, number>();
+  readonly #rooms = new Set<string>();
+  readonly #volumes: WaitingPod[] = [];
+  #again: number | undefined;
+
+  constructor(known: Known, work: Work) {
+    this.#known = known;
+    this.#work = work;
+    this.#passedOver = known.passedOver ?? (() => {});
+    // what is known of a node may become too old while this is made
+    const room = once(known.room);
+    this.#room = room;
+    this.#look = once((node: NodeFacts) => {
+      const there = room(node.name);
+      return there && lookOf(node, there);
+    });
+    this.#names = new Set(known.nodes.map(({ name }) => name));
+    this.#candidates = new Candidates(known.nodes, known.takes, known.start, work);
+    this.#hopes = new Hopes((node) => room(node)?.pods, work);
+    this.#sites = new Sites(room, known.history.expected());
+  }
+
+  result(): Pick<Plan, 'nominations' | 'unknown' | 'again'> {
+    const unknown = { rooms: [...this.#rooms], volumes: this.#volumes };
+    return { nominations: this.nominations, unknown, again: this.#again };
+  }
+
+  /** Nominates a node for the pod, or says why not. */
+  *judge(pod: RefusedPod): Pausing<void> {
+    const { history, now, volumes } = this.#known;
+    const settledBy = needsNoHelp(pod, this.#known, this.#names);
+    if (settledBy !== undefined) return this.#passedOver(pod, { why: settledBy });
     const seen = othersSeenFrom(pod, now);
     const notBefore = Math.max(history.notBefore(pod), seen);
-    const width = widths.get(pod.group) ?? history.width(pod);
+    const width = this.#widths.get(pod.group) ?? history.width(pod);
     if (notBefore > now || width <= 0) {
-      if (notBefore > now) result.again = Math.min(notBefore, result.again ?? notBefore);
-      passedOver(pod, { why: 'pause' });
-      continue;
+      if (notBefore > now) this.#again = Math.min(notBefore, this.#again ?? notBefore);
+      return this.#passedOver(pod, { why: 'pause' });
     }
     const wish = pod.claims.length === 0 ? nowhere : volumes(pod);
     if (wish === undefined) {
-      result.unknown.volumes.push(pod);
-      passedOver(pod, { why: 'volumes-unknown' });
-      continue;
+      this.#volumes.push(pod);
+      return this.#passedOver(pod, { why: 'volumes-unknown' });
     }
-    if (pod.neighbours.spread.length > 0 && room(pod.refused) === undefined) {
-      result.unknown.rooms.push(pod.refused);
-      passedOver(pod, { why: 'room-unknown', nodes: [pod.refused] });
-      continue;
+    if (pod.neighbours.spread.length > 0 && this.#room(pod.refused) === undefined) {
+      return this.#lacksRooms(pod, [pod.refused]);
     }
     // the refused node is not among them: it takes the pod no more than it did
-    const candidate = candidates.for(pod);
+    const candidate = yield* this.#candidates.for(pod);
     const misfits: MisfitCounts = { ...candidate.misfits };
-    const misfitHere = (node: NodeFacts): Misfit | undefined => {
-      if (history.avoids(pod, node.name, () => look(node), now)) return 'ignored';
-      if (!reachesVolumes(wish, node)) return 'volumes';
-      return hopes.areVain(pod, node.name) ? 'neighbours' : undefined;
-    };
-    const open = candidate.nodes.filter((node) => {
-      const misfit = misfitHere(node);
-      if (misfit !== undefined) misfits[misfit] = (misfits[misfit] ?? 0) + 1;
-      return misfit === undefined;
-    });
-    const found = sites.best(pod, open);
-    if (found.unknown.length > 0) result.unknown.rooms.push(...found.unknown);
+    const steps = stepsPerNode(pod) + stepsForVolumes(wish);
+    const open: NodeFacts[] = [];
+    for (const node of candidate.nodes) {
+      if (this.#work.spend(steps)) yield;
+      const misfit = this.#misfitHere(pod, wish, node);
+      if (misfit === undefined) open.push(node);
+      else misfits[misfit] = (misfits[misfit] ?? 0) + 1;
+    }
+    const found = this.#sites.best(pod, open);
+    for (const name of found.unknown) this.#rooms.add(name);
     if (found.site === undefined) {
-      passedOver(
-        pod,
-        found.unknown.length > 0
-          ? { why: 'room-unknown', nodes: found.unknown }
-          : { why: 'no-node', misfits: { ...misfits, full: open.length } },
-      );
-      continue;
+      if (found.unknown.length > 0) return this.#lacksRooms(pod, found.unknown);
+      return this.#passedOver(pod, { why: 'no-node', misfits: { ...misfits, full: open.length } });
     }
-    const { node, room: there } = found.site;
-    if (there.at < seen) {
-      result.unknown.rooms.push(node.name);
-      passedOver(pod, { why: 'room-unknown', nodes: [node.name] });
-      continue;
-    }
-    result.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, there) });
-    sites.add(found.site, pod);
-    widths.set(pod.group, width - 1);
+    const { node, room } = found.site;
+    if (room.at < seen) return this.#lacksRooms(pod, [node.name]);
+    this.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, room) });
+    this.#sites.add(found.site, pod);
+    this.#widths.set(pod.group, width - 1);
   }
-  result.unknown.rooms = [...new Set(result.unknown.rooms)];
-  return result;
+
+  #misfitHere(pod: RefusedPod, wish: VolumeWish, node: NodeFacts): Misfit | undefined {
+    const { history, now } = this.#known;
+    if (history.avoids(pod, node.name, () => this.#look(node), now)) return 'ignored';
+    if (!reachesVolumes(wish, node)) return 'volumes';
+    return this.#hopes.areVain(pod, node.name) ? 'neighbours' : undefined;
+  }
+
+  #lacksRooms(pod: WaitingPod, nodes: readonly string[]): void {
+    for (const name of nodes) this.#rooms.add(name);
+    this.#passedOver(pod, { why: 'room-unknown', nodes });
+  }
 }
 
 const nowhere: VolumeWish = { affinities: [], selected: [] };
+
+/** Steps for comparing what volumes ask for with one node. */
+const stepsForVolumes = (wish: VolumeWish): number => (wish === nowhere ? 0 : stepsFor(JSON.stringify(wish)));
 
 /** So long after a refusal, in milliseconds, the other pods that were made with this one have a node or wait as well. */
 const settled = 1000;
@@ -149,10 +217,6 @@ function othersSeenFrom({ neighbours: { kind }, heldSince }: WaitingPod, now: nu
   return heldSince + settled;
 }
 
-/** Those that wait longest first. */
-const byTime = (one: WaitingPod, other: WaitingPod): number =>
-  (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
-
 type RefusedPod = WaitingPod & { refused: string };
 
 const isRefused = (pod: WaitingPod): pod is RefusedPod => pod.refused !== undefined;
@@ -160,7 +224,8 @@ const isRefused = (pod: WaitingPod): pod is RefusedPod => pod.refused !== undefi
 /** Why nothing has to be done, or can be, for a pod that was refused; undefined where it needs help. */
 function needsNoHelp(
   pod: RefusedPod,
-  { history, nodes, takes }: Known,
+  { history, takes }: Known,
+  nodes: ReadonlySet<string>,
 ): 'leaving' | 'unwieldy' | 'under-way' | 'node-ready' | undefined {
   const { refused, leaving, unwieldy, profiles, nominated } = pod;
   if (leaving) return 'leaving';
@@ -168,7 +233,6 @@ function needsNoHelp(
   if (history.isBusy(pod)) return 'under-way';
   if (takes(profiles, refused)) return 'node-ready';
   // a nomination of somebody else's, or of a leader before this one
-  const mayComeTrue =
-    nominated !== '' && nodes.some(({ name }) => name === nominated) && takes(profiles, nominated);
+  const mayComeTrue = nominated !== '' && nodes.has(nominated) && takes(profiles, nominated);
   return mayComeTrue ? 'under-way' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { NodeFacts } from '../readiness/facts.ts';
-import { isThere, sum } from '../scheduling/amounts.ts';
+import { type Amounts, isThere, sum } from '../scheduling/amounts.ts';
 import { type Expected, freeOf, type Room, type Taken, takenWith } from './room.ts';
 import type { WaitingPod } from './waiting.ts';
 
@@ -12,7 +12,17 @@ export interface Site {
   /** As it was found, without what is expected. */
   room: Room;
   taken: Taken;
+  /** What is left of it. */
+  free: Amounts;
 }
+
+/** The site of a node of which so much is taken. */
+const siteOf = (node: NodeFacts, room: Room, taken: Taken): Site => ({
+  node,
+  room,
+  taken,
+  free: freeOf(node.allocatable, taken),
+});
 
 /** Nodes with what is on them, what is expected there, and what this plan adds. */
 export class Sites {
@@ -36,7 +46,7 @@ export class Sites {
     for (const node of nodes) {
       const site = this.#site(node);
       if (site === undefined) unknown.push(node.name);
-      else if (isThere(pod.requests, freeOf(node.allocatable, site.taken))) {
+      else if (isThere(pod.requests, site.free)) {
         fitting.push({ site, same: site.taken.groups.get(pod.group) ?? 0, share: shareWith(pod, site) });
       }
     }
@@ -53,7 +63,7 @@ export class Sites {
 
   add({ node, room, taken }: Site, { group, requests }: WaitingPod): void {
     const groups = new Map(taken.groups).set(group, (taken.groups.get(group) ?? 0) + 1);
-    this.#sites.set(node.name, { node, room, taken: { amounts: sum(taken.amounts, requests), groups } });
+    this.#sites.set(node.name, siteOf(node, room, { amounts: sum(taken.amounts, requests), groups }));
   }
 
   #site(node: NodeFacts): Site | undefined {
@@ -61,7 +71,7 @@ export class Sites {
     if (this.#sites.has(name)) return this.#sites.get(name);
     const room = this.#room(name);
     const site =
-      room === undefined ? undefined : { node, room, taken: takenWith(room, this.#expected.get(name) ?? []) };
+      room === undefined ? undefined : siteOf(node, room, takenWith(room, this.#expected.get(name) ?? []));
     this.#sites.set(name, site);
     return site;
   }

@@ -1,9 +1,11 @@
 import { type ApiPendingPod, type PendingPod, pickPending } from '../gate/pending.ts';
+import { planLimits } from '../limits.ts';
 import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeWish } from '../scheduling/node-selector.ts';
 import { type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { Toleration } from '../scheduling/taints.ts';
 import { type ApiNeighbourly, type Neighbours, pickNeighbours } from './neighbours.ts';
+import { countTerms } from './terms.ts';
 
 /** The parts of a pod that {@link pickWaiting} reads, as the API gives them. */
 export interface ApiWaitingPod extends ApiPendingPod {
@@ -56,7 +58,7 @@ export interface WaitingPod extends PendingPod {
   neighbours: Neighbours;
   /** Whether it has hard wishes that only the scheduler can judge: see {@link isGuesswork}. */
   guesswork: boolean;
-  /** Whether it asks for its node in so many words that they are not kept: it is left to the scheduler. */
+  /** Whether it asks for its node in too many characters or terms: it is left to the scheduler, and they are not kept. */
   unwieldy: boolean;
 }
 
@@ -71,7 +73,8 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
   };
   const neighbours = pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {});
   const kind = JSON.stringify([pending.profiles, asked]);
-  const unwieldy = kind.length + neighbours.kind.length > longest;
+  const unwieldy =
+    kind.length + neighbours.kind.length > longest || countTerms({ ...asked, neighbours }) > planLimits.terms;
   return {
     ...pending,
     ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours }),

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Leadership } from '../../../webhook/cluster/steer/mandate.ts';
 import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { Steering } from '../../../webhook/cluster/steer/steering.ts';
 import { goesByNominations } from '../../../webhook/cluster/steer/version.ts';
 import type { Configuration } from '../../../webhook/config/types.ts';
+import type { Readiness } from '../../../webhook/readiness/readiness.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
 import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
+import { heavy } from './heavy.ts';
+import { longestTurn } from './longest-turn.ts';
 import { waiting } from './support.ts';
 
 const profiles = [
@@ -31,6 +36,7 @@ interface Scene {
   steer?: Configuration['steer'];
   leader?: Leadership | undefined;
   version?: { major: string; minor: string; gitVersion: string };
+  readiness?: Readiness;
   /** Answers anything but the version; by default nodes are empty, and what is written is taken. */
   answer?: (asked: Asked, response: ServerResponse) => boolean;
 }
@@ -66,7 +72,7 @@ async function steering(t: TestContext, scene: Scene) {
   const notices: Notice[] = [];
   const steers = new Steering(api.client, {
     view: {
-      readiness: clusterWith({ n1: { ready: false }, n2: {} }),
+      readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
       waiting: () => pods,
       unsynced: () => undefined,
       policy: () => {
@@ -122,6 +128,11 @@ async function steering(t: TestContext, scene: Scene) {
         wake();
         await until(() => turns > before);
       }
+    },
+    /** How often something was counted. */
+    counted: async (metric: string, labels: object): Promise<number> => {
+      const { values } = (await registry.getSingleMetric(metric)?.get()) ?? { values: [] };
+      return values.find((one) => isDeepStrictEqual(one.labels, labels))?.value ?? 0;
     },
     patches: () => api.asked.filter(({ method }) => method === 'PATCH'),
   };
@@ -257,6 +268,140 @@ suite('steering', () => {
     await until(() => patches().length > 0);
     assert.equal(patches()[0]?.path, '/api/v1/namespaces/shop/pods/web/status');
     assert.match(lines[0]?.text ?? '', /RBAC lacks verb "get" on resource "persistentvolumeclaims"/);
+  });
+});
+
+/** The lead, which the test takes away and gives back. */
+function switchedLead() {
+  const changed = new Set<() => void>();
+  let leads = true;
+  const leader: Leadership = {
+    get leads() {
+      return leads;
+    },
+    subscribe: (call) => {
+      changed.add(call);
+      return () => changed.delete(call);
+    },
+  };
+  const lead = (now: boolean): void => {
+    leads = now;
+    for (const call of changed) call();
+  };
+  return { leader, lead };
+}
+
+suite('while much goes on', () => {
+  test('a nomination is not written for a pod that changed after it was planned', async (t) => {
+    // ten are written side by side, so these come later
+    const pods = Array.from({ length: 12 }, (_, index) =>
+      waiting(`web-${String(index).padStart(2, '0')}`, { requests: {} }),
+    );
+    const { until, patches, counted, wake } = await steering(t, {
+      pods,
+      answer: ({ method }, response) => {
+        if (method !== 'PATCH' || pods.length < 12) return false;
+        pods.splice(10, 2, waiting('web-10', { requests: {}, version: '12' }));
+        json(response, 200, { metadata: { resourceVersion: '11' } });
+        return true;
+      },
+    });
+    await until(() => patches().length >= 10);
+    wake();
+    await until(() => patches().length >= 11);
+    const late = patches().slice(10);
+    assert.deepEqual(
+      late.map(({ path, body }) => [path.split('/').at(-2), JSON.parse(body).metadata.resourceVersion]),
+      [['web-10', '12']],
+    );
+    assert.equal(await counted('cni_gate_nominations_total', { result: 'outdated' }), 2);
+  });
+
+  test('nor for a node that is not ready any more', async (t) => {
+    const pods = Array.from({ length: 11 }, (_, index) => waiting(`web-${index}`, { requests: {} }));
+    const readiness = clusterWith({ n1: { ready: false }, n2: {} });
+    const { until, patches, counted, comeRound } = await steering(t, {
+      pods,
+      readiness,
+      answer: ({ method }) => {
+        if (method === 'PATCH') readiness.apply({ kind: 'node-gone', name: 'n2' }, Date.now());
+        return false;
+      },
+    });
+    await until(() => patches().length >= 10);
+    await comeRound();
+    assert.equal(patches().length, 10);
+    assert.equal(await counted('cni_gate_nominations_total', { result: 'outdated' }), 1);
+  });
+
+  test('1,300 pods that no node suits hold up neither the event loop nor the pod of another namespace', async (t) => {
+    const readiness = clusterWith({
+      n1: { ready: false },
+      ...Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`m${index}`, {}])),
+    });
+    const pods = Array.from({ length: 1300 }, (_, index) => heavy(`p${index}`, index));
+    const { leader, lead } = switchedLead();
+    const { until, patches, wake, counted } = await steering(t, { pods, readiness, leader });
+    const measured = longestTurn();
+    t.after(measured.stop);
+    while ((await counted('cni_gate_steer_rounds_cut_total', {})) < 2) await sleep(20);
+    // the lead goes and comes back, in the rest after a costly round
+    lead(false);
+    lead(true);
+    pods.push(web);
+    const began = performance.now();
+    wake();
+    await until(() => patches().length > 0);
+    const took = performance.now() - began;
+    assert.equal(patches()[0]?.path, '/api/v1/namespaces/shop/pods/web/status');
+    assert.ok(took < 10_000, `nominated after ${took.toFixed(0)} ms`);
+    const { milliseconds } = measured.stop();
+    assert.ok(milliseconds < 200, `the event loop stood still for ${milliseconds.toFixed(0)} ms`);
+  });
+});
+
+suite('after the lead changed hands', () => {
+  test('a pause from before delays nothing, even if the lead was gone for a moment only', async (t) => {
+    let refusals = 1;
+    const { leader, lead } = switchedLead();
+    const { until, patches, comeRound } = await steering(t, {
+      leader,
+      answer: ({ method }, response) => {
+        if (method !== 'PATCH' || refusals === 0) return false;
+        refusals -= 1;
+        json(response, 422, status(422, 'Invalid', 'no'));
+        return true;
+      },
+    });
+    await until(() => patches().length === 1);
+    await comeRound();
+    assert.equal(patches().length, 1, 'the pod pauses for ten seconds');
+    const began = performance.now();
+    lead(false);
+    lead(true);
+    await until(() => patches().length === 2);
+    assert.ok(performance.now() - began < 5000);
+  });
+
+  test('an API server that failed before is asked at once', async (t) => {
+    let faults = 3;
+    const { leader, lead } = switchedLead();
+    const { until, patches, lines } = await steering(t, {
+      leader,
+      answer: ({ method }, response) => {
+        if (method !== 'PATCH' || faults === 0) return false;
+        faults -= 1;
+        json(response, 503, status(503, 'ServiceUnavailable', 'etcd is away'));
+        return true;
+      },
+    });
+    // the next tries are 1, 2 and 4 seconds after the faults
+    await until(() => patches().length === 3);
+    const began = performance.now();
+    await sleep(50);
+    lead(true);
+    await until(() => lines.some(({ level }) => level === 'info'));
+    assert.ok(performance.now() - began < 3000);
   });
 });
 

@@ -76,6 +76,79 @@ suite('what is read of a pod that waits', () => {
     assert.equal(pickWaiting(api({ tolerations: [{ key: 'x', operator: 'Exists' }] })).unwieldy, false);
   });
 
+  const expressions = (count: number): object => ({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: Array.from({ length: count }, (_, nth) => ({
+                key: `k${nth}`,
+                operator: 'Exists',
+              })),
+            },
+          ],
+        },
+      },
+    },
+  });
+  const tooMany: [what: string, spec: object][] = [
+    ['expressions', expressions(280)],
+    [
+      'node selector entries',
+      { nodeSelector: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, 'v'])) },
+    ],
+    ['tolerations', { tolerations: Array.from({ length: 101 }, () => ({ operator: 'Exists' })) }],
+    [
+      'expressions about other pods',
+      {
+        topologySpreadConstraints: [
+          {
+            topologyKey: 'kubernetes.io/hostname',
+            maxSkew: 1,
+            labelSelector: {
+              matchExpressions: Array.from({ length: 101 }, (_, n) => ({ key: `k${n}`, operator: 'Exists' })),
+            },
+          },
+        ],
+      },
+    ],
+    [
+      'terms without expressions',
+      {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: Array.from({ length: 101 }, () => ({})),
+            },
+          },
+        },
+      },
+    ],
+  ];
+  for (const [what, spec] of tooMany) {
+    test(`one that asks in too many ${what} is left to the scheduler`, () => {
+      const pod = pickWaiting(api(spec));
+      assert.deepEqual([pod.unwieldy, pod.kind], [true, '']);
+    });
+  }
+
+  test('one that asks in many terms, as people write them, is not: a list of 300 nodes is one term', () => {
+    const names = Array.from({ length: 300 }, (_, nth) => `worker-${nth}.example.internal`);
+    const listed = { key: 'kubernetes.io/hostname', operator: 'In', values: names };
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [listed] }],
+        },
+      },
+    };
+    const tolerations = Array.from({ length: 30 }, (_, nth) => ({ key: `t${nth}`, operator: 'Exists' }));
+    for (const spec of [{ affinity, tolerations }, expressions(60)]) {
+      assert.equal(pickWaiting(api(spec)).unwieldy, false);
+    }
+  });
+
   test('pods that ask for the same are of one kind, whoever they are', () => {
     const kind = (spec: object, more: object = {}): string => pickWaiting(api(spec, more)).kind;
     assert.equal(

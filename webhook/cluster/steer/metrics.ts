@@ -16,6 +16,7 @@ export class SteerMetrics {
   readonly #outcomes: Counter<'outcome'>;
   readonly #state: Gauge<'state'>;
   readonly #events: Counter<'reason' | 'result'>;
+  readonly #cuts: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -43,6 +44,16 @@ export class SteerMetrics {
       labelNames: ['reason', 'result'],
       registers,
     });
+    this.#cuts = new Counter({
+      name: 'cni_gate_steer_rounds_cut_total',
+      help: 'Rounds of planning that left pods to the next round, because the work of one round was used up.',
+      registers,
+    });
+  }
+
+  /** A round of planning left pods to the next one. */
+  cut(): void {
+    this.#cuts.inc();
   }
 
   /** `dropped`: too many waited, or this replica leads no more. */
@@ -50,7 +61,8 @@ export class SteerMetrics {
     this.#events.inc({ reason, result });
   }
 
-  nominated(result: Written['result']): void {
+  /** `outdated`: not written, because the pod or a node changed since it was planned. */
+  nominated(result: Written['result'] | 'outdated'): void {
     this.#nominations.inc({ result });
   }
 

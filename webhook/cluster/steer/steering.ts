@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError, messageOf } from '../../errors.ts';
+import { planLimits } from '../../limits.ts';
 import type { Readiness } from '../../readiness/readiness.ts';
 import { History } from '../../steer/history.ts';
 import { nominatedNotice } from '../../steer/notice.ts';
-import { type Nomination, type Plan, plan } from '../../steer/plan.ts';
+import { isOutdated } from '../../steer/outdated.ts';
+import { type Known, type Nomination, type Plan, planning } from '../../steer/plan.ts';
 import { Rate } from '../../steer/rate.ts';
 import { takesBy } from '../../steer/takes.ts';
+import { Turns } from '../../steer/turns.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
@@ -16,6 +19,7 @@ import { type Leadership, Mandate } from './mandate.ts';
 import type { SteerMetrics, SteerState } from './metrics.ts';
 import { nominate } from './nominate.ts';
 import type { Notices } from './notices.ts';
+import { inSlices, restAfter } from './slices.ts';
 import { Wake } from './wake.ts';
 
 /** What steering goes by, kept by watches. */
@@ -57,10 +61,15 @@ export class Steering {
   readonly #knowledge: Knowledge;
   readonly #rate = new Rate(perSecond, burst);
   #history = new History();
+  #turns = new Turns();
+  /** Whether the lead changed hands since the last turn: what was known of nominations may be wrong. */
+  #ledAnew = false;
+  /** Woken when the lead changes hands: no rest or pause outlasts that. */
+  readonly #lead = new Wake();
   #faults = 0;
   #told: string | undefined;
   #state: SteerState | undefined;
-  /** How long the last plan took to make, in milliseconds. */
+  /** How long the last round's plans kept the CPU, in milliseconds. */
   #cost = 0;
 
   constructor(client: ApiClient, options: SteeringOptions) {
@@ -79,12 +88,20 @@ export class Steering {
   async run(signal: AbortSignal): Promise<void> {
     const wake = new Wake();
     const { view, leader } = this.#options;
-    const stop = [view.subscribe(() => wake.call()), leader?.subscribe(() => wake.call())];
+    const ledAnew = (): void => {
+      this.#ledAnew = true;
+      this.#faults = 0;
+      this.#lead.call();
+      wake.call();
+    };
+    const stop = [view.subscribe(() => wake.call()), leader?.subscribe(ledAnew)];
     while (!signal.aborted) {
       const next = await this.#turn(signal);
       await wake.wait(next, signal);
-      // this process has admission calls to answer: planning gets a tenth of its time at most
-      await sleep(Math.max(gather, 10 * this.#cost), undefined, { signal }).catch(() => {});
+      await sleep(gather, undefined, { signal }).catch(() => {});
+      // this process has admission calls to answer
+      const rest = restAfter(this.#cost) - gather;
+      if (rest > 0) await this.#lead.wait(rest, signal);
     }
     for (const unsubscribe of stop) unsubscribe?.();
   }
@@ -97,9 +114,14 @@ export class Steering {
       if (isNew) {
         this.#state = state;
         metrics.state(state);
-        // what another leader did meanwhile is not known here
-        this.#history = new History();
       }
+      if (isNew || this.#ledAnew) {
+        // what another leader did meanwhile is not known here
+        this.#ledAnew = false;
+        this.#history = new History();
+        this.#turns = new Turns();
+      }
+      this.#cost = 0;
       const next = state === 'steering' ? await this.#round(signal) : look;
       this.#faults = 0;
       return next;
@@ -108,30 +130,46 @@ export class Steering {
       this.#warn(error);
       const wait = Math.min(pause * 2 ** this.#faults, longestPause);
       this.#faults += 1;
-      await sleep(wait, undefined, { signal }).catch(() => {});
+      await this.#lead.wait(wait, signal);
       return 0;
     }
   }
 
   async #round(signal: AbortSignal): Promise<number> {
-    const { view } = this.#options;
+    const { view, metrics } = this.#options;
     this.#observe();
     if (view.unsynced() !== undefined) return look;
     const most = this.#rate.left(performance.now());
-    let planned = this.#plan(most);
+    let planned = await this.#plan(most, signal);
     if (await this.#knowledge.learn(planned.unknown, (error) => this.#warn(error), signal)) {
       this.#observe();
-      planned = this.#plan(most);
+      planned = await this.#plan(most, signal);
     }
-    const { nominations, again } = planned;
+    const { nominations, queues, isCut, again } = planned;
+    this.#turns.done(queues);
+    if (isCut) metrics.cut();
     this.#rate.take(nominations.length);
     for (let from = 0; from < nominations.length; from += sideBySide) {
-      await Promise.all(
-        nominations.slice(from, from + sideBySide).map((nomination) => this.#nominate(nomination, signal)),
-      );
+      const some = this.#upToDate(nominations.slice(from, from + sideBySide));
+      await Promise.all(some.map((nomination) => this.#nominate(nomination, signal)));
     }
     if (nominations.length === most) return 1000 / perSecond;
+    if (isCut) return 0;
     return again === undefined ? look : Math.min(look, Math.max(0, again - Date.now()));
+  }
+
+  /** Nominations of which nothing has changed since they were planned; others are planned anew in the next round. */
+  #upToDate(nominations: readonly Nomination[]): Nomination[] {
+    const { view, metrics } = this.#options;
+    const takes = takesBy(view.policy(), view.readiness, Date.now());
+    const waiting = this.#waiting();
+    const nodes = new Map(Array.from(view.readiness.nodes(), (node) => [node.name, node]));
+    return nominations.filter(({ pod, node }) => {
+      const latest = { pod: waiting.get(pod.uid), node: nodes.get(node), takes };
+      if (!isOutdated({ pod }, latest)) return true;
+      metrics.nominated('outdated');
+      return false;
+    });
   }
 
   #waiting(): Map<string, WaitingPod> {
@@ -147,24 +185,26 @@ export class Steering {
     }
   }
 
-  #plan(most: number): Plan {
-    const { readiness, policy } = this.#options.view;
-    const began = performance.now();
+  async #plan(most: number, signal: AbortSignal): Promise<Plan> {
+    const { view } = this.#options;
     const now = Date.now();
-    const nodes = [...readiness.nodes()];
-    const known = {
-      nodes,
-      takes: takesBy(policy(), readiness, now),
-      room: (node: string) => this.#knowledge.room(node),
-      volumes: (pod: WaitingPod) => this.#knowledge.volumes(pod),
+    const known: Known = {
+      nodes: [...view.readiness.nodes()],
+      takes: takesBy(view.policy(), view.readiness, now),
+      room: (node) => this.#knowledge.room(node),
+      volumes: (pod) => this.#knowledge.volumes(pod),
       history: this.#history,
       // the same for a while, as what was asked about some nodes is known for a while
       start: Math.floor(now / 10_000) * 61,
       now,
     };
-    const planned = plan(this.#waiting().values(), known, most);
-    this.#cost = performance.now() - began;
-    return planned;
+    const waiting = this.#waiting().values();
+    const { value, busy } = await inSlices(
+      (work) => planning(waiting, known, { most, budget: planLimits.roundSteps, work, turns: this.#turns }),
+      signal,
+    );
+    this.#cost += busy;
+    return value;
   }
 
   async #nominate(nomination: Nomination, signal: AbortSignal): Promise<void> {

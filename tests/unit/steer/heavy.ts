@@ -1,0 +1,26 @@
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { node, now, waiting } from './support.ts';
+
+/** As many as a large cluster has. */
+export const manyNodes = Array.from({ length: 1002 }, (_, index) => node(`n${index}`));
+
+/** A pod that no node suits, which is found out with the last of 280 expressions; no other pod is of its kind. */
+export function heavy(name: string, index: number): WaitingPod {
+  const matchExpressions = Array.from({ length: 280 }, (_, nth) => ({
+    key: nth < 279 ? `key-${nth}` : 'name',
+    operator: nth < 279 ? 'DoesNotExist' : 'In',
+    ...(nth === 279 && { values: [`none-${index}`] }),
+  }));
+  return waiting(name, {
+    namespace: 'hostile',
+    group: name,
+    heldSince: now - 60_000,
+    wish: {
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+        },
+      },
+    },
+  });
+}

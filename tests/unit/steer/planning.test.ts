@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { inSlices, restAfter } from '../../../webhook/cluster/steer/slices.ts';
+import { planLimits } from '../../../webhook/limits.ts';
+import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
+import { type Bounds, type Known, type Plan, plan, planning } from '../../../webhook/steer/plan.ts';
+import { Turns } from '../../../webhook/steer/turns.ts';
+import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { Work, withoutPauses } from '../../../webhook/steer/work.ts';
+import { heavy, manyNodes } from './heavy.ts';
+import { longestTurn } from './longest-turn.ts';
+import { type Scenario, scenario } from './scenarios.ts';
+import { known, node, now, room, waiting } from './support.ts';
+
+const { roundSteps, sliceSteps } = planLimits;
+
+const described = ({ nominations, unknown }: Plan) => ({
+  nominations: nominations.map(({ pod, node: to, why }) => `${pod.name}>${to} ${why}`),
+  unknown: unknown.rooms,
+});
+
+const planOf = ({ pods, known: view, most }: Scenario): Plan => plan(pods, view, most);
+
+const run = (pods: WaitingPod[], view: Known, more: Partial<Bounds> = {}): Plan =>
+  withoutPauses(
+    planning(pods, view, { most: 100, budget: roundSteps, work: new Work(), turns: new Turns(), ...more }),
+  );
+
+suite('a plan in slices', () => {
+  // pods of one namespace; `npm run test:update` writes the file
+  const file = new URL('planned.json', import.meta.url);
+
+  test('is the same as one that is made in one go', () => {
+    const seeds = Array.from({ length: 24 }, (_, index) => index + 1);
+    if (process.env.UPDATE_GOLDEN) {
+      const made = seeds.map((seed) => [seed, described(planOf(scenario(seed)))]);
+      writeFileSync(file, `${JSON.stringify(Object.fromEntries(made), null, 2)}\n`);
+    }
+    const golden = JSON.parse(readFileSync(file, 'utf8'));
+    for (const seed of seeds) {
+      const expected = golden[seed];
+      const { pods, known: view, most } = scenario(seed);
+      assert.deepEqual(described(planOf(scenario(seed))), expected, `scenario ${seed} in one go`);
+      const work = new Work(() => true);
+      assert.deepEqual(described(run(pods, view, { most, work })), expected, `scenario ${seed} in slices`);
+    }
+  });
+
+  test('pauses after so many steps, whatever pods ask for', () => {
+    const pods = Array.from({ length: 1300 }, (_, index) => heavy(`p${index}`, index));
+    let inSlice = 0;
+    const work = new Work((steps) => {
+      inSlice += steps;
+      return inSlice >= sliceSteps;
+    });
+    const slices: number[] = [];
+    const bounds = { most: 100, budget: roundSteps, work, turns: new Turns() };
+    const pausing = planning(pods, known(manyNodes), bounds);
+    let step = pausing.next();
+    for (; step.done !== true; step = pausing.next()) {
+      slices.push(inSlice);
+      inSlice = 0;
+    }
+    slices.push(inSlice);
+    // one node may be looked at when the slice is nearly over: 16 KiB are 257 steps
+    assert.ok(Math.max(...slices) <= sliceSteps + 300, `${Math.max(...slices)} steps in one slice`);
+    assert.ok(slices.length > 10, 'it was not work for many slices');
+    // the pod during which the budget was spent is finished
+    assert.ok(work.spent >= roundSteps && work.spent <= roundSteps + 300 * manyNodes.length);
+    assert.ok(step.value.isCut);
+  });
+
+  test('leaves the event loop to others', async () => {
+    const pods = Array.from({ length: 1300 }, (_, index) => heavy(`p${index}`, index));
+    const measured = longestTurn();
+    const { value } = await inSlices(
+      (work) =>
+        planning(pods, known(manyNodes), { most: 100, budget: 10 * roundSteps, work, turns: new Turns() }),
+      new AbortController().signal,
+    );
+    const { milliseconds, turns } = measured.stop();
+    assert.ok(value.isCut);
+    assert.ok(turns >= 100, `${turns} turns of the event loop`);
+    assert.ok(milliseconds < 200, `nobody else had a turn for ${milliseconds.toFixed(0)} ms`);
+  });
+
+  test('ends when the signal is aborted', async () => {
+    const stop = new AbortController();
+    const pods = Array.from({ length: 100 }, (_, index) => heavy(`p${index}`, index));
+    const sliced = inSlices(
+      (work) => planning(pods, known(manyNodes), { most: 9, budget: Infinity, work, turns: new Turns() }),
+      stop.signal,
+    );
+    setImmediate(() => stop.abort(new Error('over')));
+    await assert.rejects(sliced, /over/);
+  });
+});
+
+test('the rest after a round is ten times as long as its work, and never longer than five seconds', () => {
+  assert.deepEqual([restAfter(0), restAfter(50), restAfter(10_500)], [0, 500, 5000]);
+});
+
+suite('namespaces take turns', () => {
+  /** Rounds until all of some pods were nominated, at most so many. */
+  function roundsUntil(pods: WaitingPod[], name: string, view: Known, most: number, limit: number): number {
+    const turns = new Turns();
+    const left = new Set(pods);
+    for (let round = 1; round <= limit; round += 1) {
+      const planned = run([...left], view, { most, turns });
+      turns.done(planned.queues);
+      for (const { pod } of planned.nominations) {
+        if (pod.name === name) return round;
+        left.delete(pod);
+      }
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+  const other = waiting('web', { heldSince: now - 1 });
+
+  test('5,000 pods that cost much do not keep the pod of another namespace waiting', () => {
+    const hostile = Array.from({ length: 5000 }, (_, index) => heavy(`p${index}`, index));
+    assert.equal(roundsUntil([...hostile, other], 'web', known(manyNodes), 25, 5), 1);
+  });
+
+  test('nor do 5,000 pods that can be nominated, where one nomination may be made at a time', () => {
+    const hostile = Array.from({ length: 5000 }, (_, index) =>
+      waiting(`p${index}`, { namespace: 'hostile', group: `p${index}`, requests: { pods: 1 } }),
+    );
+    const large = manyNodes.map((one) => ({ ...one, allocatable: { cpu: 1e6, pods: 1e6 } }));
+    assert.ok(roundsUntil([...hostile, other], 'web', known(large), 1, 5) <= 2);
+  });
+
+  test('nor do 40 namespaces whose first pods spend the budget', () => {
+    const hostile = Array.from({ length: 400 }, (_, index) => ({
+      ...heavy(`p${index}`, index),
+      namespace: `hostile-${index % 40}`,
+    }));
+    assert.ok(roundsUntil([...hostile, other], 'web', known(manyNodes), 25, 40) <= 15);
+  });
+
+  test('a namespace whose share is spent goes on when all others are done', () => {
+    const hostile = Array.from({ length: 100 }, (_, index) => heavy(`p${index}`, index));
+    const work = new Work();
+    run([...hostile, other], known(manyNodes), { work });
+    assert.ok(work.spent >= roundSteps);
+  });
+
+  test('whatever is left over has its turn in a later round, the oldest refusals first', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ namespace: fc.constantFrom('a', 'b', 'c'), age: fc.nat(50) }), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        fc.integer({ min: 1, max: 400 }),
+        (made, budget) => {
+          const pods = made.map(({ namespace, age }, index) =>
+            waiting(`p${index}`, { namespace, heldSince: now - 1000 * age - 2000, requests: { cpu: 9999 } }),
+          );
+          const turns = new Turns();
+          const judged: WaitingPod[] = [];
+          // each round judges one pod at least, and a namespace with more of them has every third one
+          for (let round = 0; round < 3 * pods.length; round += 1) {
+            const passedOver = (pod: WaitingPod): void => {
+              judged.push(pod);
+            };
+            turns.done(run(pods, known([node('n1'), node('n2')], { passedOver }), { budget, turns }).queues);
+          }
+          assert.equal(new Set(judged).size, pods.length);
+          for (const own of Map.groupBy(new Set(judged), ({ namespace }) => namespace).values()) {
+            const since = own.map(({ heldSince = 0 }) => heldSince);
+            assert.deepEqual(
+              since,
+              since.toSorted((one, two) => one - two),
+            );
+          }
+        },
+      ),
+    );
+  });
+});
+
+suite('what one question may cost', () => {
+  const spread = [{ maxSkew: 1, selects: [{ key: 'app', operator: 'Exists' }], itself: true }];
+  const shy = waiting('shy', {
+    heldSince: now - 5000,
+    neighbours: { spread, apart: [], kind: JSON.stringify(spread) },
+  });
+  const crowd = (count: number) => ({
+    ...room({}),
+    pods: new Map(
+      Array.from({ length: count }, (_, index) => [
+        `u${index}`,
+        { namespace: 'shop', labels: { app: 'web' }, leaving: false },
+      ]),
+    ),
+  });
+  const nodes: NodeFacts[] = [node('n1'), node('n2')];
+  const sent = (count: number): number =>
+    run([shy], known(nodes, { room: (name) => crowd(name === 'n1' ? 0 : count) })).nominations.length;
+
+  test('the pods of an ordinary node are looked at, those of one with very many are left to the scheduler', () => {
+    assert.deepEqual([sent(500), sent(60_000)], [0, 1]);
+  });
+});
