@@ -76,7 +76,7 @@ export function limitsFor(memory: number, heap: number): MemoryLimits {
     // an idle TLS connection costs about 50 KiB
     connections: Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096),
     texts: Math.min(Math.max(memory / 16, 2 * serverLimits.body.mutate), 256 * MiB),
-    parsed: Math.min(Math.max(heap / 4, 16 * MiB), 512 * MiB),
+    parsed: Math.min(Math.max(heap / 6, 16 * MiB), 512 * MiB),
   };
 }
 

@@ -9,7 +9,7 @@ test('limits follow the memory of the container', () => {
   assert.deepEqual(limitsFor(512 * MiB, 259 * MiB), {
     connections: 1024,
     texts: 32 * MiB,
-    parsed: 64.75 * MiB,
+    parsed: (259 * MiB) / 6,
   });
   const small = limitsFor(64 * MiB, 32 * MiB);
   assert.ok(small.connections >= 128 && small.texts >= serverLimits.body.mutate && small.parsed >= 16 * MiB);

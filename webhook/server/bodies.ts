@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CniGateError, messageOf } from '../errors.ts';
 import { type MemoryLimits, serverLimits } from '../limits.ts';
 import { Budget } from './budget.ts';
@@ -60,12 +61,14 @@ export class Bodies {
    *
    * @param request as it was parsed
    */
-  async answering<T>(request: object, handler: () => T | Promise<T>): Promise<T> {
+  async answering<T>(request: { body: unknown }, handler: () => T | Promise<T>): Promise<T> {
     const room = this.#rooms.get(request);
     if (room) room.taken = true;
     try {
       return await handler();
     } finally {
+      // Fastify keeps the request until its answer is written: the next body must not be parsed beside this one
+      request.body = undefined;
       if (room) this.#parsed.give(room.bytes);
     }
   }
@@ -193,13 +196,19 @@ export class Bodies {
     });
   }
 
-  #wait(budget: Budget, bytes: number, payload: IncomingMessage): Promise<boolean> {
-    const late = AbortSignal.timeout(serverLimits.roomWait);
+  async #wait(budget: Budget, bytes: number, payload: IncomingMessage): Promise<boolean> {
     this.#lookForSlow();
     // who went away must not stand in line
-    const gone = new AbortController();
-    payload.socket.once('close', () => gone.abort());
-    return budget.take(bytes, AbortSignal.any([late, gone.signal]));
+    const over = new AbortController();
+    const stop = (): void => over.abort();
+    const late = setTimeout(stop, serverLimits.roomWait);
+    payload.socket.once('close', stop);
+    const room = await budget.take(bytes, over.signal);
+    clearTimeout(late);
+    payload.socket.off('close', stop);
+    // a line of large bodies must not be parsed in one go: others have their turn in between
+    await nextTurn();
+    return room;
   }
 
   /** While others wait for room, bodies that arrive slowly have to give theirs back. */
