@@ -1,6 +1,7 @@
 /** Attacks on a server with the memory of its container, and ordinary calls meanwhile. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -180,6 +181,15 @@ test('a connection that has not sent a request in time is closed; one that has h
   good.write(head('/gate', Buffer.byteLength(binding)) + binding);
   await once(good, 'data');
   assert.equal(answer.match(/HTTP\/1\.1 200 /g)?.length, 2);
+});
+
+test('a thousand calls at a time are answered: no limit bites ordinary load', async (t) => {
+  const server = await startSmallServer(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+  t.after(() => agent.destroy());
+  const answers = await Promise.all(Array.from({ length: 1000 }, () => server.call('/mutate', pod, agent)));
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.doesNotMatch(await server.metrics(), /^cni_gate_overload_total\{/m);
 });
 
 test('probes are answered while others hold many connections to their port, and scrape without end', async (t) => {

@@ -18,6 +18,7 @@ export class Metrics {
   readonly #badRequests: Counter<'code'>;
   readonly #patchFailures: Counter;
   readonly #reloads: Counter<'source' | 'result'>;
+  readonly #lastReload: Gauge<'source'>;
   readonly #certificateExpiry: Gauge;
   readonly #overload: Counter<'limit'>;
 
@@ -58,6 +59,12 @@ export class Metrics {
       name: 'cni_gate_reloads_total',
       help: 'Attempts to reload a changed file, by what was reloaded and the result.',
       labelNames: ['source', 'result'],
+      registers,
+    });
+    this.#lastReload = new Gauge({
+      name: 'cni_gate_last_reload_successful',
+      help: 'Whether the last change of a file could be taken over.',
+      labelNames: ['source'],
       registers,
     });
     this.#certificateExpiry = new Gauge({
@@ -109,6 +116,7 @@ export class Metrics {
     result: 'success' | 'failure',
   ): void {
     this.#reloads.inc({ source, result });
+    this.#lastReload.set({ source }, result === 'success' ? 1 : 0);
   }
 
   certificateExpires(notAfter: Date): void {
