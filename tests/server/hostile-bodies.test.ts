@@ -131,7 +131,7 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
       `[${'{},'.repeat(2_000_000)}{}]`,
       413,
       'REVIEW_TOO_LARGE',
-      /may take 7\d\d MiB of memory; the server has \d+ MiB for one call/,
+      /may take 6\d\d MiB of memory; the server has \d+ MiB for one call/,
     ],
   ];
   for (const [name, body, status, code, text] of cases) {
