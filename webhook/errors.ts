@@ -18,6 +18,7 @@ export const errorCodes = {
   CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
   CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is larger than an AdmissionReview can be.',
   CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not sent as plain application/json.',
+  CNI_GATE_BUSY: 'The server has no memory left for another admission call at this moment.',
   CNI_GATE_NOT_FOUND: 'The server has no such path, or serves it by another method.',
   CNI_GATE_NAMESPACE_UNKNOWN: 'A pod came from a namespace whose labels are not known.',
   CNI_GATE_DAEMONSET_UNKNOWN: 'A profile that is in use names a DaemonSet that does not exist.',

@@ -1,4 +1,93 @@
 /**
+ * What others can send or create is bounded before it is kept or computed on. Every such limit stands here with its
+ * unit and its reason; docs/reference/limits.md is for people who meet one.
+ */
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
+export const serverLimits = {
+  /**
+   * The largest body, by path. The API server takes objects of at most 3 MiB
+   * (`MaxRequestBodyBytes`, staging/src/k8s.io/apiserver/pkg/server/config.go).
+   */
+  body: {
+    /** The pod, which JSON may write longer than the client did: `<` becomes six bytes. */
+    mutate: 7 * MiB,
+    /** A Binding has about 1 KiB, a pod that is created with `spec.nodeName` up to 3 MiB. No call has an old object. */
+    gate: 4 * MiB,
+    /** Object and old object, with at most 256 KiB of annotations each. */
+    namespaces: 1 * MiB,
+  },
+  /** Levels of lists and objects in a body. A pod has about 15, its `managedFields` as many again. */
+  depth: 256,
+  /** Bytes of a body, or of what it becomes, that may use the part of a budget which large ones have to leave free. */
+  smallBody: 1 * MiB,
+  /** How long a body waits for room before the call is answered with 429. Well below `timeoutSeconds`. */
+  roomWait: 2_000,
+  /** A body that has not arrived whole after this time loses its room, if others wait for room. */
+  slowBody: 1_000,
+  /** From the first byte of a connection or request to the end of the request's headers. */
+  headersTimeout: 10_000,
+  /** From the first byte of a request to the last of its body. The API server sends a request at once. */
+  requestTimeout: 15_000,
+  handshakeTimeout: 5_000,
+  /** How often these times are compared with the clock. */
+  timeoutCheck: 1_000,
+  /** Go's HTTP client keeps idle connections for 90 s: the server must not close them first. */
+  keepAliveTimeout: 95_000,
+  /** No answer takes longer: the API server waits at most 30 s. A client that does not read it can lose its connection. */
+  answerTimeout: 35_000,
+} as const;
+
+/** Limits of the port for probes and metrics. Bytes and milliseconds. */
+export const opsLimits = {
+  /** The kubelet's probes and a few scrapers. */
+  connections: 64,
+  /** No request to this port has a body. */
+  body: 1 * KiB,
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  keepAliveTimeout: 75_000,
+  answerTimeout: 10_000,
+  /** Metrics are collected at most once in this time; scrapes in between get the same text. */
+  metricsAge: 1_000,
+} as const;
+
+/** Limits of the admission server that follow the memory of its container. */
+export interface MemoryLimits {
+  /** Connections, in or after their TLS handshake. */
+  connections: number;
+  /** Bytes of all bodies that arrive or wait to be parsed. */
+  texts: number;
+  /** Bytes of heap for all parsed bodies that are not answered yet, as estimated before they are parsed. */
+  parsed: number;
+}
+
+/**
+ * @param memory bytes that the container may use
+ * @param heap bytes that V8 may use of them for its heap
+ */
+export function limitsFor(memory: number, heap: number): MemoryLimits {
+  return {
+    // an idle TLS connection costs about 50 KiB
+    connections: Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096),
+    texts: Math.min(Math.max(memory / 16, 2 * serverLimits.body.mutate), 256 * MiB),
+    parsed: Math.min(Math.max(heap / 6, 16 * MiB), 512 * MiB),
+  };
+}
+
+/** The limits for this process: those of its control group, or of the machine where it is in none with a limit. */
+export function memoryLimits(): MemoryLimits {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return limitsFor(memory, getHeapStatistics().heap_size_limit);
+}
+
+/**
  * What bounds the planning of nominations. The unit of work is a step: about one comparison with a node or a pod, some
  * 20 to 100 nanoseconds.
  */

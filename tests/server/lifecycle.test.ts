@@ -67,11 +67,24 @@ test('a configuration is reloaded when a ConfigMap mount swaps its link, and a w
   const metrics = (await server.ops('/metrics')).body;
   assert.match(metrics, /cni_gate_reloads_total\{source="configuration",result="success"\} 1\n/);
   assert.match(metrics, /cni_gate_reloads_total\{source="configuration",result="failure"\} 1\n/);
+  assert.match(metrics, /cni_gate_last_reload_successful\{source="configuration"\} 0\n/);
 
   rmSync(join(path, '..data'));
   await sleep(100);
   publish('..4', configuration('mirror/four'));
   await eventually(server, async () => (await injectedImage(server)) === 'mirror/four');
+  assert.match(
+    (await server.ops('/metrics')).body,
+    /cni_gate_last_reload_successful\{source="configuration"\} 1\n/,
+  );
+
+  // unreadable for a while, then as before
+  rmSync(join(path, '..data'));
+  const successful = async (expected: number): Promise<boolean> =>
+    (await server.ops('/metrics')).body.includes(`successful{source="configuration"} ${expected}\n`);
+  await eventually(server, () => successful(0));
+  symlinkSync('..4', join(path, '..data'));
+  await eventually(server, () => successful(1));
 });
 
 test('labels of namespaces come from a file of cluster objects, reloaded when it changes', async (t) => {

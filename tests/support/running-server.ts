@@ -46,6 +46,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     drainDelay: 0,
     drainTimeout: 2000,
     interval: 20,
+    metricsAge: 0,
     certificate: (events) => selfMadeCertificate(['localhost', '127.0.0.1'], 1, events),
     ...options,
   });

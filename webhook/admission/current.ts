@@ -3,6 +3,7 @@ import { env } from '../../validator/contract.ts';
 import { networkStatusPath, podInfoVolume, validatorContainer } from '../names.ts';
 import { own } from '../own.ts';
 import type { Demand } from './demand.ts';
+import { isObject } from './envelope.ts';
 import {
   allContainers,
   type Container,
@@ -37,11 +38,12 @@ export function isOurContainer({ name, env: variables }: Container): boolean {
  * the file that ours has.
  */
 export function isOurVolume(volume: Volume, pod: Pod): boolean {
-  const { downwardAPI } = volume as { downwardAPI?: { items?: { path?: string }[] | null } | null };
-  if (volume.name !== podInfoVolume || !downwardAPI) return false;
+  const { downwardAPI } = volume;
+  if (volume.name !== podInfoVolume || !isObject(downwardAPI)) return false;
+  // decoding does not look into volumes, so anything may stand here
+  const items: unknown[] = Array.isArray(downwardAPI.items) ? downwardAPI.items : [];
   return (
-    (downwardAPI.items ?? []).some(({ path }) => path === networkStatusPath) ||
-    !isMountedByOthers(volume, pod)
+    items.some((item) => isObject(item) && item.path === networkStatusPath) || !isMountedByOthers(volume, pod)
   );
 }
 

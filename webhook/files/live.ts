@@ -64,8 +64,14 @@ export class LiveFiles<T> {
   #reload(): void {
     const { onReload, onError, parse } = this.#options;
     try {
+      const before = this.#texts;
+      // a file that could not be read has changed when it is back, whatever is in it
+      this.#texts = [];
       const texts = this.#read();
-      if (texts.every((text, index) => text === this.#texts[index])) return;
+      if (texts.every((text, index) => text === before[index])) {
+        this.#texts = texts;
+        return;
+      }
       // remembered before it is parsed: a wrong file is told once, not at every look
       this.#texts = texts;
       this.#value = parse(texts);

@@ -1,25 +1,24 @@
 import type { Server } from 'node:https';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { type MutateContext, mutate } from '../admission/mutate.ts';
 import { reviewNamespace } from '../admission/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
 import { CniGateError } from '../errors.ts';
 import { type GateSources, gate } from '../gate/gate.ts';
+import { type MemoryLimits, memoryLimits, serverLimits } from '../limits.ts';
+import { Bodies } from './bodies.ts';
 import type { ClientCertificates } from './client-certificates.ts';
+import { Connections } from './connections.ts';
 import { timeToAnswer } from './deadline.ts';
 import { logDecision } from './decision-log.ts';
 import { answerErrors } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
 import { type CertificatePair, secureOptions } from './tls.ts';
-
-/** Object and old object of at most 3 MiB each (etcd's limit as the API server sets it), and the envelope. */
-const bodyLimit = 7 * 1024 * 1024;
-
-/** Go's HTTP client keeps idle connections for 90 s: the server must not close them first. */
-const keepAliveTimeout = 95_000;
-
-/** A body that takes longer than the longest admission time-out is of no use to anybody. */
-const requestTimeout = 30_000;
 
 export interface AppOptions {
   certificate: CertificatePair;
@@ -30,30 +29,51 @@ export interface AppOptions {
   /** Asked of every caller, where there is one. */
   clients?: ClientCertificates | undefined;
   metrics: Metrics;
+  /** Those of this process where nothing is given. */
+  limits?: MemoryLimits;
   log: FastifyBaseLogger;
+}
+
+/** What the API server adds to the URL. */
+interface Timed {
+  Querystring: { timeout?: string };
 }
 
 /** The admission server: HTTPS, HTTP/1.1, `POST /mutate`, `/gate` and `/namespaces`. Nothing else is answered here. */
 export function buildApp(options: AppOptions): FastifyInstance<Server> {
-  const { context, metrics, clients } = options;
+  const { context, metrics, clients, limits = memoryLimits() } = options;
+  const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
+  metrics.measureBodies(() => bodies.inFlight);
+  const connections = new Connections(limits.connections, serverLimits.answerTimeout, () =>
+    metrics.overload('connections'),
+  );
   const app = fastify({
     https: {
       ...secureOptions(options.certificate, clients?.authorities),
+      handshakeTimeout: serverLimits.handshakeTimeout,
+      headersTimeout: serverLimits.headersTimeout,
+      requestTimeout: serverLimits.requestTimeout,
+      connectionsCheckingInterval: serverLimits.timeoutCheck,
       // who shows none gets an answer that says so, and not a broken handshake
       ...(clients && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    bodyLimit,
-    keepAliveTimeout,
-    requestTimeout,
-    // A pod may hold any key; nothing here copies keys by assignment, and the API server judges the names.
-    onProtoPoisoning: 'ignore',
-    onConstructorPoisoning: 'ignore',
+    keepAliveTimeout: serverLimits.keepAliveTimeout,
+    requestTimeout: serverLimits.requestTimeout,
     // While it closes, a call on an open connection is still answered.
     return503OnClosing: false,
   });
-  app.removeContentTypeParser('text/plain');
+  // A pod may hold any key, `__proto__` as well; nothing here copies keys by assignment.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (request, payload, done) =>
+    bodies.parse(request, payload, done),
+  );
+  connections.bound(app.server);
+  app.addHook('onResponse', (request, _reply, done) => {
+    connections.answered(request.raw);
+    done();
+  });
   answerErrors(app, metrics);
   if (clients) {
     app.server.on('secureConnection', (socket) => clients.connected(socket));
@@ -71,34 +91,46 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
       );
     }
   });
-  app.post<{ Querystring: { timeout?: string } }>('/mutate', async (request) => {
-    const start = process.hrtime.bigint();
-    const mutation = await mutate(
-      request.body,
-      context(),
-      AbortSignal.timeout(timeToAnswer(request.query.timeout)),
-    );
-    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-    metrics.answered('mutate', mutation.decision, seconds);
-    logDecision(request.log, 'mutate', mutation, seconds);
-    return mutation.review;
-  });
-  app.post<{ Querystring: { timeout?: string } }>('/gate', async (request) => {
-    const start = process.hrtime.bigint();
-    const signal = AbortSignal.timeout(timeToAnswer(request.query.timeout));
-    const gated = await gate(request.body, options.gate(), Date.now(), signal);
-    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-    metrics.answered('gate', gated.decision, seconds);
-    logDecision(request.log, 'gate', gated, seconds);
-    return respond(gated.request.uid, gated.decision);
-  });
-  app.post('/namespaces', async (request) => {
-    const start = process.hrtime.bigint();
-    const reviewed = reviewNamespace(request.body, context().policy);
-    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-    metrics.answered('namespaces', reviewed.decision, seconds);
-    logDecision(request.log, 'namespaces', reviewed, seconds);
-    return respond(reviewed.request.uid, reviewed.decision);
-  });
+  /** Runs a handler while the connection counts as one that is worked for, and within the room of the body. */
+  const answering = <T>(request: FastifyRequest, handler: () => Promise<T>): Promise<T> => {
+    connections.working(request.raw);
+    return bodies.answering(request, handler);
+  };
+  const { body: bodyLimit } = serverLimits;
+  app.post<Timed>('/mutate', { bodyLimit: bodyLimit.mutate }, (request) =>
+    answering(request, async () => {
+      const start = process.hrtime.bigint();
+      const mutation = await mutate(
+        request.body,
+        context(),
+        AbortSignal.timeout(timeToAnswer(request.query.timeout)),
+      );
+      const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+      metrics.answered('mutate', mutation.decision, seconds);
+      logDecision(request.log, 'mutate', mutation, seconds);
+      return mutation.review;
+    }),
+  );
+  app.post<Timed>('/gate', { bodyLimit: bodyLimit.gate }, (request) =>
+    answering(request, async () => {
+      const start = process.hrtime.bigint();
+      const signal = AbortSignal.timeout(timeToAnswer(request.query.timeout));
+      const gated = await gate(request.body, options.gate(), Date.now(), signal);
+      const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+      metrics.answered('gate', gated.decision, seconds);
+      logDecision(request.log, 'gate', gated, seconds);
+      return respond(gated.request.uid, gated.decision);
+    }),
+  );
+  app.post('/namespaces', { bodyLimit: bodyLimit.namespaces }, (request) =>
+    answering(request, async () => {
+      const start = process.hrtime.bigint();
+      const reviewed = reviewNamespace(request.body, context().policy);
+      const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+      metrics.answered('namespaces', reviewed.decision, seconds);
+      logDecision(request.log, 'namespaces', reviewed, seconds);
+      return respond(reviewed.request.uid, reviewed.decision);
+    }),
+  );
   return app;
 }

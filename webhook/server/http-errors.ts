@@ -18,6 +18,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   CNI_GATE_NOT_FOUND: 404,
   CNI_GATE_CLIENT_CERTIFICATE: 401,
   CNI_GATE_CLIENT_NAME: 403,
+  CNI_GATE_BUSY: 429,
 };
 
 type Request = FastifyRequest<RouteGenericInterface, Server>;
@@ -27,20 +28,11 @@ type Reply = FastifyReply<RouteGenericInterface, Server>;
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
   switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new CniGateError(
-        'CNI_GATE_REVIEW_TOO_LARGE',
-        `the body is larger than ${request.routeOptions.bodyLimit} bytes; no AdmissionReview needs more`,
-      );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new CniGateError(
         'CNI_GATE_REVIEW_MEDIA',
         `expected Content-Type application/json, got ${request.headers['content-type'] ?? 'none'}`,
       );
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new CniGateError('CNI_GATE_REVIEW_SYNTAX', 'expected an AdmissionReview, got an empty body');
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new CniGateError('CNI_GATE_REVIEW_SYNTAX', 'the body is shorter than its Content-Length');
   }
   if (error.statusCode === 400) {
     return new CniGateError('CNI_GATE_REVIEW_SYNTAX', `the body is not JSON: ${firstLine(error)}`);
@@ -61,6 +53,8 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
     const facts = { code: error.code, status, remote: request.ip, method: request.method, path: request.url };
     if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
     else request.log.warn(facts, error.message);
+    // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
+    if (status === 429) reply.header('retry-after', '1');
     return reply.code(status).send({ code: error.code, message: error.message });
   };
   app.setErrorHandler((error: FastifyError, request, reply) =>

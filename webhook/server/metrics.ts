@@ -7,6 +7,9 @@ const durationBuckets = [
   50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
 ];
 
+/** A limit that stopped somebody. */
+export type OverloadLimit = 'text' | 'parsed' | 'slow-body' | 'cost' | 'connections' | 'ops-connections';
+
 /** Every metric of the server. Names follow https://prometheus.io/docs/practices/naming/. */
 export class Metrics {
   readonly registry = new Registry();
@@ -15,7 +18,9 @@ export class Metrics {
   readonly #badRequests: Counter<'code'>;
   readonly #patchFailures: Counter;
   readonly #reloads: Counter<'source' | 'result'>;
+  readonly #lastReload: Gauge<'source'>;
   readonly #certificateExpiry: Gauge;
+  readonly #overload: Counter<'limit'>;
 
   constructor() {
     const registers = [this.registry];
@@ -56,10 +61,40 @@ export class Metrics {
       labelNames: ['source', 'result'],
       registers,
     });
+    this.#lastReload = new Gauge({
+      name: 'cni_gate_last_reload_successful',
+      help: 'Whether the last change of a file could be taken over.',
+      labelNames: ['source'],
+      registers,
+    });
     this.#certificateExpiry = new Gauge({
       name: 'cni_gate_certificate_not_after_timestamp_seconds',
       help: 'When the serving certificate expires, in seconds since the epoch.',
       registers,
+    });
+    this.#overload = new Counter({
+      name: 'cni_gate_overload_total',
+      help: 'Calls that were not answered and connections that were closed because of a limit.',
+      labelNames: ['limit'],
+      registers,
+    });
+  }
+
+  /** A limit stopped a call or closed a connection. */
+  overload(limit: OverloadLimit): void {
+    this.#overload.inc({ limit });
+  }
+
+  /** Tells how much of the memory for bodies is used, whenever somebody asks. */
+  measureBodies(inFlight: () => { text: number; parsed: number }): void {
+    new Gauge({
+      name: 'cni_gate_bodies_in_flight_bytes',
+      help: 'Memory reserved for bodies of admission calls: texts, and what they are parsed into, as estimated.',
+      labelNames: ['form'],
+      registers: [this.registry],
+      collect() {
+        for (const [form, bytes] of Object.entries(inFlight())) this.set({ form }, bytes);
+      },
     });
   }
 
@@ -81,6 +116,7 @@ export class Metrics {
     result: 'success' | 'failure',
   ): void {
     this.#reloads.inc({ source, result });
+    this.#lastReload.set({ source }, result === 'success' ? 1 : 0);
   }
 
   certificateExpires(notAfter: Date): void {

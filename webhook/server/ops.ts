@@ -1,25 +1,49 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
+import { opsLimits } from '../limits.ts';
+import { Connections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
+import { sharedFor } from './shared-for.ts';
 
 /** What the kubelet and Prometheus ask, on a plain port of its own. */
 export interface OpsOptions {
   metrics: Metrics;
   /** Why no calls should come here now, or undefined when they may. */
   unready: () => string | undefined;
+  /** Milliseconds for which scrapes share one text. */
+  metricsAge: number;
 }
 
 /** `/livez`, `/readyz` and `/metrics`. */
 export function buildOps(options: OpsOptions): FastifyInstance {
-  const app = fastify({ logger: false });
+  const { registry } = options.metrics;
+  const app = fastify({
+    logger: false,
+    bodyLimit: opsLimits.body,
+    keepAliveTimeout: opsLimits.keepAliveTimeout,
+    requestTimeout: opsLimits.requestTimeout,
+    http: {
+      headersTimeout: opsLimits.headersTimeout,
+      requestTimeout: opsLimits.requestTimeout,
+      connectionsCheckingInterval: opsLimits.requestTimeout,
+    },
+  });
+  const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, () =>
+    options.metrics.overload('ops-connections'),
+  );
+  connections.bound(app.server);
+  app.addHook('onResponse', (request, _reply, done) => {
+    connections.answered(request.raw);
+    done();
+  });
+  const scrape = sharedFor(options.metricsAge, async () => Buffer.from(await registry.metrics()));
   app.get('/livez', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
     const reason = options.unready();
     return reason === undefined ? 'ok\n' : reply.code(503).send(`${reason}\n`);
   });
   app.get('/metrics', async (_request, reply) => {
-    const { registry } = options.metrics;
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.type(registry.contentType).send(await scrape());
   });
   app.setNotFoundHandler((request, reply) => {
     const message = `no ${request.method} ${request.url} here; there are GET /livez, /readyz and /metrics`;

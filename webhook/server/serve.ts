@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
+import { opsLimits } from '../limits.ts';
 import { buildApp } from './app.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -51,6 +52,8 @@ export interface ServeOptions {
   signal?: AbortSignal;
   /** Milliseconds between two looks at files. */
   interval?: number;
+  /** Milliseconds for which scrapes of the metrics share one text. */
+  metricsAge?: number;
 }
 
 /** What a view of a cluster gets from the server. */
@@ -109,7 +112,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (!app) return waiting() ?? 'starting';
     return certificate?.unready?.() ?? cluster?.unready?.();
   };
-  const ops = buildOps({ metrics, unready });
+  const ops = buildOps({ metrics, unready, metricsAge: options.metricsAge ?? opsLimits.metricsAge });
   const close = async (): Promise<void> => {
     for (const source of [policies, clients]) source?.close?.();
     await Promise.all([app?.close(), ops.close(), certificate?.close()]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/authority.ts';
+import { serverLimits } from '../../../webhook/limits.ts';
 import { buildApp } from '../../../webhook/server/app.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
@@ -56,5 +57,6 @@ test('a body that does not come is not waited for longer than any admission call
     source.close();
     await app.close();
   });
-  assert.equal(app.server.requestTimeout, 30_000);
+  assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
+  assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);
 });

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { type Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { main } from './command.ts';
+
+const smallMachine = fileURLToPath(new URL('./small-machine.ts', import.meta.url));
+
+export interface SmallServer {
+  port: number;
+  opsPort: number;
+  /** PEM of the authority that signed its certificate. */
+  ca: string;
+  /** An ordinary call, on a connection of its own unless an agent is given. */
+  call(path: string, body: string | Buffer, agent?: Agent | false): Promise<{ status: number; body: string }>;
+  metrics(): Promise<string>;
+  /** The most memory that the process ever had, in MiB. */
+  peak(): number;
+  /** Whether the process runs. */
+  alive(): boolean;
+}
+
+/** Starts `cni-gate serve` as a process of its own, with the heap that Node has in a container of 512 MiB. */
+export async function startSmallServer(t: TestContext): Promise<SmallServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  const authority = join(folder, 'ca.crt');
+  const ports = ['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'];
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--max-old-space-size=256', '--import', smallMachine, main],
+      ...['serve', '--profile', 'cilium', '--tls-ca-out', authority, ...ports],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+  let told: { port: number; opsPort: number } | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg, port, opsPort } = JSON.parse(line);
+    if (msg !== 'serving admission reviews') continue;
+    told = { port, opsPort };
+    break;
+  }
+  if (!told) throw new Error('the server ended');
+  child.stdout.resume();
+  const { port, opsPort } = told;
+  const ca = readFileSync(authority, 'utf8');
+  return {
+    port,
+    opsPort,
+    ca,
+    call: (path, body, agent = false) =>
+      answerOf(
+        request({
+          host: '127.0.0.1',
+          servername: 'localhost',
+          port,
+          path,
+          method: 'POST',
+          ca,
+          agent,
+          headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        }),
+        body,
+      ),
+    metrics: async () =>
+      (await answerOf(httpRequest({ host: '127.0.0.1', port: opsPort, path: '/metrics', agent: false }), ''))
+        .body,
+    peak: () =>
+      Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    alive: () => child.exitCode === null && child.signalCode === null,
+  };
+}
+
+async function answerOf(
+  call: ReturnType<typeof httpRequest>,
+  body: string | Buffer,
+): Promise<{ status: number; body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+  call.on('error', reject).on('response', (response) => {
+    const chunks: Buffer[] = [];
+    response
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('error', reject)
+      .on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+  });
+  call.end(body);
+  return promise;
+}
