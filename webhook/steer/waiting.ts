@@ -1,3 +1,4 @@
+import { nameCharacters, waitingPods } from '../limits.ts';
 import { type ApiPendingPod, type PendingPod, pickPending } from '../gate/pending.ts';
 import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeWish } from '../scheduling/node-selector.ts';
@@ -31,9 +32,6 @@ interface ApiWaitingSpec extends RequestingSpec, Pick<ApiNeighbourly, 'topologyS
 type PromisingContainer = NonNullable<NonNullable<ApiPendingPod['spec']>['initContainers']>[number];
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
-
-/** More characters than this are not kept of what a pod asks of its node: anybody may make such pods. */
-const longest = 16_384;
 
 /** A pod that waits for a node, with all that says where it could go. */
 export interface WaitingPod extends PendingPod {
@@ -71,20 +69,21 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
   };
   const neighbours = pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {});
   const kind = JSON.stringify([pending.profiles, asked]);
-  const unwieldy = kind.length + neighbours.kind.length > longest;
+  const claims = (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+  const characters = claims.reduce((total, { length }) => total + length, kind.length + neighbours.kind.length);
+  const unwieldy = characters > waitingPods.askedCharacters || claims.length > waitingPods.claims;
   return {
     ...pending,
-    ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours }),
+    ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours, claims }),
     unwieldy,
     version: metadata.resourceVersion,
-    nominated: status?.nominatedNodeName ?? '',
+    nominated: shortOf(status?.nominatedNodeName ?? '', ''),
     leaving: typeof metadata.deletionTimestamp === 'string',
-    group: groupOf(metadata),
-    claims: (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-      if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
-      // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
-      return ephemeral ? [`${metadata.name}-${name}`] : [];
-    }),
+    group: shortOf(groupOf(metadata), metadata.uid),
     guesswork: isGuesswork(spec),
   };
 }
@@ -95,7 +94,22 @@ const nothingAsked = {
   requests: {},
   kind: '',
   neighbours: { spread: [], apart: [], kind: '' },
+  claims: [],
 };
+
+const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
+
+/** Bytes that a pod takes in memory, its names and the object itself included: an estimate that is not too small. */
+const ownWeight = 2048;
+
+/** How much memory a pod takes, in bytes, estimated. */
+export function weightOf({ kind, neighbours, claims }: WaitingPod): number {
+  const asked = kind + neighbours.kind;
+  // what is written is kept as text and as objects, of which a short one takes 64 bytes for two characters
+  const values = asked.match(/[{[,]/g)?.length ?? 0;
+  const names = claims.reduce((total, { length }) => total + length + 64, 0);
+  return ownWeight + 3 * asked.length + 64 * values + names;
+}
 
 /** The group of a pod: {@link WaitingPod.group}. */
 export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): string {
