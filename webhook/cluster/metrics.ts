@@ -39,7 +39,7 @@ export class ClusterMetrics {
     });
     this.#ends = new Counter({
       name: 'cni_gate_cluster_watch_ends_total',
-      help: 'Watches of the API server that came to an end, by why. All but reason "ended" are faults.',
+      help: 'Watches of the API server that came to an end, by why. All reasons but "ended" and "stale" are faults.',
       labelNames: ['resource', 'reason'],
       registers,
     });

@@ -83,7 +83,7 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
     version: metadata.resourceVersion,
     nominated: shortOf(status?.nominatedNodeName ?? '', ''),
     leaving: typeof metadata.deletionTimestamp === 'string',
-    group: shortOf(groupOf(metadata), metadata.uid),
+    group: groupOf(metadata),
     guesswork: isGuesswork(spec),
   };
 }
@@ -113,7 +113,7 @@ export function weightOf({ kind, neighbours, claims }: WaitingPod): number {
 
 /** The group of a pod: {@link WaitingPod.group}. */
 export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): string {
-  return ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid;
+  return shortOf(ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid, uid);
 }
 
 /**
