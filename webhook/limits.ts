@@ -27,7 +27,7 @@ export const waitingPods = {
   /** Of all namespaces. */
   most: { count: 10_000, bytes: 32 * MiB },
   /** Of one namespace. */
-  mostOfNamespace: { count: 5000, bytes: 8 * MiB },
+  mostOfNamespace: { count: 5000, bytes: 12 * MiB },
   /** Characters of all that one pod asks of its node. A pod that asks for more is left to the scheduler. */
   askedCharacters: 16 * KiB,
   /** PersistentVolumeClaims of one pod: each costs a question or two. */

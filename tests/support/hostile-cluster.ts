@@ -11,7 +11,7 @@ export function pendingPod(
   { claimName, refusedAt }: { claimName?: string; refusedAt?: string } = {},
 ): object {
   const message =
-    'running Bind plugin "DefaultBinder": admission webhook "bindings.gate.cni-gate.io" denied the request: ' +
+    'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: ' +
     'node n1 is not ready for profile mesh: DaemonSet net/agent is absent there: no pod of it is on the node (CNI_GATE_NODE_NOT_READY)';
   const condition = { type: 'PodScheduled', status: 'False', message, lastTransitionTime: refusedAt };
   return {

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { agentSources } from '../../../webhook/cluster/gate/sources.ts';
+import { agentSources, pendingSource } from '../../../webhook/cluster/gate/sources.ts';
 import { watchGate } from '../../../webhook/cluster/gate/watch.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { Store } from '../../../webhook/cluster/reflector/store.ts';
+import { waitingPods } from '../../../webhook/limits.ts';
 import { pickDaemonSet } from '../../../webhook/readiness/pick.ts';
+import { type ApiWaitingPod, pickWaiting, weightOf } from '../../../webhook/steer/waiting.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
+import { pendingPod } from '../../support/hostile-cluster.ts';
 import { event } from '../../support/reflecting.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 
@@ -81,8 +85,7 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
 }
 
 const named = (name: string) => ({ namespace: 'net', name });
-const daemonSet = (name: string): string =>
-  `/apis/apps/v1/namespaces/net/daemonsets metadata.name=${name}`;
+const daemonSet = (name: string): string => `/apis/apps/v1/namespaces/net/daemonsets metadata.name=${name}`;
 const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
 
 suite('what the gate watches', () => {
@@ -144,6 +147,32 @@ suite('what the gate watches', () => {
     assert.deepEqual([state('agent'), gate.readiness.knows(named('agent'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
+  });
+
+  test('of thousands of pods of one tenant a part is known, those that were refused first, and all of the others', () => {
+    const { keeping } = pendingSource();
+    assert.ok(keeping);
+    const store = new Store(keeping);
+    const put = (namespace: string, name: string, refusedAt?: string): void => {
+      const pod = pendingPod(namespace, name, { ...(refusedAt && { refusedAt }) }) as ApiWaitingPod;
+      store.put({
+        key: `${namespace}/${name}`,
+        uid: pod.metadata.uid,
+        resourceVersion: '1',
+        object: pickWaiting(pod),
+      });
+    };
+    for (let i = 0; i < 100; i += 1) put('small', `${i}`, '2026-11-21T11:59:00Z');
+    for (let i = 0; i < 6000; i += 1) put('large', `new-${i}`);
+    for (let i = 0; i < 10; i += 1) put('large', `old-${i}`, `2026-11-21T10:00:0${i}Z`);
+    const known = (namespace: string, start = ''): number =>
+      [...store.list()].filter((pod) => pod.namespace === namespace && pod.name.startsWith(start)).length;
+    assert.deepEqual([known('small'), known('large', 'old-')], [100, 10]);
+    const { most, mostOfNamespace } = waitingPods;
+    const bytes = [...store.list()].reduce((total, pod) => total + weightOf(pod), 0);
+    assert.ok(known('large') > 1000 && known('large') <= mostOfNamespace.count);
+    assert.ok(store.bytes === bytes && bytes <= most.bytes);
+    assert.equal(store.leftOut, 6010 - known('large'));
   });
 
   test('no pods by an empty selector: those would be all of the namespace', () => {

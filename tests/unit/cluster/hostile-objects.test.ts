@@ -9,12 +9,7 @@ import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { optedInBy } from '../../../webhook/cluster/namespaces/opted-in.ts';
 import { watchNamespaces } from '../../../webhook/cluster/namespaces/watch.ts';
 import { policyOf } from '../../support/configurations.ts';
-import {
-  agentWith,
-  namespaceOf,
-  pendingPod,
-  startHostileCluster,
-} from '../../support/hostile-cluster.ts';
+import { agentWith, namespaceOf, pendingPod, startHostileCluster } from '../../support/hostile-cluster.ts';
 import { apiAgent, apiNode } from '../readiness/objects.ts';
 
 const claimName = 'x'.repeat(1_300_000);
@@ -45,7 +40,8 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const namespaces = watchNamespaces(api.client, inside);
   const gate = watchGate(api.client, () => policy, inside, { optedIn: namespaces.optedIn });
   t.after(() => Promise.all([gate.close(), namespaces.close()]));
-  const names = (): string[] => Array.from(gate.waiting(), ({ namespace, name }) => `${namespace}/${name}`).sort();
+  const names = (): string[] =>
+    Array.from(gate.waiting(), ({ namespace, name }) => `${namespace}/${name}`).sort();
   return {
     api,
     gate,

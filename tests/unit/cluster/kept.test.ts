@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { Kept, type Keeping } from '../../../webhook/cluster/reflector/kept.ts';
+import { type Keeping, Kept } from '../../../webhook/cluster/reflector/kept.ts';
 import { Store } from '../../../webhook/cluster/reflector/store.ts';
 
 interface Thing {
@@ -98,7 +98,9 @@ suite('what is kept where there is too much', () => {
             else seen.set(change.key, change.object.version);
           }
           assert.ok(store.size <= limits.most.count && store.bytes <= limits.most.bytes);
-          const known = new Map(Array.from(store.entries(), ({ key: name, object }) => [name, object.version]));
+          const known = new Map(
+            Array.from(store.entries(), ({ key: name, object }) => [name, object.version]),
+          );
           assert.deepEqual(new Map([...seen].sort()), new Map([...known].sort()));
           for (const [name, latest] of known) assert.equal(latest, told.get(name));
         });

@@ -32,7 +32,10 @@ export interface WatchedDaemonSet {
 export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
 
 /** One DaemonSet. Others are not asked for: any tenant may make some, and large ones. */
-const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<SelectingDaemonSet, WatchedDaemonSet> => ({
+const daemonSetSource = ({
+  namespace,
+  name,
+}: DaemonSetRef): Source<SelectingDaemonSet, WatchedDaemonSet> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },

@@ -1,9 +1,9 @@
+import { objectBytes } from '../../limits.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
-import { objectBytes } from '../../limits.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
-import { Kept, type Keeping } from './kept.ts';
+import { type Keeping, Kept } from './kept.ts';
 import { type ApiObject, entryOf, identityIn, isApiObject, type Metadata } from './object.ts';
 
 /** What is reflected: one kind of objects, all of them or those that a selector chooses. */
@@ -97,7 +97,8 @@ async function pages<O extends ApiObject, T>(
     unreachable(operationOf('GET', path), client.source, new Error(what));
   const read = (item: BoundedText): void => {
     const why = unread(source, item.isTooLong, () => item.head);
-    if (why?.why === 'nameless') throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
+    if (why?.why === 'nameless')
+      throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
     if (why !== undefined) {
       left.push(why);
       return;

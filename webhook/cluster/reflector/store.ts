@@ -1,4 +1,4 @@
-import { Kept, type Keeping } from './kept.ts';
+import { type Keeping, Kept } from './kept.ts';
 import type { Entry } from './object.ts';
 
 /**

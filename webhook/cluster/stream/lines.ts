@@ -9,10 +9,7 @@ const newline = 0x0a;
  * @param most bytes of a line
  * @throws Error where the stream ends within a line
  */
-export async function* linesOf(
-  stream: Readable,
-  most: number,
-): AsyncGenerator<BoundedText, void, undefined> {
+export async function* linesOf(stream: Readable, most: number): AsyncGenerator<BoundedText, void, undefined> {
   let line = new BoundedText(most);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     let from = 0;

@@ -77,7 +77,8 @@ export class ListScanner {
     else if (!part.every((byte) => byte === comma || isBlank(byte))) {
       throw new Error('the answer is not a list of objects');
     }
-    if (this.#envelope.isTooLong) throw new Error(`a list with more than ${listEnvelopeBytes} bytes beside its items`);
+    if (this.#envelope.isTooLong)
+      throw new Error(`a list with more than ${listEnvelopeBytes} bytes beside its items`);
   }
 
   /** Whether the bracket that was just taken opens the items. */
