@@ -72,6 +72,8 @@ export async function startHostileCluster(
       waiting.get(asked.path)?.();
       return;
     }
+    // who lists does not watch any more
+    watches.delete(asked.path);
     const all = [...there(asked.path)];
     if (/\/pods\/[^/]+$/.test(asked.path)) {
       json(response, 404, { code: 404 });

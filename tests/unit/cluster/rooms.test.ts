@@ -45,16 +45,20 @@ test('of the labels of a pod no more is kept than a selector could need', async 
 
 test('a node whose pods are large costs questions about others', async (t) => {
   const annotations = { large: 'x'.repeat(1_300_000) };
-  const large = Array.from({ length: 60 }, (_, index) => pod(`large-${index}`, { annotations }));
-  const items = large.map((one) => JSON.stringify(one)).join(',');
-  const api = await startFakeApi(t, (_, response) => {
-    response.writeHead(200).end(`{"metadata":{},"items":[${items}]}`);
+  const large = Array.from({ length: 20 }, (_, index) => pod(`large-${index}`, { annotations }));
+  const api = await startFakeApi(t, ({ query }, response) => {
+    const items = query.fieldSelector?.startsWith('spec.nodeName=large,') ? large : [];
+    json(response, 200, { metadata: {}, items });
   });
   const rooms = new Rooms(api.client);
-  const nodes = Array.from({ length: 20 }, (_, index) => `n${index}`);
-  await rooms.ask(nodes.slice(0, 2), 0, signal);
-  assert.equal(await rooms.ask(nodes, 0, signal), false, 'there is nothing left of the rate');
-  assert.equal(api.asked.length, 2);
-  await rooms.ask(nodes.slice(5, 6), 3000, signal);
-  assert.equal(api.asked.length, 3, 'it comes back');
+  const small = Array.from({ length: 15 }, (_, index) => `n${index}`);
+  await rooms.ask([...small, 'large'], 0, signal);
+  assert.equal(
+    await rooms.ask(['n20', 'n21'], 0, signal),
+    false,
+    'of 20 at once, 16 and 6 for 25 MB are taken',
+  );
+  assert.equal(api.asked.length, 16);
+  await rooms.ask(['n20'], 1000, signal);
+  assert.equal(api.asked.length, 17, 'they come back');
 });
