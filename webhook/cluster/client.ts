@@ -4,9 +4,11 @@ import { version } from '../version.ts';
 import type { Access } from './access.ts';
 import { Agents } from './agents.ts';
 import { refusal, unreachable } from './errors.ts';
-import { exchange, readBody, Silence } from './exchange.ts';
-import { linesOf } from './lines.ts';
+import { exchange, readBody, readChunks, Silence } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
+import type { BoundedText } from './stream/bounded-text.ts';
+import { linesOf } from './stream/lines.ts';
+import { ListScanner } from './stream/list-scanner.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -22,6 +24,12 @@ export interface RequestOptions {
   timeout?: number;
   /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
   maxBytes?: number;
+}
+
+/** Options of a request whose answer is taken apart while it comes. */
+export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
+  /** How many bytes one object may have. Of a larger one only the beginning is handed on. */
+  objectBytes: number;
 }
 
 const defaultTimeout = 10_000;
@@ -75,6 +83,31 @@ export class ApiClient {
   }
 
   /**
+   * Asks for a list and hands on its items while they come, so that no more than one of them is in memory.
+   *
+   * @param onItem called for each item in turn; what it throws ends the list
+   * @returns the list without its items, and how many bytes the answer had
+   * @throws as {@link request}
+   */
+  async list<T = unknown>(
+    path: string,
+    options: StreamOptions,
+    onItem: (item: BoundedText) => void,
+  ): Promise<{ list: T; bytes: number }> {
+    const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
+    return this.#guard(operationOf('GET', path), signal, async (operation) => {
+      const response = await this.#send(operation, 'GET', path, options);
+      const scanner = new ListScanner(objectBytes, onItem);
+      const bytes = await readChunks(response, { timeout, most: maxBytes }, (chunk) => scanner.write(chunk));
+      try {
+        return { list: scanner.end() as T, bytes };
+      } catch (error) {
+        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /**
    * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
    * `return()` as a loop does, for the connection to be given back.
    *
@@ -82,12 +115,12 @@ export class ApiClient {
    * last after it is for the caller to say, by the signal
    * @throws ClusterError and others as {@link request}, here and at each line
    */
-  async watch(path: string, options: RequestOptions = {}): Promise<AsyncGenerator<string, void, undefined>> {
+  async watch(path: string, options: StreamOptions): Promise<AsyncGenerator<BoundedText, void, undefined>> {
     const operation = operationOf('GET', path, true);
-    const { query, signal } = options;
+    const { query, signal, objectBytes } = options;
     const opened = { ...options, query: { ...query, watch: true } };
     const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
-    return this.#lines(operation, response, signal);
+    return this.#lines(operation, linesOf(response, objectBytes), response, signal);
   }
 
   /** Closes the connections that are idle: one went silent, and the others may lead into the same hole. */
@@ -102,10 +135,10 @@ export class ApiClient {
 
   async *#lines(
     operation: Operation,
+    lines: AsyncGenerator<BoundedText, void, undefined>,
     response: IncomingMessage,
     signal: AbortSignal | undefined,
-  ): AsyncGenerator<string, void, undefined> {
-    const lines = linesOf(response);
+  ): AsyncGenerator<BoundedText, void, undefined> {
     try {
       for (;;) {
         const next = await this.#guard(operation, signal, () => lines.next());

@@ -70,6 +70,40 @@ export async function readBody(
   timeout: number,
   most = Number.POSITIVE_INFINITY,
 ): Promise<string> {
+  const end = watchOver(response, timeout, most);
+  try {
+    return await text(response);
+  } finally {
+    end();
+  }
+}
+
+/**
+ * Hands on the body as it comes, and ends as {@link readBody} does.
+ *
+ * @returns how many bytes there were
+ */
+export async function readChunks(
+  response: IncomingMessage,
+  { timeout, most = Number.POSITIVE_INFINITY }: { timeout: number; most?: number | undefined },
+  onChunk: (chunk: Buffer) => void,
+): Promise<number> {
+  let bytes = 0;
+  const end = watchOver(response, timeout, most);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      onChunk(chunk);
+    }
+    return bytes;
+  } finally {
+    end();
+    response.destroy();
+  }
+}
+
+/** Ends an answer that is silent for too long, or too large. @returns what ends the watching */
+function watchOver(response: IncomingMessage, timeout: number, most: number): () => void {
   let bytes = 0;
   const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
   response.on('data', (chunk: Buffer) => {
@@ -77,9 +111,5 @@ export async function readBody(
     bytes += chunk.length;
     if (bytes > most) response.destroy(new TooLarge(most));
   });
-  try {
-    return await text(response);
-  } finally {
-    clearTimeout(timer);
-  }
+  return () => clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { objectBytes } from '../limits.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError } from './errors.ts';
 import { describe, operationOf } from './operation.ts';
@@ -85,7 +86,9 @@ export class Lookup<O, T> {
     const signal = AbortSignal.timeout(bound);
     const { path, pick } = this.#asked;
     const get = async (timeout: number): Promise<T> =>
-      pick(await this.#client.request<O>('GET', path(key), { timeout, signal }));
+      pick(
+        await this.#client.request<O>('GET', path(key), { timeout, signal, maxBytes: objectBytes.lookup }),
+      );
     try {
       // the kept connection may lead nowhere any more; the second try gets a new one
       const answer = await get(firstTry).catch((error: unknown) => {

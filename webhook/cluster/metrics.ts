@@ -1,6 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { LookupResult } from './lookup.ts';
+import type { LeftOut } from './reflector/list-all.ts';
 import type { Action, Reason } from './reflector/next-step.ts';
+
+/** How many objects there are, and how much memory they take where that is limited. */
+interface Size {
+  count: () => number;
+  bytes?: () => number;
+}
 
 /** What is measured of the way to the cluster. Names follow https://prometheus.io/docs/practices/naming/. */
 export class ClusterMetrics {
@@ -8,14 +15,31 @@ export class ClusterMetrics {
   readonly #lists: Counter<'resource' | 'result'>;
   readonly #contact: Gauge<'resource'>;
   readonly #lookups: Counter<'resource' | 'result'>;
-  readonly #sizes = new Map<string, () => number>();
+  readonly #leftOut: Counter<'resource' | 'reason'>;
+  readonly #sizes = new Map<string, Size>();
 
   constructor(registry: Registry) {
     const registers = [registry];
     const sizes = this.#sizes;
+    this.#leftOut = new Counter({
+      name: 'cni_gate_cluster_objects_left_out_total',
+      help: 'Objects that lists and watches told of and that are not known here, by why.',
+      labelNames: ['resource', 'reason'],
+      registers,
+    });
+    new Gauge({
+      name: 'cni_gate_cluster_kept_bytes',
+      help: 'Memory that the objects of a resource take here, estimated, where it is limited.',
+      labelNames: ['resource'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [resource, { bytes }] of sizes) if (bytes !== undefined) this.set({ resource }, bytes());
+      },
+    });
     this.#ends = new Counter({
       name: 'cni_gate_cluster_watch_ends_total',
-      help: 'Watches of the API server that came to an end, by why. All but reason "ended" are faults.',
+      help: 'Watches of the API server that came to an end, by why. All reasons but "ended" and "stale" are faults.',
       labelNames: ['resource', 'reason'],
       registers,
     });
@@ -38,7 +62,7 @@ export class ClusterMetrics {
       registers,
       collect() {
         this.reset();
-        for (const [resource, size] of sizes) this.set({ resource }, size());
+        for (const [resource, { count }] of sizes) this.set({ resource }, count());
       },
     });
     this.#lookups = new Counter({
@@ -49,8 +73,8 @@ export class ClusterMetrics {
     });
   }
 
-  /** @param size how many objects of the resource are known, asked when the metrics are */
-  objects(resource: string, size: () => number): void {
+  /** @param size of the objects of the resource that are known, asked for when the metrics are */
+  objects(resource: string, size: Size): void {
     this.#sizes.set(resource, size);
   }
 
@@ -67,6 +91,10 @@ export class ClusterMetrics {
   ended(resource: string, during: Action, reason: Reason): void {
     if (during === 'watch') this.#ends.inc({ resource, reason });
     else this.#lists.inc({ resource, result: reason === 'listed' ? 'success' : 'failure' });
+  }
+
+  leftOut(resource: string, reason: LeftOut): void {
+    this.#leftOut.inc({ resource, reason });
   }
 
   lookedUp(resource: string, result: LookupResult): void {

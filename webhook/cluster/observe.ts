@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import type { ClusterMetrics } from './metrics.ts';
+import type { LeftOut } from './reflector/list-all.ts';
 import type { Observer } from './reflector/reflector.ts';
 
 /** The log, as far as it is written to here. */
@@ -8,9 +9,18 @@ export interface Log {
   warn(facts: object, message: string): void;
 }
 
+/** So often, in milliseconds, the log tells that objects of a resource are left out: anybody may make many of them. */
+const tellAgain = 60_000;
+
+const why: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
+  'too-large': 'it is larger than cni-gate reads',
+  'too-many': 'there are more than cni-gate keeps',
+};
+
 /** Counts what a reflector meets, and logs each fault when it is a new one, and its end. */
 export function observe(resource: string, metrics: ClusterMetrics, log: Log): Observer {
   let fault: string | undefined;
+  let toldAt = Number.NEGATIVE_INFINITY;
   return {
     contact: () => {
       metrics.contact(resource);
@@ -20,11 +30,17 @@ export function observe(resource: string, metrics: ClusterMetrics, log: Log): Ob
     },
     ended: ({ during, reason, wait, error }) => {
       metrics.ended(resource, during, reason);
-      if (reason === 'listed' || reason === 'ended') return;
+      if (reason === 'listed' || reason === 'ended' || reason === 'stale') return;
       const told = error === undefined ? `a watch of ${resource} was ${reason}` : messageOf(error);
       if (told === fault) return;
       fault = told;
       log.warn({ resource, during, reason, wait, err: error }, `${told}; it is tried again`);
+    },
+    leftOut: (reason, key) => {
+      metrics.leftOut(resource, reason);
+      if (reason === 'not-wanted' || performance.now() - toldAt < tellAgain) return;
+      toldAt = performance.now();
+      log.warn({ resource, object: key, reason }, `${key} of ${resource} is not known here: ${why[reason]}`);
     },
   };
 }

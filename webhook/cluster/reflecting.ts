@@ -31,7 +31,10 @@ export class Reflecting {
     const { metrics, log } = this.#inside;
     const observer = observe(source.resource, metrics, log);
     const reflector = new Reflector(this.#client, source, { ...this.#options, observer });
-    metrics.objects(source.resource, () => reflector.store.size);
+    metrics.objects(source.resource, {
+      count: () => reflector.store.size,
+      ...(source.keeping !== undefined && { bytes: () => reflector.store.bytes }),
+    });
     const over = reflector.run(signal).finally(() => this.#over.delete(over));
     this.#over.add(over);
     return reflector;
@@ -52,6 +55,7 @@ export class Reflecting {
       get isBehind() {
         return reflector.isBehind;
       },
+      hasTooLarge: (key) => reflector.hasTooLarge(key),
       whenSynced: () => Promise.race([reflector.whenSynced(), stopped.promise]),
       subscribe: (subscriber) => reflector.subscribe(subscriber),
       entries: () => reflector.store.entries(),

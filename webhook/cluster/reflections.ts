@@ -9,6 +9,8 @@ export interface Reflection<T> {
   readonly heardAt: number;
   /** Whether what is told now may be old: see the reflector's. */
   readonly isBehind: boolean;
+  /** Whether there is an object that is too large to be read: see the reflector's. */
+  hasTooLarge(key?: string): boolean;
   /** Resolves when everything was listed once, or it was stopped before. */
   whenSynced(): Promise<void>;
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
@@ -65,6 +67,11 @@ export class Reflections<O extends ApiObject, T> {
   /** Whether a source is there and has not been listed yet. */
   isUnsynced(name: string): boolean {
     return this.#running.get(name)?.reflection.synced === false;
+  }
+
+  /** Whether a source has an object that is too large to be read. */
+  hasTooLarge(name: string): boolean {
+    return this.#running.get(name)?.reflection.hasTooLarge() === true;
   }
 
   /** Whether what is told of any source may be old. */

@@ -28,7 +28,7 @@ export function watchCluster(
 ): WatchedCluster {
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
-  const gate = watchGate(client, policy, inside);
+  const gate = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
   const endSteering = startSteering(client, { ...gate, policy }, { registry, log, ownNamespace });
   const started = performance.now();
   const unsynced = (): string | undefined => {

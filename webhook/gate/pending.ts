@@ -1,3 +1,4 @@
+import { nameCharacters } from '../limits.ts';
 import { type PromisedPod, promisedTo } from './promised.ts';
 import { refusedNode } from './refusal.ts';
 
@@ -38,7 +39,7 @@ export function waitsBy({ status }: Pick<ApiPendingPod, 'status'>) {
 export function pickPending(pod: ApiPendingPod): PendingPod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
-  const refused = refusedNode(scheduled?.message ?? '');
+  const refused = nameOf(refusedNode(scheduled?.message ?? ''));
   const since = refused === undefined ? undefined : scheduled?.lastTransitionTime;
   return {
     uid,
@@ -49,3 +50,7 @@ export function pickPending(pod: ApiPendingPod): PendingPod {
     refused,
   };
 }
+
+/** A name as it can be kept; undefined where it is none. A part of a long text would keep all of it in memory. */
+const nameOf = (text: string | undefined): string | undefined =>
+  text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);

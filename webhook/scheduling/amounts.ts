@@ -24,7 +24,6 @@ function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => num
 }
 
 export const sum = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
-export const most = (one: Amounts, other: Amounts): Amounts => merge(one, other, Math.max);
 export const less = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
 
 /** Whether what is asked for is there; of what is not asked for, there may be too little already. */

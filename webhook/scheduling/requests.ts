@@ -1,4 +1,4 @@
-import { type Amounts, amountsOf, most, sum } from './amounts.ts';
+import { type Amounts, amountsOf, sum } from './amounts.ts';
 
 /** What of a container says how much of a node it takes. */
 export interface Asking {
@@ -15,8 +15,8 @@ export interface RequestingSpec {
   resources?: { requests?: Record<string, string | number> | null } | null;
 }
 
-const none: Amounts = {};
-const requestsOf = ({ resources }: Asking): Amounts => amountsOf(resources?.requests);
+const requestsOf = ({ resources }: Asking): [string, number][] =>
+  Object.entries(amountsOf(resources?.requests));
 
 /**
  * What a pod takes of its node, the one of `pods` that it is included. Containers and sidecars run together; each
@@ -25,20 +25,32 @@ const requestsOf = ({ resources }: Asking): Amounts => amountsOf(resources?.requ
  * resize under way adds is not counted.
  */
 export function podRequests(spec: RequestingSpec): Amounts {
-  let running = (spec.containers ?? []).map(requestsOf).reduce(sum, none);
-  let sidecars = none;
-  let starting = none;
+  // counted in place: a pod may have thousands of containers, each with resources of its own
+  const running = new Map<string, number>();
+  const sidecars = new Map<string, number>();
+  const starting = new Map<string, number>();
+  const add = (to: Map<string, number>, name: string, amount: number): number => {
+    const total = (to.get(name) ?? 0) + amount;
+    to.set(name, total);
+    return total;
+  };
+  const raise = (to: Map<string, number>, name: string, amount: number): void => {
+    to.set(name, Math.max(to.get(name) ?? 0, amount));
+  };
+  for (const container of spec.containers ?? []) {
+    for (const [name, amount] of requestsOf(container)) add(running, name, amount);
+  }
   for (const container of spec.initContainers ?? []) {
-    const own = requestsOf(container);
-    if (container.restartPolicy === 'Always') {
-      running = sum(running, own);
-      sidecars = sum(sidecars, own);
-      starting = most(starting, sidecars);
-    } else {
-      starting = most(starting, sum(own, sidecars));
+    for (const [name, amount] of requestsOf(container)) {
+      if (container.restartPolicy === 'Always') {
+        add(running, name, amount);
+        raise(starting, name, add(sidecars, name, amount));
+      } else {
+        raise(starting, name, amount + (sidecars.get(name) ?? 0));
+      }
     }
   }
-  const ofContainers = most(running, starting);
-  const asked = { ...ofContainers, ...amountsOf(spec.resources?.requests) };
+  for (const [name, amount] of running) raise(starting, name, amount);
+  const asked = { ...Object.fromEntries(starting), ...amountsOf(spec.resources?.requests) };
   return { ...sum(asked, amountsOf(spec.overhead)), pods: 1 };
 }

@@ -1,3 +1,4 @@
+import { placedPods } from '../limits.ts';
 import { type Amounts, less, sum } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { PlacedPod } from './neighbours.ts';
@@ -32,27 +33,58 @@ export interface Room extends Taken {
   at: number;
 }
 
+/** Counts what the pods on a node take of it, one after another, and keeps no more of each than that needs. */
+export class RoomCount {
+  readonly #amounts = new Map<string, number>();
+  readonly #groups = new Map<string, number>();
+  readonly #pods = new Map<string, PlacedPod>();
+
+  add({ metadata, spec }: ApiPlacedPod): void {
+    const { uid, namespace = '', labels, deletionTimestamp } = metadata;
+    const group = groupOf(metadata);
+    this.#groups.set(group, (this.#groups.get(group) ?? 0) + 1);
+    this.#pods.set(uid, {
+      namespace,
+      labels: shortLabels(labels ?? {}),
+      leaving: typeof deletionTimestamp === 'string',
+    });
+    this.#take(podRequests(spec));
+  }
+
+  /** A pod about which nothing more is known: one that is too large to be read. */
+  addUnread(): void {
+    this.#take({ pods: 1 });
+  }
+
+  /** @param at when the pods were asked for, milliseconds since the epoch */
+  room(at: number): Room {
+    return { amounts: Object.fromEntries(this.#amounts), groups: this.#groups, pods: this.#pods, at };
+  }
+
+  #take(requests: Amounts): void {
+    const { pods = 0, ...others } = requests;
+    const some = Object.entries(others).slice(0, placedPods.resources);
+    for (const [name, amount] of [['pods', pods] as const, ...some]) {
+      this.#amounts.set(name, (this.#amounts.get(name) ?? 0) + amount);
+    }
+  }
+}
+
+/** The labels of a pod, or none where there is more of them than is kept. */
+function shortLabels(labels: Record<string, string>): Record<string, string> {
+  let characters = 0;
+  for (const [key, value] of Object.entries(labels)) characters += key.length + value.length;
+  return characters <= placedPods.labelCharacters ? labels : {};
+}
+
 /**
  * @param pods those on the node that have not ended
  * @param at when they were asked for, milliseconds since the epoch
  */
 export function roomOf(pods: readonly ApiPlacedPod[], at: number): Room {
-  const groups = new Map<string, number>();
-  for (const { metadata } of pods) {
-    const group = groupOf(metadata);
-    groups.set(group, (groups.get(group) ?? 0) + 1);
-  }
-  return {
-    amounts: pods.map(({ spec }) => podRequests(spec)).reduce(sum, {}),
-    groups,
-    pods: new Map(
-      pods.map(({ metadata: { uid, namespace = '', labels, deletionTimestamp } }) => [
-        uid,
-        { namespace, labels: labels ?? {}, leaving: typeof deletionTimestamp === 'string' },
-      ]),
-    ),
-    at,
-  };
+  const count = new RoomCount();
+  for (const pod of pods) count.add(pod);
+  return count.room(at);
 }
 
 /** A node about whose pods more is to be said than can be read: nobody is sent there. */

@@ -1,5 +1,5 @@
 import { type ApiPendingPod, type PendingPod, pickPending } from '../gate/pending.ts';
-import { planLimits } from '../limits.ts';
+import { nameCharacters, planLimits, waitingPods } from '../limits.ts';
 import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeWish } from '../scheduling/node-selector.ts';
 import { type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
@@ -33,9 +33,6 @@ interface ApiWaitingSpec extends RequestingSpec, Pick<ApiNeighbourly, 'topologyS
 type PromisingContainer = NonNullable<NonNullable<ApiPendingPod['spec']>['initContainers']>[number];
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
-
-/** More characters than this are not kept of what a pod asks of its node: anybody may make such pods. */
-const longest = 16_384;
 
 /** A pod that waits for a node, with all that says where it could go. */
 export interface WaitingPod extends PendingPod {
@@ -73,21 +70,27 @@ export function pickWaiting(pod: ApiWaitingPod): WaitingPod {
   };
   const neighbours = pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {});
   const kind = JSON.stringify([pending.profiles, asked]);
+  const claims = (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+  const characters = claims.reduce(
+    (total, { length }) => total + length,
+    kind.length + neighbours.kind.length,
+  );
   const unwieldy =
-    kind.length + neighbours.kind.length > longest || countTerms({ ...asked, neighbours }) > planLimits.terms;
+    characters > waitingPods.askedCharacters ||
+    claims.length > waitingPods.claims ||
+    countTerms({ ...asked, neighbours }) > planLimits.terms;
   return {
     ...pending,
-    ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours }),
+    ...(unwieldy ? nothingAsked : { ...asked, kind, neighbours, claims }),
     unwieldy,
     version: metadata.resourceVersion,
-    nominated: status?.nominatedNodeName ?? '',
+    nominated: shortOf(status?.nominatedNodeName ?? '', ''),
     leaving: typeof metadata.deletionTimestamp === 'string',
     group: groupOf(metadata),
-    claims: (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-      if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
-      // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
-      return ephemeral ? [`${metadata.name}-${name}`] : [];
-    }),
     guesswork: isGuesswork(spec),
   };
 }
@@ -98,11 +101,26 @@ const nothingAsked = {
   requests: {},
   kind: '',
   neighbours: { spread: [], apart: [], kind: '' },
+  claims: [],
 };
+
+const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
+
+/** Bytes that a pod takes in memory, its names and the object itself included: an estimate that is not too small. */
+const ownWeight = 1024;
+
+/** How much memory a pod takes, in bytes, estimated. */
+export function weightOf({ kind, neighbours, claims }: WaitingPod): number {
+  const asked = kind + neighbours.kind;
+  // what it asks for is kept as text and as objects, of which an empty one takes 40 to 60 bytes (measured)
+  const values = asked.match(/[{[,]/g)?.length ?? 0;
+  const names = claims.reduce((total, { length }) => total + length + 64, 0);
+  return ownWeight + 2 * asked.length + 48 * values + names;
+}
 
 /** The group of a pod: {@link WaitingPod.group}. */
 export function groupOf({ uid, ownerReferences }: ApiWaitingPod['metadata']): string {
-  return ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid;
+  return shortOf(ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid, uid);
 }
 
 /**

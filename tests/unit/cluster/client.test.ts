@@ -201,7 +201,8 @@ test('a watch gives lines as they come, however they are cut', async (t) => {
     setImmediate(() => response.write('"ä"}\n{"b":1}\n{'));
     setImmediate(() => setImmediate(() => response.end('}\n')));
   });
-  const lines = await Readable.from(await api.client.watch('/api/v1/namespaces')).toArray();
+  const watch = await api.client.watch('/api/v1/namespaces', { objectBytes: 1000 });
+  const lines = (await Readable.from(watch).toArray()).map(({ text }) => text);
   assert.deepEqual(lines, ['{"a":"ä"}', '{"b":1}', '{}']);
 });
 
@@ -212,12 +213,15 @@ test('a watch that is cut within a line, refused or aborted ends with an error',
     else response.writeHead(200).write('{}\n');
   });
   const watch = async (signal?: AbortSignal) =>
-    Readable.from(await api.client.watch('/api/v1/namespaces', { signal })).toArray();
+    Readable.from(await api.client.watch('/api/v1/namespaces', { signal, objectBytes: 1000 })).toArray();
   await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ended within a line/));
   await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_GONE', /^cannot watch namespaces: too old/));
   const abort = new AbortController();
-  const lines = await api.client.watch('/api/v1/namespaces', { signal: abort.signal });
-  assert.equal((await lines.next()).value, '{}');
+  const lines = await api.client.watch('/api/v1/namespaces', {
+    signal: abort.signal,
+    objectBytes: 1000,
+  });
+  assert.equal((await lines.next()).value?.text, '{}');
   const next = lines.next();
   abort.abort(new Error('enough'));
   await assert.rejects(next, /^Error: enough$/);

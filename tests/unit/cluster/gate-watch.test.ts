@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { agentSources } from '../../../webhook/cluster/gate/sources.ts';
+import { agentSources, pendingSource } from '../../../webhook/cluster/gate/sources.ts';
 import { watchGate } from '../../../webhook/cluster/gate/watch.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
+import { Store } from '../../../webhook/cluster/reflector/store.ts';
+import { waitingPods } from '../../../webhook/limits.ts';
 import { pickDaemonSet } from '../../../webhook/readiness/pick.ts';
+import { type ApiWaitingPod, pickWaiting, weightOf } from '../../../webhook/steer/waiting.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
+import { pendingPod } from '../../support/hostile-cluster.ts';
 import { event } from '../../support/reflecting.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 
@@ -22,13 +26,14 @@ const selected = (name: string) => {
 /** What there is, by the path and label selector that ask for it. */
 const there: Record<string, object[]> = {
   '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
-  '/apis/apps/v1/daemonsets': [selected('agent'), selected('other')],
+  '/apis/apps/v1/namespaces/net/daemonsets metadata.name=agent': [selected('agent')],
+  '/apis/apps/v1/namespaces/net/daemonsets metadata.name=other': [selected('other')],
   '/api/v1/namespaces/net/pods app=agent': [apiAgent('n1')],
   '/api/v1/namespaces/net/pods app=other': [apiAgent('n1', { name: 'other-n1', owner: 'other' })],
 };
 
 const keyOf = ({ path, query }: Asked): string =>
-  path.startsWith('/api/v1/namespaces/') ? `${path} ${query.labelSelector}` : path;
+  path.includes('/namespaces/') ? `${path} ${query.labelSelector ?? query.fieldSelector}` : path;
 
 /** A gate that watches an API server, which waits for the test with what its watches tell. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
@@ -80,28 +85,29 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
 }
 
 const named = (name: string) => ({ namespace: 'net', name });
+const daemonSet = (name: string): string => `/apis/apps/v1/namespaces/net/daemonsets metadata.name=${name}`;
 const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
 
 suite('what the gate watches', () => {
   test('the pods of the DaemonSets that profiles name, of another policy as well', async (t) => {
     const { gate, watched, configure, state, api } = await watching(t, 'agent');
-    assert.match(gate.unsynced() ?? '', /^nodes, daemonsets/);
+    assert.match(gate.unsynced() ?? '', /^nodes, .*DaemonSet net\/agent$/);
     assert.equal(gate.unlisted(named('agent')), true);
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
-    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'absent']);
-    assert.ok(!api.asked.some((asked) => keyOf(asked) === podsOf('other')));
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', undefined]);
+    assert.ok(!api.asked.some((asked) => [podsOf('other'), daemonSet('other')].includes(keyOf(asked))));
     // anybody may make large ones: a page of 500 would not fit into memory
     assert.equal(api.asked.find(({ path }) => path === '/api/v1/pods')?.query.limit, '20');
 
     configure('agent', 'other');
-    assert.equal(gate.unsynced(), 'pods of DaemonSet net/other');
+    assert.equal(gate.unsynced(), 'DaemonSet net/other');
     assert.deepEqual(['agent', 'other', 'none'].map(named).map(gate.unlisted), [false, true, false]);
     await watched(podsOf('other'));
     assert.equal(gate.unlisted(named('other')), false);
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'ready']);
 
     configure('other');
-    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'absent', 'ready']);
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
   });
 
   test('of a node that only a later list told of, whether anything was heard of its DaemonSet since', async (t) => {
@@ -137,10 +143,36 @@ suite('what the gate watches', () => {
     });
     await tell(podsOf('agent'), 'DELETED', gone(apiAgent('n1')));
     assert.equal(state('agent'), 'absent');
-    await tell('/apis/apps/v1/daemonsets', 'DELETED', gone(selected('other')));
-    assert.deepEqual([state('other'), gate.readiness.knows(named('other'))], [undefined, false]);
+    await tell(daemonSet('agent'), 'DELETED', gone(selected('agent')));
+    assert.deepEqual([state('agent'), gate.readiness.knows(named('agent'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
+  });
+
+  test('of thousands of pods of one tenant a part is known, those that were refused first, and all of the others', () => {
+    const { keeping } = pendingSource();
+    assert.ok(keeping);
+    const store = new Store(keeping);
+    const put = (namespace: string, name: string, refusedAt?: string): void => {
+      const pod = pendingPod(namespace, name, { ...(refusedAt && { refusedAt }) }) as ApiWaitingPod;
+      store.put({
+        key: `${namespace}/${name}`,
+        uid: pod.metadata.uid,
+        resourceVersion: '1',
+        object: pickWaiting(pod),
+      });
+    };
+    for (let i = 0; i < 100; i += 1) put('small', `${i}`, '2026-11-21T11:59:00Z');
+    for (let i = 0; i < 6000; i += 1) put('large', `new-${i}`);
+    for (let i = 0; i < 10; i += 1) put('large', `old-${i}`, `2026-11-21T10:00:0${i}Z`);
+    const known = (namespace: string, start = ''): number =>
+      [...store.list()].filter((pod) => pod.namespace === namespace && pod.name.startsWith(start)).length;
+    assert.deepEqual([known('small'), known('large', 'old-')], [100, 10]);
+    const { most, mostOfNamespace } = waitingPods;
+    const bytes = [...store.list()].reduce((total, pod) => total + weightOf(pod), 0);
+    assert.ok(known('large') > 1000 && known('large') <= mostOfNamespace.count);
+    assert.ok(store.bytes === bytes && bytes <= most.bytes);
+    assert.equal(store.leftOut, 6010 - known('large'));
   });
 
   test('no pods by an empty selector: those would be all of the namespace', () => {

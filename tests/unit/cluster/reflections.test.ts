@@ -23,6 +23,7 @@ function reflections() {
         synced: !resource.endsWith('late'),
         heardAt: 1,
         isBehind: false,
+        hasTooLarge: () => false,
         whenSynced: () => (resource.endsWith('late') ? new Promise<void>(() => {}) : Promise.resolve()),
         subscribe: () => () => {},
         entries: () => [{ key: resource, uid: 'u', object: resource }],

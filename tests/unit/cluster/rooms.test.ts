@@ -1,25 +1,64 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Rooms } from '../../../webhook/cluster/steer/rooms.ts';
-import { isThere } from '../../../webhook/scheduling/amounts.ts';
 import { freeOf } from '../../../webhook/steer/room.ts';
 import { json, startFakeApi } from '../../support/fake-api-server.ts';
 
 const { signal } = new AbortController();
 
-test('a node with more than can be read of its pods is full, and the others are what they are', async (t) => {
+const pod = (uid: string, more: { cpu?: string; labels?: object; annotations?: object } = {}) => ({
+  metadata: { uid, resourceVersion: '1', namespace: 'a', name: uid, ...more },
+  spec: { containers: [{ resources: { requests: { cpu: more.cpu ?? '100m' } } }] },
+});
+
+/** What a room says of a node that has 110 places and ten CPUs. */
+async function freeWith(t: TestContext, items: object[]) {
+  const api = await startFakeApi(t, (_, response) => json(response, 200, { metadata: {}, items }));
+  const rooms = new Rooms(api.client);
+  assert.equal(await rooms.ask(['n1'], 0, signal), true);
+  const room = rooms.get('n1', 1);
+  assert.ok(room);
+  return { room, free: freeOf({ pods: 110, cpu: 10_000 }, room), api };
+}
+
+test('large pods on a node are counted as small ones are, and nothing of them is kept but amounts', async (t) => {
+  const annotations = { large: 'x'.repeat(1_300_000) };
+  const large = Array.from({ length: 14 }, (_, index) => pod(`large-${index}`, { annotations }));
+  const { free, room } = await freeWith(t, [...large, pod('small')]);
+  assert.deepEqual(free, { pods: 95, cpu: 8500 });
+  assert.ok(JSON.stringify([...room.pods, ...room.groups]).length < 3000);
+});
+
+test('a pod that is too large to be read takes one place, and the others are what they are', async (t) => {
+  const huge = pod('huge', { annotations: { large: 'x'.repeat(4 * 2 ** 20) } });
+  const { free } = await freeWith(t, [huge, pod('small')]);
+  assert.deepEqual(free, { pods: 108, cpu: 9900 });
+});
+
+test('of the labels of a pod no more is kept than a selector could need', async (t) => {
+  const labels = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, index) => [`label-${index}`, 'x'.repeat(63)]),
+  );
+  const { room } = await freeWith(t, [pod('many', { labels }), pod('few', { labels: { app: 'web' } })]);
+  assert.deepEqual([room.pods.get('many')?.labels, room.pods.get('few')?.labels], [{}, { app: 'web' }]);
+});
+
+test('a node whose pods are large costs questions about others', async (t) => {
+  const annotations = { large: 'x'.repeat(1_300_000) };
+  const large = Array.from({ length: 20 }, (_, index) => pod(`large-${index}`, { annotations }));
   const api = await startFakeApi(t, ({ query }, response) => {
-    const large = query.fieldSelector?.startsWith('spec.nodeName=n1,');
-    const annotations = { large: 'x'.repeat(large ? 17 * 2 ** 20 : 10) };
-    const metadata = { uid: 'u1', resourceVersion: '1', namespace: 'a', name: 'a', annotations };
-    json(response, 200, { items: [{ metadata, spec: { containers: [] } }] });
+    const items = query.fieldSelector?.startsWith('spec.nodeName=large,') ? large : [];
+    json(response, 200, { metadata: {}, items });
   });
   const rooms = new Rooms(api.client);
-  assert.equal(await rooms.ask(['n1', 'n2'], 0, signal), true);
-  const takesOne = (node: string): boolean => {
-    const room = rooms.get(node, 1);
-    assert.ok(room);
-    return isThere({ pods: 1 }, freeOf({ pods: 110 }, room));
-  };
-  assert.deepEqual(['n1', 'n2'].map(takesOne), [false, true]);
+  const small = Array.from({ length: 15 }, (_, index) => `n${index}`);
+  await rooms.ask([...small, 'large'], 0, signal);
+  assert.equal(
+    await rooms.ask(['n20', 'n21'], 0, signal),
+    false,
+    'of 20 at once, 16 and 6 for 25 MB are taken',
+  );
+  assert.equal(api.asked.length, 16);
+  await rooms.ask(['n20'], 1000, signal);
+  assert.equal(api.asked.length, 17, 'they come back');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { freeOf, roomOf, takenWith } from '../../../webhook/steer/room.ts';
-import { type ApiWaitingPod, pickWaiting } from '../../../webhook/steer/waiting.ts';
+import { type ApiWaitingPod, pickWaiting, weightOf } from '../../../webhook/steer/waiting.ts';
 import { now } from './support.ts';
 
 const owner = { uid: 'rs-uid', controller: true };
@@ -147,6 +147,46 @@ suite('what is read of a pod that waits', () => {
     for (const spec of [{ affinity, tolerations }, expressions(60)]) {
       assert.equal(pickWaiting(api(spec)).unwieldy, false);
     }
+  });
+
+  test('claims count among what it says, by their names and their number', () => {
+    const claiming = (...claims: string[]) =>
+      pickWaiting(
+        api({
+          volumes: claims.map((claimName, index) => ({
+            name: `v${index}`,
+            persistentVolumeClaim: { claimName },
+          })),
+        }),
+      );
+    const large = claiming('x'.repeat(200_000));
+    assert.deepEqual([large.unwieldy, large.claims], [true, []]);
+    assert.ok(weightOf(large) < 4096);
+    const many = claiming(...Array.from({ length: 65 }, (_, index) => `c${index}`));
+    assert.deepEqual([many.unwieldy, many.claims], [true, []]);
+    const usual = claiming(...Array.from({ length: 64 }, (_, index) => `data-web-${index}`));
+    assert.deepEqual([usual.unwieldy, usual.claims.length], [false, 64]);
+  });
+
+  test('a name that is none is not kept: of its owner, of a nomination, of a refusal', () => {
+    const long = 'x'.repeat(254);
+    const text = `admission webhook "bindings.cni-gate.io" denied the request: node ${long} is not ready (CNI_GATE_NODE_NOT_READY)`;
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: text }];
+    const one = api({}, { ownerReferences: [{ uid: long, controller: true }] });
+    const pod = pickWaiting({ ...one, status: { conditions, nominatedNodeName: long } });
+    assert.deepEqual([pod.group, pod.nominated, pod.refused], ['u1', '', undefined]);
+    const short = text.replace(long, long.slice(1));
+    const refused = { conditions: [{ type: 'PodScheduled', status: 'False', message: short }] };
+    assert.equal(pickWaiting({ ...one, status: refused }).refused, long.slice(1));
+  });
+
+  test('what it weighs is more with each thing that is kept of it', () => {
+    const weight = (spec: object): number => weightOf(pickWaiting(api(spec)));
+    const none = weight({});
+    const tolerations = Array(90).fill({ operator: 'Exists' });
+    assert.ok(weight({ tolerations }) > none + 90 * 100, 'an object takes more than its text');
+    assert.ok(weight({ nodeSelector: { a: 'x'.repeat(1000) } }) > none + 2000);
+    assert.ok(none < 4096);
   });
 
   test('pods that ask for the same are of one kind, whoever they are', () => {

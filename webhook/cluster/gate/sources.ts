@@ -1,4 +1,6 @@
 import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef } from '../../config/types.ts';
+import { objectBytes, waitingPods } from '../../limits.ts';
 import { profileLabel } from '../../names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../../readiness/facts.ts';
 import {
@@ -10,7 +12,8 @@ import {
   pickNode,
 } from '../../readiness/pick.ts';
 import type { LabelSelector } from '../../scheduling/label-selector.ts';
-import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../steer/waiting.ts';
+import { type ApiWaitingPod, pickWaiting, type WaitingPod, weightOf } from '../../steer/waiting.ts';
+import type { OptedIn } from '../namespaces/opted-in.ts';
 import type { Source } from '../reflector/list-all.ts';
 import { selectorText } from './selector.ts';
 
@@ -26,14 +29,27 @@ export interface WatchedDaemonSet {
   selector: string | undefined;
 }
 
-type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
+export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
 
-/** All of them: there are few in a cluster, and a profile may name any. */
-export const daemonSetSource: Source<SelectingDaemonSet, WatchedDaemonSet> = {
-  resource: 'daemonsets',
-  path: '/apis/apps/v1/daemonsets',
+/** One DaemonSet. Others are not asked for: any tenant may make some, and large ones. */
+const daemonSetSource = ({
+  namespace,
+  name,
+}: DaemonSetRef): Source<SelectingDaemonSet, WatchedDaemonSet> => ({
+  resource: `daemonset ${namespace}/${name}`,
+  path: `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets`,
+  query: { fieldSelector: `metadata.name=${name}` },
+  objectBytes: objectBytes.daemonSet,
   pick: (object) => ({ facts: pickDaemonSet(object), selector: selectorText(object.spec.selector ?? {}) }),
-};
+});
+
+/** The DaemonSets that profiles name, by `namespace/name`. */
+export function daemonSetSources({
+  profiles,
+}: Pick<Policy, 'profiles'>): Map<string, Source<SelectingDaemonSet, WatchedDaemonSet>> {
+  const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
+  return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
+}
 
 /** The pods that a DaemonSet's selector finds; others may be among them, and are told apart by their owner. */
 export function agentSource(
@@ -65,12 +81,26 @@ export function agentSources(
 export const podsPath = (namespace: string): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
-/** Pods that carry our label and wait for a node. One that gets a node is told of as deleted. */
-export const pendingSource: Source<ApiWaitingPod, WaitingPod> = {
+/**
+ * Pods that carry our label and wait for a node. One that gets a node is told of as deleted. Anybody who may make pods
+ * may set the label, so only pods of namespaces that opted in are read, and only so many are kept: those that were
+ * refused first before those that were refused later, and those before others.
+ *
+ * @param optedIn all namespaces did without it
+ */
+export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiWaitingPod, WaitingPod> => ({
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
-  // anybody who may make pods may set the label, and an object may have a megabyte and a half
+  // an object may have a megabyte and a half, and the API server has a whole page in memory
   pageSize: 20,
+  objectBytes: objectBytes.waitingPod,
+  ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: pickWaiting,
-};
+  keeping: {
+    most: waitingPods.most,
+    mostOfNamespace: waitingPods.mostOfNamespace,
+    weigh: weightOf,
+    rank: ({ heldSince }) => heldSince ?? Number.POSITIVE_INFINITY,
+  },
+});

@@ -1,18 +1,27 @@
 import type { Policy } from '../../config/policy.ts';
 import type { DaemonSetRef } from '../../config/types.ts';
 import type { PendingPods } from '../../gate/gate.ts';
-import type { AgentFacts } from '../../readiness/facts.ts';
+import type { AgentFacts, NodeFacts } from '../../readiness/facts.ts';
 import type { ApiPod } from '../../readiness/pick.ts';
 import { Readiness, type Change as ReadinessChange } from '../../readiness/readiness.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';
 import type { ApiClient } from '../client.ts';
 import { Lookup } from '../lookup.ts';
+import type { OptedIn } from '../namespaces/opted-in.ts';
 import { type Inside, Reflecting } from '../reflecting.ts';
 import { Reflections } from '../reflections.ts';
 import type { ReflectorOptions } from '../reflector/reflector.ts';
 import type { Change } from '../reflector/store.ts';
 import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
-import { agentSources, daemonSetSource, nodeSource, pendingSource } from './sources.ts';
+import { relistWhenNeeded } from './relists.ts';
+import {
+  agentSources,
+  daemonSetSources,
+  nodeSource,
+  pendingSource,
+  type SelectingDaemonSet,
+  type WatchedDaemonSet,
+} from './sources.ts';
 
 /** What the gate goes by, kept by watches. */
 export interface WatchedGate {
@@ -24,7 +33,10 @@ export interface WatchedGate {
   subscribe(changed: () => void): () => void;
   /** What has not been listed yet, for people. */
   unsynced(): string | undefined;
-  /** Whether the nodes, or the pods of this DaemonSet, have not been listed yet. */
+  /**
+   * Whether the nodes, this DaemonSet, or its pods have not been listed yet, or there is one among them that is too
+   * large to be read.
+   */
   unlisted(daemonSet: DaemonSetRef): boolean;
   /**
    * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
@@ -38,23 +50,39 @@ export interface WatchedGate {
   close(): Promise<void>;
 }
 
+export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
+  /** The namespaces whose pods matter; all do without it. */
+  optedIn?: OptedIn;
+}
+
 /** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
   inside: Inside,
-  options: Omit<ReflectorOptions, 'observer'> = {},
+  { optedIn, ...options }: GateOptions = {},
 ): WatchedGate {
   const reflecting = new Reflecting(client, inside, options);
   const readiness = new Readiness();
   const nodes = reflecting.start(nodeSource);
-  const daemonSets = reflecting.start(daemonSetSource);
-  const pending = reflecting.start(pendingSource);
+  const pending = reflecting.start(pendingSource(optedIn));
+  const endRelists = relistWhenNeeded(pending, optedIn);
   const agents = new Reflections<ApiPod, AgentFacts>(
     (source) => reflecting.startOne(source),
     (changes) => apply(readiness, changes, agentChange),
   );
-  const followDaemonSets = (): void => agents.watch(agentSources(daemonSets.store.list(), policy()));
+  const daemonSets = new Reflections<SelectingDaemonSet, WatchedDaemonSet>(
+    (source) => reflecting.startOne(source),
+    (changes) => {
+      apply(readiness, changes, daemonSetChange);
+      followAgents();
+    },
+  );
+  const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
+  const follow = (): void => {
+    daemonSets.watch(daemonSetSources(policy()));
+    followAgents();
+  };
   // nodes that may have come earlier than they were told of: when they were, by performance.now()
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
@@ -71,10 +99,7 @@ export function watchGate(
     }
     apply(readiness, changes, nodeChange);
   });
-  daemonSets.subscribe((changes) => {
-    apply(readiness, changes, daemonSetChange);
-    followDaemonSets();
-  });
+  follow();
   return {
     readiness,
     pods: new ClusterPods(
@@ -84,20 +109,30 @@ export function watchGate(
     waiting: () => pending.store.list(),
     subscribe: (changed) => pending.subscribe(changed),
     unsynced: () => {
-      const missing = [nodes, daemonSets].flatMap(({ synced, source }) => (synced ? [] : [source.resource]));
-      const all = [...missing, ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`)];
+      const all = [
+        ...(nodes.synced ? [] : [nodes.source.resource]),
+        ...daemonSets.unsynced().map((key) => `DaemonSet ${key}`),
+        ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`),
+      ];
       return all.length === 0 ? undefined : all.join(', ');
     },
-    unlisted: ({ namespace, name }) =>
-      !nodes.synced || !daemonSets.synced || agents.isUnsynced(`${namespace}/${name}`),
+    unlisted: ({ namespace, name }) => {
+      const key = `${namespace}/${name}`;
+      const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
+      // one that was too large to be read may be the very one that would tell
+      return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
+    },
     unheard: ({ namespace, name }, node) =>
       (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.heardAt(`${namespace}/${name}`) ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();
     },
-    policyChanged: followDaemonSets,
-    close: () => reflecting.close(),
+    policyChanged: follow,
+    close: () => {
+      endRelists();
+      return reflecting.close();
+    },
   };
 }
 
@@ -109,17 +144,13 @@ function apply<T>(
   for (const change of changes) readiness.apply(translate(change), Date.now());
 }
 
-type Of<Name extends 'nodeSource' | 'daemonSetSource'> = Change<
-  ReturnType<{ nodeSource: typeof nodeSource.pick; daemonSetSource: typeof daemonSetSource.pick }[Name]>
->;
-
-function nodeChange(change: Of<'nodeSource'>): ReadinessChange {
+function nodeChange(change: Change<NodeFacts>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'node-gone', name: change.previous.name }
     : { kind: 'node', facts: change.object, listed: change.listed };
 }
 
-function daemonSetChange(change: Of<'daemonSetSource'>): ReadinessChange {
+function daemonSetChange(change: Change<WatchedDaemonSet>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'daemonset-gone', namespace: change.previous.facts.namespace, name: change.previous.facts.name }
     : { kind: 'daemonset', facts: change.object.facts };

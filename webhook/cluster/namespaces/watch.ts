@@ -4,10 +4,12 @@ import { Lookup } from '../lookup.ts';
 import { type Inside, Reflecting } from '../reflecting.ts';
 import type { ReflectorOptions } from '../reflector/reflector.ts';
 import { ClusterNamespaces } from './cluster-namespaces.ts';
+import { type OptedIn, optedInBy } from './opted-in.ts';
 import { namespaceByName, namespaceSource } from './source.ts';
 
 export interface WatchedNamespaces {
   readonly value: ClusterNamespaces;
+  readonly optedIn: OptedIn;
   /** Why there is nothing to go by yet; undefined once everything was listed, whatever happens later. */
   unready(): string | undefined;
   close(): Promise<void>;
@@ -31,6 +33,7 @@ export function watchNamespaces(
       reflector,
       new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result)),
     ),
+    optedIn: optedInBy({ store: reflector.store, subscribe: (changed) => reflector.subscribe(changed) }),
     unready: () => {
       if (reflector.synced) return undefined;
       const { lastError: error } = reflector;

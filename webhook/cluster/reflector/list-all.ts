@@ -1,7 +1,10 @@
+import { objectBytes } from '../../limits.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
-import { type ApiObject, type Entry, entryOf, isApiObject } from './object.ts';
+import type { BoundedText } from '../stream/bounded-text.ts';
+import { type Keeping, Kept } from './kept.ts';
+import { type ApiObject, entryOf, identityIn, isApiObject, type Metadata } from './object.ts';
 
 /** What is reflected: one kind of objects, all of them or those that a selector chooses. */
 export interface Source<O extends ApiObject, T> {
@@ -11,14 +14,44 @@ export interface Source<O extends ApiObject, T> {
   path: string;
   /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
-  /** So many objects a page (500 by default): fewer where anybody may make large ones, as a page is read as a whole. */
+  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
   pageSize?: number;
+  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
+  objectBytes?: number;
+  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
+  wants?: (metadata: Metadata) => boolean;
   /** Takes of an object what decisions need; the rest is forgotten. */
   pick: (object: O) => T;
+  /** How much is kept of all objects together; all of them by default. */
+  keeping?: Keeping<T>;
+}
+
+/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
+export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
+
+/** An object that is not read. */
+export interface Unread {
+  why: Exclude<LeftOut, 'too-many'>;
+  metadata: Metadata;
+}
+
+/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
+export function unread(
+  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
+  isTooLong: boolean,
+  head: () => string,
+): Unread | { why: 'nameless' } | undefined {
+  if (!isTooLong && wants === undefined) return undefined;
+  const metadata = identityIn(head());
+  if (metadata === undefined) return isTooLong ? { why: 'nameless' } : undefined;
+  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
+  return isTooLong ? { why: 'too-large', metadata } : undefined;
 }
 
 export interface Listed<T> {
-  entries: Entry<T>[];
+  entries: Kept<T>;
+  /** Objects that are there and were not read. */
+  unread: Unread[];
   /** From where to watch. */
   resourceVersion: string;
 }
@@ -53,27 +86,42 @@ export async function listAll<O extends ApiObject, T>(
 
 async function pages<O extends ApiObject, T>(
   client: ApiClient,
-  { path, query, pick }: Source<O, T>,
+  source: Source<O, T>,
   limit: number | undefined,
   { timeout, signal, onPage }: Parameters<typeof listAll>[2],
 ): Promise<Listed<T>> {
-  const entries: Entry<T>[] = [];
+  const { path, query, pick, keeping, wants = () => true } = source;
+  const entries = new Kept<T>(keeping);
+  const left: Unread[] = [];
+  const fault = (what: string): Error =>
+    unreachable(operationOf('GET', path), client.source, new Error(what));
+  const read = (item: BoundedText): void => {
+    const why = unread(source, item.isTooLong, () => item.head);
+    if (why?.why === 'nameless')
+      throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
+    if (why !== undefined) {
+      left.push(why);
+      return;
+    }
+    const object: unknown = JSON.parse(item.text);
+    if (!isApiObject(object)) throw fault('the answer is not a list of objects');
+    if (wants(object.metadata)) entries.put(entryOf(object as O, pick));
+  };
   let token: string | undefined;
   for (;;) {
-    const page = await client.request<Page>('GET', path, {
+    const options = {
       query: { ...query, limit, continue: token },
       timeout,
       signal,
-    });
-    const { items, metadata } = page;
+      objectBytes: source.objectBytes ?? objectBytes.default,
+    };
+    const { metadata, items } = (await client.list<Page>(path, options, read)).list;
     const resourceVersion = metadata?.resourceVersion;
-    if (!Array.isArray(items) || !items.every(isApiObject) || !resourceVersion) {
-      const what = new Error('the answer is not a list of objects');
-      throw unreachable(operationOf('GET', path), client.source, what);
+    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
+      throw fault('the answer is not a list of objects');
     }
-    for (const object of items) entries.push(entryOf(object as O, pick));
     onPage();
     token = metadata?.continue || undefined;
-    if (token === undefined) return { entries, resourceVersion };
+    if (token === undefined) return { entries, unread: left, resourceVersion };
   }
 }

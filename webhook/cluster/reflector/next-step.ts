@@ -11,6 +11,8 @@ export type Outcome =
   | { type: 'ended' }
   /** The server ended the watch at once, without a word. */
   | { type: 'dropped' }
+  /** The watch was left because something else is to be known. */
+  | { type: 'stale' }
   /** The watch did not end when it should have: its connection is dead, or bytes are swallowed. */
   | { type: 'silent'; served: boolean }
   /** `served`: it had worked before. */
@@ -25,7 +27,7 @@ export interface Progress {
 }
 
 /** Why a list or watch ended: the value of a metric's label. */
-export type Reason = 'listed' | 'ended' | 'dropped' | 'silent' | 'expired' | 'garbage' | 'failed';
+export type Reason = 'listed' | 'ended' | 'stale' | 'dropped' | 'silent' | 'expired' | 'garbage' | 'failed';
 
 export interface Step {
   action: Action;
@@ -53,6 +55,8 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
       return { action: 'watch', wait: 0, reason: 'listed', progress };
     case 'ended':
       return { action: 'watch', wait: 0, reason: 'ended', progress: beginning };
+    case 'stale':
+      return { action: 'list', wait: 0, reason: 'stale', progress };
     case 'dropped':
     case 'silent': {
       const silent = outcome.type === 'silent';

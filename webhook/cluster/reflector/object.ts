@@ -43,3 +43,24 @@ export function isApiObject(value: unknown): value is ApiObject {
     )
   );
 }
+
+const pair = /"(\w+)":"([^"\\]*)"/g;
+const beginning =
+  /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){0,2}"metadata":\{((?:"\w+":"[^"\\]*"(?:,|\}))*)/;
+
+/**
+ * Who an object is, read from the beginning of its JSON; undefined where it does not begin as the API server writes it:
+ * `metadata` first, and in it the names, the UID and the version before all that is long. Source: Kubernetes, the order
+ * of fields in `ObjectMeta`, which is the order in which they are written.
+ *
+ * @param head the JSON, which may be cut anywhere
+ */
+export function identityIn(head: string): Metadata | undefined {
+  const pairs = Array.from((beginning.exec(head)?.[1] ?? '').matchAll(pair), ([, key = '', value = '']) => [
+    key,
+    value,
+  ]);
+  const { name, namespace, uid, resourceVersion } = Object.fromEntries(pairs);
+  if (!name || !uid || !resourceVersion) return undefined;
+  return { name, uid, resourceVersion, ...(namespace && { namespace }) };
+}

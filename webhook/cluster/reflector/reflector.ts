@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
-import { listAll, type Source } from './list-all.ts';
+import { type LeftOut, listAll, type Source } from './list-all.ts';
 import { type Action, beginning, nextStep, type Outcome, type Reason } from './next-step.ts';
 import { type ApiObject, entryOf, keyOf } from './object.ts';
 import { type Change, Store } from './store.ts';
@@ -14,6 +14,8 @@ export interface Observer {
   contact(): void;
   /** A list or watch came to its end, and what is done next. `error` where it was a failure. */
   ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
+  /** An object is there and is not known here; `key` is its name. */
+  leftOut?(why: LeftOut, key: string): void;
 }
 
 export interface ReflectorOptions {
@@ -23,6 +25,9 @@ export interface ReflectorOptions {
   random?: () => number;
 }
 
+/** So many names of objects that are too large are remembered: what is asked is mostly whether there is any. */
+const mostTooLarge = 1000;
+
 /** How long events that were missed may still come after a watch is open again, in milliseconds. */
 const catchingUp = 10_000;
 
@@ -31,7 +36,7 @@ const catchingUp = 10_000;
  * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
  */
 export class Reflector<O extends ApiObject, T> {
-  readonly store = new Store<T>();
+  readonly store: Store<T>;
   readonly source: Source<O, T>;
   readonly #client: ApiClient;
   readonly #observer: Observer | undefined;
@@ -41,6 +46,8 @@ export class Reflector<O extends ApiObject, T> {
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
   #version = '';
+  #tooLarge = new Set<string>();
+  #stale = new AbortController();
   #lastError: unknown;
   #heardAt = Number.NEGATIVE_INFINITY;
   #isBroken = false;
@@ -48,6 +55,7 @@ export class Reflector<O extends ApiObject, T> {
 
   constructor(client: ApiClient, source: Source<O, T>, options: ReflectorOptions = {}) {
     this.source = source;
+    this.store = new Store(source.keeping);
     this.#client = client;
     this.#observer = options.observer;
     this.#timing = { ...defaultTiming, ...options.timing };
@@ -73,6 +81,16 @@ export class Reflector<O extends ApiObject, T> {
    */
   get isBehind(): boolean {
     return this.#isBroken || performance.now() - this.#backAt < catchingUp;
+  }
+
+  /** Whether there is an object that is too large to be read, of this name or of any: nothing follows from its absence. */
+  hasTooLarge(key?: string): boolean {
+    return key === undefined ? this.#tooLarge.size > 0 : this.#tooLarge.has(key);
+  }
+
+  /** Lists everything anew, as when another choice of objects matters by now. */
+  relist(): void {
+    this.#stale.abort();
   }
 
   /** Resolves when everything was listed once. */
@@ -101,7 +119,7 @@ export class Reflector<O extends ApiObject, T> {
         const step = nextStep(progress, outcome, this.#timing, this.#random());
         const error = outcome.type === 'failed' ? outcome.error : undefined;
         this.#lastError = error;
-        if (outcome.type !== 'listed' && outcome.type !== 'ended') this.#isBroken = true;
+        if (!['listed', 'ended', 'stale'].includes(outcome.type)) this.#isBroken = true;
         this.#observer?.ended({ during: action, reason: step.reason, wait: step.wait, error });
         ({ action, progress } = step);
         if (step.wait > 0) await sleep(step.wait, undefined, { signal });
@@ -112,14 +130,18 @@ export class Reflector<O extends ApiObject, T> {
   }
 
   async #list(signal: AbortSignal): Promise<Outcome> {
+    this.#stale = new AbortController();
     try {
-      const { entries, resourceVersion } = await listAll(this.#client, this.source, {
+      const { entries, unread, resourceVersion } = await listAll(this.#client, this.source, {
         timeout: this.#timing.answer,
         signal,
         onPage: () => this.#observer?.contact(),
       });
       this.#version = resourceVersion;
       this.#heardAt = performance.now();
+      this.#tooLarge = new Set();
+      for (const { why, metadata } of unread) this.#leave(why, keyOf(metadata));
+      if (entries.leftOut > 0) this.#observer?.leftOut?.('too-many', `${entries.leftOut} objects`);
       this.#tell(this.store.replace(entries));
       this.#isSynced = true;
       this.#synced.resolve();
@@ -131,7 +153,18 @@ export class Reflector<O extends ApiObject, T> {
   }
 
   async #watch(signal: AbortSignal): Promise<Outcome> {
-    const outcome = await watchOnce(this.#client, this.source, {
+    const stale = this.#stale.signal;
+    try {
+      stale.throwIfAborted();
+      return await this.#follow(AbortSignal.any([signal, stale]));
+    } catch (error) {
+      if (signal.aborted || !stale.aborted) throw error;
+      return { type: 'stale' };
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<Outcome> {
+    const outcome = await watchOnce<O>(this.#client, this.source, {
       resourceVersion: this.#version,
       timing: this.#timing,
       random: this.#random(),
@@ -158,13 +191,33 @@ export class Reflector<O extends ApiObject, T> {
       this.#version = event.resourceVersion;
       return;
     }
-    const { metadata } = event.object;
-    const changes =
-      event.type === 'put'
-        ? this.store.put(entryOf(event.object, this.source.pick))
-        : this.store.remove(keyOf(metadata), metadata.uid);
+    const { store, source } = this;
+    const { metadata } = event.type === 'unread' ? event : event.object;
+    const key = keyOf(metadata);
+    let changes: Change<T>[];
+    if (event.type === 'unread') {
+      this.#tooLarge.delete(key);
+      if (!event.isGone) this.#leave(event.why, key);
+      changes = store.drop(key);
+    } else if (event.type === 'removed') {
+      this.#tooLarge.delete(key);
+      changes = store.remove(key, metadata.uid);
+    } else if (source.wants?.(metadata) === false) {
+      this.#leave('not-wanted', key);
+      changes = store.drop(key);
+    } else {
+      this.#tooLarge.delete(key);
+      const before = store.leftOut;
+      changes = store.put(entryOf(event.object, source.pick));
+      if (store.leftOut > before) this.#observer?.leftOut?.('too-many', key);
+    }
     this.#version = metadata.resourceVersion;
     this.#tell(changes);
+  }
+
+  #leave(why: LeftOut, key: string): void {
+    if (why === 'too-large' && this.#tooLarge.size < mostTooLarge) this.#tooLarge.add(key);
+    this.#observer?.leftOut?.(why, key);
   }
 
   #tell(changes: Change<T>[]): void {

@@ -1,3 +1,4 @@
+import { type Keeping, Kept } from './kept.ts';
 import type { Entry } from './object.ts';
 
 /**
@@ -12,10 +13,27 @@ export type Change<T> =
 
 /** The objects as they were last told, by key. Pure: it only says what a list or an event changes. */
 export class Store<T> {
-  #entries = new Map<string, Entry<T>>();
+  readonly #keeping: Keeping<T> | undefined;
+  #entries: Kept<T>;
+
+  /** @param keeping how much is kept; all of it by default */
+  constructor(keeping?: Keeping<T>) {
+    this.#keeping = keeping;
+    this.#entries = new Kept(keeping);
+  }
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** The weight of all objects in bytes; zero where they are not weighed. */
+  get bytes(): number {
+    return this.#entries.bytes;
+  }
+
+  /** How many objects were given up since the last list, because there were too many. */
+  get leftOut(): number {
+    return this.#entries.leftOut;
   }
 
   get(key: string): T | undefined {
@@ -23,18 +41,20 @@ export class Store<T> {
   }
 
   entries(): Iterable<Entry<T>> {
-    return this.#entries.values();
+    return this.#entries;
   }
 
   *list(): Generator<T, void, undefined> {
-    for (const { object } of this.#entries.values()) yield object;
+    for (const { object } of this.#entries) yield object;
   }
 
-  /** Takes an object that is there now. */
+  /** Takes an object that is there now, as far as there is room: others may go for it, or it is not kept itself. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#entries.get(entry.key);
-    this.#entries.set(entry.key, entry);
-    return difference(entry, before, false);
+    const given = this.#entries.put(entry);
+    const others = given.filter((one) => one !== entry).map((one) => deleted(one, true));
+    if (others.length === given.length) return [...others, ...difference(entry, before, false)];
+    return before === undefined ? others : [deleted(before, true), ...others];
   }
 
   /** Takes away an object that was deleted; `uid` guards its successor of the same name. */
@@ -45,15 +65,27 @@ export class Store<T> {
     return [deleted(before, false)];
   }
 
+  /** Takes away what is not known any more, though it may still be there. */
+  drop(key: string): Change<T>[] {
+    const before = this.#entries.delete(key);
+    return before === undefined ? [] : [deleted(before, true)];
+  }
+
   /** Takes a whole list in place of what there was. */
   replace(entries: Iterable<Entry<T>>): Change<T>[] {
     const old = this.#entries;
-    this.#entries = new Map([...entries].map((entry) => [entry.key, entry]));
-    const gone = [...old.values()].filter(({ key }) => !this.#entries.has(key));
+    this.#entries = entries instanceof Kept ? entries : this.#keptOf(entries);
+    const gone = [...old].filter(({ key }) => this.#entries.get(key) === undefined);
     return [
       ...gone.map((entry) => deleted(entry, true)),
-      ...[...this.#entries.values()].flatMap((entry) => difference(entry, old.get(entry.key), true)),
+      ...[...this.#entries].flatMap((entry) => difference(entry, old.get(entry.key), true)),
     ];
+  }
+
+  #keptOf(entries: Iterable<Entry<T>>): Kept<T> {
+    const kept = new Kept(this.#keeping);
+    for (const entry of entries) kept.put(entry);
+    return kept;
   }
 }
 

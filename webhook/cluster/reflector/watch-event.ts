@@ -1,15 +1,41 @@
 import type { Status } from '../errors.ts';
+import type { BoundedText } from '../stream/bounded-text.ts';
+import { type Source, type Unread, unread } from './list-all.ts';
 import { type ApiObject, isApiObject } from './object.ts';
 
 /** A line of a watch. */
 export type WatchEvent<O> =
   | { type: 'put' | 'removed'; object: O }
+  /** An object is there, or was, and is not read. */
+  | ({ type: 'unread'; isGone: boolean } & Unread)
   /** Nothing happened up to this version. */
   | { type: 'bookmark'; resourceVersion: string }
   | { type: 'error'; status: Status };
 
 /** A line that is no event. Whatever else the stream said may be wrong as well. */
 export class Garbage extends Error {}
+
+const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
+
+/**
+ * Reads a line of a watch, as far as it matters: an object that is too large, or does not matter, is not parsed.
+ *
+ * @throws Garbage
+ */
+export function readEvent<O extends ApiObject>(
+  line: BoundedText,
+  source: Pick<Source<O, unknown>, 'wants'>,
+): WatchEvent<O> {
+  const type = line.isTooLong || source.wants !== undefined ? ofObject.exec(line.head) : null;
+  if (type !== null) {
+    const found = unread(source, line.isTooLong, () => line.head.slice(type[0].length));
+    if (found !== undefined && found.why !== 'nameless') {
+      return { type: 'unread', isGone: type[1] === 'DELETED', ...found };
+    }
+  }
+  if (line.isTooLong) throw new Garbage(`an event of ${line.bytes} bytes that does not tell its name first`);
+  return parseEvent(line.text);
+}
 
 /**
  * Reads a line of a watch.

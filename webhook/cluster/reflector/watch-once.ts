@@ -1,3 +1,4 @@
+import { objectBytes } from '../../limits.ts';
 import type { ApiClient } from '../client.ts';
 import { type ClusterError, refusal, type Status } from '../errors.ts';
 import { operationOf } from '../operation.ts';
@@ -5,7 +6,7 @@ import type { Source } from './list-all.ts';
 import type { Outcome } from './next-step.ts';
 import type { ApiObject } from './object.ts';
 import { type Timing, watchSeconds } from './timing.ts';
-import { parseEvent, type WatchEvent } from './watch-event.ts';
+import { readEvent, type WatchEvent } from './watch-event.ts';
 
 /** A watch that ends sooner than this, in milliseconds, without having said anything, was not served. */
 const leastWatch = 1000;
@@ -30,9 +31,10 @@ export interface WatchOptions<O> {
  */
 export async function watchOnce<O extends ApiObject>(
   client: ApiClient,
-  { path, query }: Source<O, unknown>,
+  source: Pick<Source<O, unknown>, 'path' | 'query' | 'objectBytes' | 'wants'>,
   { resourceVersion, timing, random, signal, onOpen, onEvent }: WatchOptions<O>,
 ): Promise<Outcome> {
+  const { path, query } = source;
   const seconds = watchSeconds(timing, random);
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), seconds * 1000 + timing.grace);
@@ -45,11 +47,12 @@ export async function watchOnce<O extends ApiObject>(
       query: { ...query, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: seconds },
       timeout: timing.answer,
       signal: AbortSignal.any([signal, overdue.signal]),
+      objectBytes: source.objectBytes ?? objectBytes.default,
     });
     opened = performance.now();
     onOpen();
     for await (const line of lines) {
-      const event = parseEvent<O>(line);
+      const event = readEvent<O>(line, source);
       if (event.type === 'error') throw errorOf(path, event.status);
       onEvent(event);
       events += 1;

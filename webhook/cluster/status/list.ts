@@ -1,7 +1,7 @@
 import { Readiness } from '../../readiness/readiness.ts';
 import type { PodFacts, Registered, StatusFacts } from '../../status/facts.ts';
 import type { ApiClient } from '../client.ts';
-import { agentSources, daemonSetSource, nodeSource } from '../gate/sources.ts';
+import { agentSources, daemonSetSources, nodeSource, type WatchedDaemonSet } from '../gate/sources.ts';
 import { listAll, type Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
 import { defaultTiming } from '../reflector/timing.ts';
@@ -27,7 +27,14 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
   const options = { timeout: defaultTiming.answer, signal: stop.signal, onPage: () => {} };
   const list = async <O extends ApiObject, T>(source: Source<O, T>): Promise<T[]> => {
     const { entries } = await listAll(client, source, options);
-    return entries.map(({ object }) => object);
+    return Array.from(entries, ({ object }) => object);
+  };
+  const listDaemonSets = async (): Promise<WatchedDaemonSet[]> => {
+    const found: WatchedDaemonSet[] = [];
+    await eachOf(daemonSetSources(policy).values(), async (source) => {
+      found.push(...(await list(source)));
+    });
+    return found;
   };
   const webhooks = async (kind: WebhookKind): Promise<Registered['mutating']> => {
     const found = await ifAllowed(list(registeredSource(kind)));
@@ -44,7 +51,7 @@ export async function listStatus(client: ApiClient, wanted: Wanted): Promise<Sta
     const [namespaces, nodes, daemonSets, { registered, installation }, scheduler] = await Promise.all([
       list(optInSource(wanted.namespace)),
       list(nodeSource),
-      list(daemonSetSource),
+      listDaemonSets(),
       installed(),
       ifAllowed(schedulerFacts(client, stop.signal)),
     ]);

@@ -1,5 +1,6 @@
+import { objectBytes, placedPods } from '../../limits.ts';
 import { Rate } from '../../steer/rate.ts';
-import { type ApiPlacedPod, crowdedRoom, type Room, roomOf } from '../../steer/room.ts';
+import { type ApiPlacedPod, crowdedRoom, type Room, RoomCount } from '../../steer/room.ts';
 import type { ApiClient } from '../client.ts';
 import { TooLarge } from '../exchange.ts';
 import { Memory } from './memory.ts';
@@ -11,16 +12,17 @@ const remember = 5000;
 const perSecond = 10;
 const burst = 20;
 
-/** So many side by side, and so many bytes each: 110 common pods have two megabytes, and anybody may make large ones. */
-const atATime = 4;
-const maxBytes = 16 * 2 ** 20;
+/** An answer that took long is good for so many times as long. */
+const restFactor = 10;
 
-type PodList = { items?: ApiPlacedPod[] | null };
+/** So many side by side. */
+const atATime = 4;
 
 /**
  * What is taken of nodes. To watch every pod of a cluster for the sake of a few that wait would cost more than all
  * else together, so the API server is asked for the pods of single nodes, when they matter. It answers from its cache,
- * which has them by node.
+ * which has them by node, and in one piece: pages would take it to its database, which has not. The answer is read pod by
+ * pod, so it does not matter how large it is: 110 common pods have two megabytes, and anybody may make large ones.
  */
 export class Rooms {
   readonly #client: ApiClient;
@@ -44,24 +46,37 @@ export class Rooms {
    */
   async ask(nodes: readonly string[], now: number, signal: AbortSignal): Promise<boolean> {
     this.#memory.sweep(now);
-    const some = nodes.slice(0, this.#rate.left(now));
+    const some = nodes.slice(0, Math.max(0, this.#rate.left(now)));
     this.#rate.take(some.length);
     for (let next = 0; next < some.length; next += atATime) {
       await Promise.all(some.slice(next, next + atATime).map((node) => this.#askOne(node, now, signal)));
     }
     return some.length > 0;
   }
+
   async #askOne(node: string, now: number, signal: AbortSignal): Promise<void> {
     const at = Date.now();
     const fieldSelector = `spec.nodeName=${node},status.phase!=Succeeded,status.phase!=Failed`;
     const query = { fieldSelector, resourceVersion: '0' };
+    const { listBytes: maxBytes, bytesOfAQuestion } = placedPods;
+    const count = new RoomCount();
+    const began = performance.now();
+    const keep = (room: Room, bytes: number): void => {
+      // a node whose answer is large is asked about less often, and leaves fewer questions for others
+      const until = now + Math.max(remember, restFactor * (performance.now() - began));
+      this.#memory.set(node, room, until);
+      this.#rate.take(Math.floor(bytes / bytesOfAQuestion));
+    };
     try {
-      const options = { query, maxBytes, signal };
-      const { items } = await this.#client.request<PodList>('GET', '/api/v1/pods', options);
-      this.#memory.set(node, roomOf(items ?? [], at), now + remember);
+      const options = { query, maxBytes, objectBytes: objectBytes.placedPod, signal };
+      const { bytes } = await this.#client.list('/api/v1/pods', options, (item) => {
+        if (item.isTooLong) count.addUnread();
+        else count.add(JSON.parse(item.text) as ApiPlacedPod);
+      });
+      keep(count.room(at), bytes);
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
-      this.#memory.set(node, crowdedRoom(at), now + remember);
+      keep(crowdedRoom(at), maxBytes);
     }
   }
 }

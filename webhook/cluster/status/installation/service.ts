@@ -60,5 +60,5 @@ async function listSlices(
     signal,
     onPage: () => {},
   });
-  return entries.map(({ object }) => object);
+  return Array.from(entries, ({ object }) => object);
 }

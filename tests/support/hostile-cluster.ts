@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import type { TestContext } from 'node:test';
+import { apiDaemonSet } from '../unit/readiness/objects.ts';
+import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
+import { event } from './reflecting.ts';
+
+/** A pod that waits for a node, refused by the gate for node n1 unless told otherwise. */
+export function pendingPod(
+  namespace: string,
+  name: string,
+  { claimName, refusedAt }: { claimName?: string; refusedAt?: string } = {},
+): object {
+  const message =
+    'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: ' +
+    'node n1 is not ready for profile mesh: DaemonSet net/agent is absent there: no pod of it is on the node (CNI_GATE_NODE_NOT_READY)';
+  const condition = { type: 'PodScheduled', status: 'False', message, lastTransitionTime: refusedAt };
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid: `${namespace}-${name}`,
+      resourceVersion: '7',
+      creationTimestamp: '2026-11-21T11:00:00Z',
+      labels: { 'cni-gate.io/profile': 'mesh' },
+      annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+    },
+    spec: {
+      containers: [{ name: 'app', resources: { requests: { cpu: '100m' } } }],
+      volumes: claimName === undefined ? [] : [{ name: 'data', persistentVolumeClaim: { claimName } }],
+    },
+    status: { conditions: refusedAt === undefined ? [] : [condition] },
+  };
+}
+
+/** A namespace that opted in, or did not. */
+export const namespaceOf = (name: string, isIn: boolean, resourceVersion = '5'): object => ({
+  metadata: {
+    name,
+    uid: `uid-${name}`,
+    resourceVersion,
+    labels: isIn ? { 'cni-gate.io/profile': 'mesh' } : {},
+  },
+});
+
+/** The DaemonSet that brings the network, with so many tolerations. */
+export const agentWith = (tolerations: number): object => {
+  const one = { key: 'example.com/a', operator: 'Exists' };
+  const { metadata, spec } = apiDaemonSet('agent', { tolerations: Array(tolerations).fill(one) });
+  return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
+};
+
+export interface HostileCluster extends FakeApiServer {
+  /** Sends an event to the watch of a path, which is waited for. */
+  send(path: string, type: string, object: object): Promise<void>;
+}
+
+/**
+ * An API server whose objects a test makes up. Pods are listed in pages, as they are asked for.
+ *
+ * @param there objects by path, each already as JSON where it is large; asked for at each list
+ */
+export async function startHostileCluster(
+  t: TestContext,
+  there: (path: string) => Iterable<object | string>,
+): Promise<HostileCluster> {
+  const watches = new Map<string, ServerResponse>();
+  const waiting = new Map<string, () => void>();
+  const api = await startFakeApi(t, (asked: Asked, response) => {
+    if (asked.query.watch !== undefined) {
+      watches.set(asked.path, response.writeHead(200));
+      response.flushHeaders();
+      waiting.get(asked.path)?.();
+      return;
+    }
+    // who lists does not watch any more
+    watches.delete(asked.path);
+    const all = [...there(asked.path)];
+    if (/\/pods\/[^/]+$/.test(asked.path)) {
+      json(response, 404, { code: 404 });
+      return;
+    }
+    const from = Number(asked.query.continue ?? 0);
+    const to = from + Number(asked.query.limit ?? 500);
+    const more = to < all.length ? `,"continue":"${to}"` : '';
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write(`{"kind":"List","metadata":{"resourceVersion":"50"${more}},"items":[`);
+    const items = all.slice(from, to).map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    response.end(`${items.join(',')}]}`);
+  });
+  return {
+    ...api,
+    send: async (path, type, object) => {
+      if (!watches.has(path)) await new Promise<void>((resolve) => waiting.set(path, resolve));
+      watches.get(path)?.write(event(type, object));
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { Registry } from 'prom-client';
+import { ApiClient } from '../../webhook/cluster/client.ts';
+import { watchCluster } from '../../webhook/cluster/watch.ts';
+import { policyOf } from './configurations.ts';
+
+/**
+ * Watches the cluster at a URL until so many pods wait there, and tells what that took. A process of its own, so that its
+ * memory can be limited and measured. Arguments: the URL, and how many pods.
+ */
+const [, , server = '', expected = '0'] = process.argv;
+const client = new ApiClient({
+  source: 'the test',
+  connection: async () => ({ server, headers: {}, tls: {} }),
+  refresh: () => {},
+});
+const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
+const log = { info: () => {}, warn: () => {} };
+const inside = { registry: new Registry(), log, ownNamespace: undefined };
+const { gate, unready, close } = watchCluster(client, () => policy, inside);
+const waiting = (): number => [...gate.waiting()].length;
+let heap = 0;
+while (unready() !== undefined || waiting() < Number(expected)) {
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  heap = Math.max(heap, process.memoryUsage().heapUsed);
+}
+const told = {
+  waiting: waiting(),
+  unlisted: gate.unlisted({ namespace: 'net', name: 'agent' }),
+  heap,
+  rss: process.resourceUsage().maxRSS * 1024,
+};
+process.stdout.write(JSON.stringify(told));
+await close();
