@@ -25,9 +25,9 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/** Both sides are whole numbers, or the requirement is not met. */
+/** Both sides are whole numbers of up to 63 digits, as a label's value has, or the requirement is not met. */
 function compares(operator: 'Gt' | 'Lt', left: string | undefined, right: string | undefined): boolean {
-  const whole = /^[+-]?\d+$/;
+  const whole = /^[+-]?\d{1,63}$/;
   if (left === undefined || right === undefined || !whole.test(left) || !whole.test(right)) return false;
   return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
 }
