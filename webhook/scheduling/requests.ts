@@ -1,4 +1,4 @@
-import { type Amounts, amountsOf, most, sum } from './amounts.ts';
+import { type Amounts, amountsOf, most, sum, sumOf } from './amounts.ts';
 
 /** What of a container says how much of a node it takes. */
 export interface Asking {
@@ -15,7 +15,6 @@ export interface RequestingSpec {
   resources?: { requests?: Record<string, string | number> | null } | null;
 }
 
-const none: Amounts = {};
 const requestsOf = ({ resources }: Asking): Amounts => amountsOf(resources?.requests);
 
 /**
@@ -25,20 +24,30 @@ const requestsOf = ({ resources }: Asking): Amounts => amountsOf(resources?.requ
  * resize under way adds is not counted.
  */
 export function podRequests(spec: RequestingSpec): Amounts {
-  let running = (spec.containers ?? []).map(requestsOf).reduce(sum, none);
-  let sidecars = none;
-  let starting = none;
-  for (const container of spec.initContainers ?? []) {
-    const own = requestsOf(container);
-    if (container.restartPolicy === 'Always') {
-      running = sum(running, own);
-      sidecars = sum(sidecars, own);
-      starting = most(starting, sidecars);
-    } else {
-      starting = most(starting, sum(own, sidecars));
-    }
-  }
-  const ofContainers = most(running, starting);
+  const containers = spec.containers ?? [];
+  const initContainers = spec.initContainers ?? [];
+  const running = sumOf([...containers, ...initContainers.filter(isSidecar)].map(requestsOf));
+  const ofContainers = most(running, mostWhileStarting(initContainers));
   const asked = { ...ofContainers, ...amountsOf(spec.resources?.requests) };
   return { ...sum(asked, amountsOf(spec.overhead)), pods: 1 };
+}
+
+const isSidecar = ({ restartPolicy }: Asking): boolean => restartPolicy === 'Always';
+
+/**
+ * The most of each resource that an init container asks for together with the sidecars before it. What it does not ask
+ * for itself is left out: the sidecars alone take no more than they do beside the containers. So each request is
+ * looked at once, however many containers and resources there are.
+ */
+function mostWhileStarting(initContainers: readonly Asking[]): Amounts {
+  const sidecars = new Map<string, number>();
+  const starting = new Map<string, number>();
+  for (const container of initContainers) {
+    for (const [name, amount] of Object.entries(requestsOf(container))) {
+      const together = (sidecars.get(name) ?? 0) + amount;
+      if (isSidecar(container)) sidecars.set(name, together);
+      else starting.set(name, Math.max(starting.get(name) ?? 0, together));
+    }
+  }
+  return Object.fromEntries(starting);
 }

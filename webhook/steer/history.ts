@@ -56,6 +56,8 @@ export class History {
   readonly #times: SteerTimes;
   readonly #pods = new Map<string, PodRecord>();
   readonly #groups = new Map<string, Group>();
+  /** How many nominations are open, by group. */
+  readonly #openIn = new Map<string, number>();
   #left: Open[] = [];
 
   constructor(times: SteerTimes = defaultTimes) {
@@ -72,7 +74,10 @@ export class History {
     const { uid, group, requests } = pod;
     const name = `${pod.namespace}/${pod.name}`;
     const expected = { uid, node, group, requests, leftAt: undefined };
-    this.#record(pod).open = { ...expected, pod: name, at: now, look, version };
+    const record = this.#record(pod);
+    if (record.open !== undefined) this.#count(record.open.group, -1);
+    record.open = { ...expected, pod: name, at: now, look, version };
+    this.#count(group, 1);
   }
 
   /** A nomination was not taken, because the pod is another by now than it was seen: nothing is done until it is seen. */
@@ -134,13 +139,19 @@ export class History {
   width({ group, guesswork }: WaitingPod): number {
     const width = (this.#groups.get(group) ?? new Group()).width(guesswork);
     if (width === Number.POSITIVE_INFINITY) return width;
-    return width - [...this.#pods.values()].filter(({ open }) => open?.group === group).length;
+    return width - (this.#openIn.get(group) ?? 0);
   }
 
   /** Pods that were nominated for nodes: those that still wait, and those that left a moment ago. */
   expected(): Map<string, Expected[]> {
     const open = [...this.#pods.values()].flatMap((record) => record.open ?? []);
     return Map.groupBy([...open, ...this.#left], ({ node }) => node);
+  }
+
+  #count(group: string, change: 1 | -1): void {
+    const open = (this.#openIn.get(group) ?? 0) + change;
+    if (open === 0) this.#openIn.delete(group);
+    else this.#openIn.set(group, open);
   }
 
   #record({ uid, group }: WaitingPod): PodRecord {
@@ -161,6 +172,7 @@ export class History {
 
   #close(record: PodRecord, open: Open, outcome: Outcome, now: number): void {
     record.open = undefined;
+    this.#count(open.group, -1);
     const group = this.#groups.get(record.group) ?? new Group();
     this.#groups.set(record.group, group);
     if (outcome === 'left') {
