@@ -15,6 +15,8 @@ export const texts = {
    * who may write conditions may write a megabyte.
    */
   condition: 8192,
+  /** Levels of nested objects and lists in a value that is quoted as JSON. */
+  shownDepth: 16,
 } as const;
 
 /** What is kept of the status of a DaemonSet's pod, which its kubelet writes. */
