@@ -26,7 +26,9 @@ export function annotationChanges(pod: Pod, demand: Demand, namespace: string): 
         if (merged !== original) changes.set.set(key, merged);
         for (const text of kept) changes.warnings.push(`profile ${name}: ${key}: ${text}`);
       } else if (current !== value) {
-        changes.warnings.push(`profile ${name}: the pod's own ${key} wins: "${quoted(current)}", not "${value}"`);
+        changes.warnings.push(
+          `profile ${name}: the pod's own ${key} wins: "${quoted(current)}", not "${value}"`,
+        );
       }
     }
   }

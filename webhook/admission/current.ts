@@ -37,9 +37,7 @@ export function isOurContainer({ name, env: variables }: Container): boolean {
 export function isOurVolume(volume: Volume, mountedByOthers: boolean): boolean {
   const { downwardAPI } = volume as { downwardAPI?: { items?: { path?: string }[] | null } | null };
   if (volume.name !== podInfoVolume || !downwardAPI) return false;
-  return (
-    !mountedByOthers || (downwardAPI.items ?? []).some(({ path }) => path === networkStatusPath)
-  );
+  return !mountedByOthers || (downwardAPI.items ?? []).some(({ path }) => path === networkStatusPath);
 }
 
 /** Whether a container that is not ours mounts a volume with our name. */

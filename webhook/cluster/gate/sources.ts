@@ -11,6 +11,7 @@ import {
 } from '../../readiness/pick.ts';
 import type { LabelSelector } from '../../scheduling/label-selector.ts';
 import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../steer/waiting.ts';
+import { apiPath } from '../api-path.ts';
 import type { Source } from '../reflector/list-all.ts';
 import { selectorText } from './selector.ts';
 
@@ -62,8 +63,7 @@ export function agentSources(
   return sources;
 }
 
-export const podsPath = (namespace: string): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /** Pods that carry our label and wait for a node. One that gets a node is told of as deleted. */
 export const pendingSource: Source<ApiWaitingPod, WaitingPod> = {
