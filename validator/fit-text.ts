@@ -1,5 +1,5 @@
 /** An error code in parentheses at the end of a text: whoever reads the rest only in part searches for that. */
-const lastCode = / \(CNI_GATE_[A-Z_]+\)$/;
+const lastCode = / \(CNI_GATE_[A-Z_]{1,40}\)$/;
 
 const ellipsis = '…';
 

@@ -15,6 +15,7 @@ export const errorCodes = {
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID:
     'The body of an admission call is JSON, but not an AdmissionReview of what this path serves.',
+  CNI_GATE_REVIEW_NAME: 'An AdmissionReview names something by a name or UID that Kubernetes does not allow.',
   CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
   CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is larger than an AdmissionReview can be.',
   CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not sent as plain application/json.',
@@ -61,6 +62,7 @@ export const errorCodes = {
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or holds more, than review takes.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
+  CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent, because a name in its path is not one.',
   CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',
   CNI_GATE_CLUSTER_UNAUTHORIZED: 'The API server does not accept the credentials.',
   CNI_GATE_CLUSTER_FORBIDDEN: 'The API server knows who asks and does not allow it.',

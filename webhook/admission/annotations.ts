@@ -1,3 +1,4 @@
+import { quoted } from '../clean.ts';
 import { parseNetworks } from '../config/networks.ts';
 import { foreign } from '../names.ts';
 import { own } from '../own.ts';
@@ -26,7 +27,9 @@ export function annotationChanges(pod: Pod, demand: Demand, namespace: string): 
         if (merged !== original) changes.set.set(key, merged);
         for (const text of kept) changes.warnings.push(`profile ${name}: ${key}: ${text}`);
       } else if (current !== value) {
-        changes.warnings.push(`profile ${name}: the pod's own ${key} wins: "${current}", not "${value}"`);
+        changes.warnings.push(
+          `profile ${name}: the pod's own ${key} wins: "${quoted(current)}", not "${value}"`,
+        );
       }
     }
   }

@@ -36,22 +36,23 @@ export function isOurContainer({ name, env: variables }: Container): boolean {
 /**
  * Whether a volume with our name was put there by cni-gate: the downward API's, and for our container alone or with
  * the file that ours has.
+ *
+ * @param mountedByOthers what {@link isMountedByOthers} says of its pod
  */
-export function isOurVolume(volume: Volume, pod: Pod): boolean {
+export function isOurVolume(volume: Volume, mountedByOthers: boolean): boolean {
   const { downwardAPI } = volume;
   if (volume.name !== podInfoVolume || !isObject(downwardAPI)) return false;
   // decoding does not look into volumes, so anything may stand here
   const items: unknown[] = Array.isArray(downwardAPI.items) ? downwardAPI.items : [];
-  return (
-    items.some((item) => isObject(item) && item.path === networkStatusPath) || !isMountedByOthers(volume, pod)
-  );
+  return !mountedByOthers || items.some((item) => isObject(item) && item.path === networkStatusPath);
 }
 
-/** Whether a container that is not ours mounts the volume. */
-export function isMountedByOthers({ name }: Volume, pod: Pod): boolean {
+/** Whether a container that is not ours mounts a volume with our name. */
+export function isMountedByOthers(pod: Pod): boolean {
   return allContainers(pod).some(
     (container) =>
-      !isOurContainer(container) && (container.volumeMounts ?? []).some((mount) => mount.name === name),
+      !isOurContainer(container) &&
+      (container.volumeMounts ?? []).some((mount) => mount.name === podInfoVolume),
   );
 }
 

@@ -1,6 +1,15 @@
 import { Ajv } from 'ajv';
+import { quoted } from '../clean.ts';
 import { CniGateError } from '../errors.ts';
-import { describe, describeKind, invalid, isCoreKind, isObject, openEnvelope } from './envelope.ts';
+import {
+  describe,
+  describeKind,
+  invalid,
+  isCoreKind,
+  isObject,
+  namespaceName,
+  openEnvelope,
+} from './envelope.ts';
 import { fillNulls } from './nulls.ts';
 import type { Pod } from './pod.ts';
 import type { PodRequest } from './review.ts';
@@ -71,7 +80,11 @@ const isPod = ajv.compile<Pod>(podSchema);
 /**
  * The request in the body of an admission call about a pod.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, or CNI_GATE_REVIEW_KIND where it is about something else than a pod
+ * The pod's own name is for people only here, and may be any: the API server judges it after the webhooks, in words that
+ * are better known.
+ *
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the namespace's name is none, or
+ *   CNI_GATE_REVIEW_KIND where it is about something else than a pod
  */
 export function decodePodRequest(body: unknown): PodRequest {
   const envelope = openEnvelope(body);
@@ -86,8 +99,8 @@ export function decodePodRequest(body: unknown): PodRequest {
   const { name, generateName, namespace } = pod.metadata;
   return {
     ...request,
-    namespace: request.namespace || (namespace ?? ''),
-    name: request.name || name || `${generateName ?? ''}*`,
+    namespace: namespaceName(request.namespace || (namespace ?? '')),
+    name: quoted(request.name || name || `${generateName ?? ''}*`),
     pod,
   };
 }

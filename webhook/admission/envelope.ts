@@ -1,4 +1,7 @@
+import { clean, quoted } from '../clean.ts';
 import { CniGateError } from '../errors.ts';
+import { reviews } from '../limits.ts';
+import { isNamespaceName, isUid } from '../object-names.ts';
 import { reviewApiVersion, reviewKind } from './review.ts';
 
 /** The parts of the envelope that decide what it is; each is looked at by name below, for a text that helps. */
@@ -8,9 +11,28 @@ interface Envelope {
   request?: unknown;
 }
 
-/** A body that is no review of ours. */
+/** A body that is no review of ours. @param message may hold keys of the body, and is cut */
 export const invalid = (message: string): CniGateError =>
-  new CniGateError('CNI_GATE_REVIEW_INVALID', message);
+  new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
+
+/**
+ * A name that Kubernetes does not allow. It becomes no part of a request of ours.
+ *
+ * @param field where it stands in the body
+ * @param expected what should be there
+ */
+export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
+  new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
+
+/**
+ * The name of a namespace.
+ *
+ * @throws CniGateError CNI_GATE_REVIEW_NAME where it is none, or empty
+ */
+export function namespaceName(value: string): string {
+  if (isNamespaceName(value)) return value;
+  throw wrongName('request.namespace', 'the name of a namespace (an RFC 1123 label)', value);
+}
 
 /** Whether a JSON value is an object, and neither null nor a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -36,7 +58,7 @@ export interface RequestEnvelope {
 /**
  * The request in the body of an admission call.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, or CNI_GATE_REVIEW_NAME where the UID of the request is none
  */
 export function openEnvelope(body: unknown): RequestEnvelope {
   if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);
@@ -49,6 +71,11 @@ export function openEnvelope(body: unknown): RequestEnvelope {
   const { request } = envelope;
   if (!isObject(request)) throw invalid(`the AdmissionReview has no request, but ${describe(request)}`);
   if (typeof request.uid !== 'string' || request.uid === '') throw invalid('request.uid is missing');
+  if (!isUid(request.uid)) throw wrongName('request.uid', 'a UID', request.uid);
+  for (const field of ['operation', 'subResource'] as const) {
+    const word = stringOr(request[field], '');
+    if (word.length > reviews.word) throw invalid(`request.${field} is longer than any: ${describe(word)}`);
+  }
   return {
     uid: request.uid,
     kind: request.kind,
@@ -71,13 +98,16 @@ export function isCoreKind(envelope: RequestEnvelope, name: string): boolean {
 export function describeKind(value: unknown): string {
   if (!isObject(value)) return describe(value);
   const { group, version, kind } = value;
-  return `${describe(kind)} of ${[group, version].filter((part) => part !== '').join('/')}`;
+  return quoted(`${describe(kind)} of ${[group, version].filter((part) => part !== '').join('/')}`);
 }
 
 /** A short name of any JSON value for an error text, never its whole content. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  const shown = JSON.stringify(isObject(value) ? Object.keys(value).slice(0, 5) : value);
-  return isObject(value) ? `an object with keys ${shown}` : shown.slice(0, 60);
+  if (isObject(value)) {
+    const keys = Object.keys(value).slice(0, 5);
+    return `an object with keys ${JSON.stringify(keys.map((key) => key.slice(0, 60)))}`;
+  }
+  return clean(JSON.stringify(value).slice(0, 60));
 }

@@ -5,7 +5,7 @@ import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } fro
 import { annotationChanges } from './annotations.ts';
 import type { Choice } from './choice.ts';
 import { validatorFor, volumeFor } from './container.ts';
-import { isCurrent, isOurVolume } from './current.ts';
+import { isCurrent, isMountedByOthers, isOurVolume } from './current.ts';
 import type { Demand } from './demand.ts';
 import {
   appendOperations,
@@ -95,7 +95,7 @@ function refuseTakenNames(pod: Pod, at: number): void {
     );
   }
   const volume = (pod.spec.volumes ?? []).find(({ name }) => name === podInfoVolume);
-  if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, pod))) {
+  if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, isMountedByOthers(pod)))) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
       `the pod has a volume "${podInfoVolume}" that cni-gate did not put there: give it another name`,

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual as same } from 'node:util';
+import { quoted } from '../clean.ts';
 import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '../config/networks.ts';
+import { texts } from '../limits.ts';
 
 /** What came of merging a profile's networks into a pod's. */
 export interface MergedNetworks {
@@ -76,8 +78,23 @@ function differences(own: NetworkEntry, asked: NetworkEntry, podNamespace: strin
     );
 }
 
-const show = (value: unknown): string =>
-  value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value);
+/** A value for a warning. One that is nested deeper than anybody reads would overflow the stack of `JSON.stringify`. */
+function show(value: unknown): string {
+  if (value === undefined) return 'not set';
+  if (typeof value === 'string') return quoted(value);
+  if (isDeeper(value, texts.shownDepth)) return `a value of more than ${texts.shownDepth} levels`;
+  return quoted(JSON.stringify(value));
+}
+
+/** Whether objects and lists are nested more than so many levels deep. */
+function isDeeper(value: unknown, levels: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
 
 /** The pod's text with entries behind it. */
 function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {

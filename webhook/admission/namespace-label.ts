@@ -1,3 +1,4 @@
+import { quoted } from '../clean.ts';
 import { type Policy, UnknownProfile } from '../config/policy.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../errors.ts';
 import { profileLabel } from '../names.ts';
@@ -54,7 +55,7 @@ function decodeNamespaceRequest(body: unknown): NamespaceRequest {
   const given = [name, metadata.name, metadata.generateName].find(
     (text): text is string => typeof text === 'string' && text !== '',
   );
-  return { uid, operation, dryRun, namespace: given ?? '', profile: optedInTo(textsOf(labels)) };
+  return { uid, operation, dryRun, namespace: quoted(given ?? ''), profile: optedInTo(textsOf(labels)) };
 }
 
 /** The labels that are strings: the API server lets no other pass. */

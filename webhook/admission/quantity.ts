@@ -23,7 +23,7 @@ const fractions: Record<string, number> = { n: 1e9, u: 1e6, m: 1e3 };
  */
 export function quantity(value: string | number): number {
   if (typeof value === 'number') return value;
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([a-zA-Z]{0,2}))$/.exec(value);
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|([a-zA-Z]{0,2}))$/.exec(value);
   if (match === null) return Number.NaN;
   const [, digits = '', exponent, suffix = ''] = match;
   if (exponent !== undefined) return Number(digits + exponent);

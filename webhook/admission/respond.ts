@@ -1,4 +1,5 @@
 import { fitText, inBytes } from '../../validator/fit-text.ts';
+import { clean } from '../clean.ts';
 import {
   type AdmissionResponse,
   type AdmissionReview,
@@ -39,7 +40,11 @@ export function respond(uid: string, decision: Answerable): AdmissionReview {
       patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
     }),
     ...(decision.message !== undefined && {
-      status: { code: 403, reason: 'Forbidden', message: fitText(decision.message, longestMessage, inBytes) },
+      status: {
+        code: 403,
+        reason: 'Forbidden',
+        message: fitText(clean(decision.message), longestMessage, inBytes),
+      },
     }),
     ...(warnings.length > 0 && { warnings }),
     auditAnnotations: auditOf(decision),

@@ -1,4 +1,5 @@
 import { fitText } from '../../validator/fit-text.ts';
+import { clean } from '../clean.ts';
 
 /**
  * The API server takes any number of warnings, but cuts each at 256 characters once all together pass 4,096
@@ -26,5 +27,8 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longest} characters. */
 function fit(text: string): string {
-  return fitText(text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim(), longest);
+  // blanks become one, so more is looked at than is sent
+  const head = text.slice(0, 32 * longest);
+  const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
+  return fitText(head.length < text.length ? `${line} …` : line, longest);
 }

@@ -63,9 +63,8 @@ const statusOperations = ({ metadata }: Pod, text: string | undefined): Operatio
 
 /** Takes the volume of an earlier injection out; one that somebody else put there or needs stays. */
 export function dropVolume(pod: Pod): Operation[] {
-  if (!carriesInjection(pod)) return [];
-  const at = (pod.spec.volumes ?? []).findIndex(
-    (volume) => isOurVolume(volume, pod) && !isMountedByOthers(volume, pod),
-  );
+  // every volume that could be ours has one name, so the containers are looked through once
+  if (!carriesInjection(pod) || isMountedByOthers(pod)) return [];
+  const at = (pod.spec.volumes ?? []).findIndex((volume) => isOurVolume(volume, false));
   return removeOperations('volumes', pod.spec.volumes, at);
 }

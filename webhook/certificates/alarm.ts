@@ -1,3 +1,4 @@
+import { apiPath } from '../cluster/api-path.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import type { ApiObject } from '../cluster/reflector/object.ts';
 import { Reflector } from '../cluster/reflector/reflector.ts';
@@ -14,7 +15,7 @@ export class Alarm {
 
   constructor(client: ApiClient, { namespace, secret, configurations }: ManagedObjects) {
     const watched = [
-      { path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`, name: secret },
+      { path: apiPath`/api/v1/namespaces/${namespace}/secrets`, name: secret },
       ...configurations.map(({ kind, name }) => ({ path: configurationsPath(kind), name })),
     ];
     this.#reflectors = watched.map(({ path, name }) => {

@@ -1,4 +1,5 @@
 import type { Operation as PatchOperation } from 'fast-json-patch';
+import { pathBelow } from '../cluster/api-path.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { configurationsPath, type WebhookKind } from '../cluster/webhook-configurations.ts';
 import { CniGateError } from '../errors.ts';
@@ -131,5 +132,5 @@ export class ConfigurationObjects {
 }
 
 function pathOf({ kind, name }: ConfigurationName): string {
-  return `${configurationsPath(kind)}/${encodeURIComponent(name)}`;
+  return pathBelow(configurationsPath(kind), name);
 }

@@ -1,4 +1,5 @@
 import { type SecretData, secretType } from '../../certs/managed/secret.ts';
+import { apiPath, pathBelow } from '../cluster/api-path.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import { CniGateError } from '../errors.ts';
@@ -102,11 +103,11 @@ export class SecretObject {
   }
 
   get #folder(): string {
-    return `/api/v1/namespaces/${encodeURIComponent(this.#namespace)}/secrets`;
+    return apiPath`/api/v1/namespaces/${this.#namespace}/secrets`;
   }
 
   get #path(): string {
-    return `${this.#folder}/${encodeURIComponent(this.#name)}`;
+    return pathBelow(this.#folder, this.#name);
   }
 }
 

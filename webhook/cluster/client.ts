@@ -3,6 +3,7 @@ import { CniGateError, messageOf } from '../errors.ts';
 import { version } from '../version.ts';
 import type { Access } from './access.ts';
 import { Agents } from './agents.ts';
+import { checkPath } from './api-path.ts';
 import { refusal, unreachable } from './errors.ts';
 import { exchange, readBody, readChunks, Silence } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -65,9 +66,10 @@ export class ApiClient {
   /**
    * The answer to a request, parsed. `T` is what the caller knows of the API; nothing is checked here.
    *
-   * @param path such as `/api/v1/namespaces/shop`, each name in it already encoded
+   * @param path such as `/api/v1/namespaces/shop`: see {@link apiPath}
    * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
-   * where the credentials cannot be read; the signal's reason where it was aborted
+   * where the credentials cannot be read, or CNI_GATE_CLUSTER_PATH where the path has a segment that a URL would leave
+   * out; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes } = options;
@@ -159,6 +161,7 @@ export class ApiClient {
     again = true,
   ): Promise<IncomingMessage> {
     const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
+    checkPath(path);
     const connection = await this.#access.connection();
     this.#server = connection.server;
     const url = new URL(connection.server.replace(/\/$/, '') + path);

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { quoted } from '../clean.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../errors.ts';
 import { describe, type Operation } from './operation.ts';
 
@@ -53,7 +54,7 @@ export function refusal(
 ): ClusterError {
   const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
   const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
-  const said = typeof message === 'string' && message !== '' ? message : `status ${status}`;
+  const said = typeof message === 'string' && message !== '' ? quoted(message) : `status ${status}`;
   const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
   return new ClusterError(code, `cannot ${describe(operation)}: ${said}${adviceFor(operation, said)}`, {
     status,

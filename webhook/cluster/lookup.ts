@@ -1,23 +1,36 @@
-import { objectBytes } from '../limits.ts';
+import { lookups, objectBytes } from '../limits.ts';
+import { Rate } from '../steer/rate.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError } from './errors.ts';
 import { describe, operationOf } from './operation.ts';
 
-/** What came of a question: the value of a metric's label. */
-export type LookupResult = 'found' | 'absent' | 'failed';
+/** What came of a question: the value of a metric's label. `limited`: it was not asked. */
+export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 export interface LookupLimits {
   /** Milliseconds that an answer may take in all. */
   bound: number;
   /** Milliseconds without a byte, after which it is asked once more over a new connection. */
   firstTry: number;
-  /** Milliseconds for which an answer is remembered: a burst of calls asks once. */
+  /** Milliseconds for which an answer is remembered, that there is none as well: a burst of calls asks once. */
   remember: number;
   /** Objects that are asked for or remembered at a time. */
   keys: number;
+  /** Questions a second, over all objects. */
+  perSecond: number;
+  /** Questions at once after a rest. */
+  burst: number;
+  /** Questions without an answer yet. */
+  atATime: number;
 }
 
-export const defaultLimits: LookupLimits = { bound: 5000, firstTry: 2000, remember: 1000, keys: 1000 };
+export const defaultLimits: LookupLimits = {
+  bound: 5000,
+  firstTry: 2000,
+  remember: 1000,
+  keys: 1000,
+  ...lookups,
+};
 
 /** What is asked for: the path of an object by its key, and what is taken of it. */
 export interface Asked<O, T> {
@@ -27,7 +40,7 @@ export interface Asked<O, T> {
 
 /**
  * Asks the API server for single objects of which no watch has told in time: one question for each at a time, however
- * many want to know.
+ * many want to know, and only so many in all. Whoever can call may make up names, and each would be a question.
  */
 export class Lookup<O, T> {
   readonly #client: ApiClient;
@@ -35,6 +48,8 @@ export class Lookup<O, T> {
   readonly #onResult: (result: LookupResult) => void;
   readonly #limits: LookupLimits;
   readonly #answers = new Map<string, Promise<T | undefined>>();
+  readonly #rate: Rate;
+  #open = 0;
 
   constructor(
     client: ApiClient,
@@ -46,21 +61,28 @@ export class Lookup<O, T> {
     this.#asked = asked;
     this.#onResult = onResult;
     this.#limits = limits;
+    this.#rate = new Rate(limits.perSecond, limits.burst);
   }
 
   /**
    * The object as the API server has it now, or had it a moment ago; undefined where there is none.
    *
-   * @throws ClusterError where it could not be asked
+   * @throws ClusterError where it could not be asked; CNI_GATE_CLUSTER_BUSY where too many others were
    */
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    if (this.#answers.size >= this.#limits.keys) {
-      const message = `${this.#cannot(key)}: ${this.#limits.keys} others are being asked for already`;
+    const limit = this.#limit();
+    if (limit !== undefined) {
+      this.#onResult('limited');
+      const message = `${this.#cannot(key)}: too many questions to the API server, ${limit}`;
       return Promise.reject(new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {}));
     }
-    const answer = this.#ask(key);
+    this.#rate.take(1);
+    this.#open += 1;
+    const answer = this.#ask(key).finally(() => {
+      this.#open -= 1;
+    });
     this.#answers.set(key, answer);
     const forget = (): void => this.#forget(key, answer);
     answer.then(() => setTimeout(forget, this.#limits.remember).unref(), forget);
@@ -70,6 +92,14 @@ export class Lookup<O, T> {
   /** Drops what is remembered of an object: somebody knows better now. */
   forget(key: string): void {
     this.#answers.delete(key);
+  }
+
+  /** What stands in the way of one more question, for people. */
+  #limit(): string | undefined {
+    const { keys, perSecond, atATime } = this.#limits;
+    if (this.#open >= atATime) return `${atATime} have no answer yet`;
+    if (this.#answers.size >= keys) return `${keys} answers are remembered`;
+    return this.#rate.left(performance.now()) < 1 ? `more than ${perSecond} a second` : undefined;
   }
 
   #forget(key: string, answer: Promise<T | undefined>): void {

@@ -5,10 +5,14 @@ import {
   invalid,
   isCoreKind,
   isObject,
+  namespaceName,
   openEnvelope,
+  wrongName,
 } from '../admission/envelope.ts';
 import { isMirrorPod } from '../admission/exempt.ts';
+import { quoted } from '../clean.ts';
 import { CniGateError } from '../errors.ts';
+import { isObjectName, isUid } from '../object-names.ts';
 import { promisedTo } from './promised.ts';
 
 /** A pod that is to be put on a node: by a Binding, or because it was made with `spec.nodeName`. */
@@ -31,12 +35,19 @@ export interface Placement {
 /**
  * What an admission call of `/gate` is about.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, or CNI_GATE_REVIEW_KIND where it is neither a Binding nor a Pod
+ * Its names go into questions to the API server and are looked up among nodes, so each has to be one that Kubernetes
+ * allows. A pod that is made by `generateName` may have none yet.
+ *
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where a name or UID is none, or
+ *   CNI_GATE_REVIEW_KIND where it is neither a Binding nor a Pod
  */
 export function decodePlacement(body: unknown): Placement {
   const envelope = openEnvelope(body);
   const { object, kind, ...request } = envelope;
-  if (isCoreKind(envelope, 'Binding')) return { ...request, ...bindingOf(object), profiles: undefined };
+  if (isCoreKind(envelope, 'Binding')) {
+    namespaceName(request.namespace);
+    return { ...request, ...bindingOf(object), profiles: undefined };
+  }
   if (!isCoreKind(envelope, 'Pod')) {
     throw new CniGateError(
       'CNI_GATE_REVIEW_KIND',
@@ -46,7 +57,13 @@ export function decodePlacement(body: unknown): Placement {
   const pod = podOf(object);
   const { metadata, spec } = pod;
   const node = typeof spec.nodeName === 'string' ? spec.nodeName : '';
-  const name = request.name || metadata.name || `${metadata.generateName ?? ''}*`;
+  if (node !== '') objectName('request.object.spec.nodeName', 'a node', node);
+  namespaceName(request.namespace);
+  const given = request.name || metadata.name || '';
+  const name =
+    given === ''
+      ? quoted(`${metadata.generateName ?? ''}*`)
+      : objectName('request.object.metadata.name', 'a pod', given);
   // what it stands for runs already, and its manifest may be a copy of a pod that was promised something
   const profiles = isMirrorPod(pod) ? [] : promisedTo(pod);
   return { ...request, name, podUid: '', node, profiles };
@@ -65,5 +82,18 @@ function bindingOf(object: unknown): { name: string; podUid: string; node: strin
   if (target.kind && target.kind !== 'Node') {
     throw invalid(`request.object.target.kind should be Node or left out, is ${describe(target.kind)}`);
   }
-  return { name, podUid: typeof uid === 'string' ? uid : '', node: target.name };
+  const podUid = typeof uid === 'string' ? uid : '';
+  if (podUid !== '' && !isUid(podUid))
+    throw wrongName('request.object.metadata.uid', 'the UID of a pod', podUid);
+  return {
+    name: objectName('request.object.metadata.name', 'a pod', name),
+    podUid,
+    node: objectName('request.object.target.name', 'a node', target.name),
+  };
+}
+
+/** A name, once it is known to be one that Kubernetes allows. @param field where it stands in the body */
+function objectName(field: string, whose: string, name: string): string {
+  if (isObjectName(name)) return name;
+  throw wrongName(field, `the name of ${whose} (an RFC 1123 subdomain)`, name);
 }

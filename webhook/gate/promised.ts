@@ -26,7 +26,8 @@ export function promisedTo({ metadata, spec }: PromisedPod): string[] {
     ...(container === undefined ? [] : profilesProvedBy(container)),
   ]);
   if (named.size > 0 || container === undefined) return [...named];
-  return own(metadata.labels, profileLabel)?.split('.') ?? [];
+  const label = own(metadata.labels, profileLabel) ?? '';
+  return label !== '' && label.length <= most.characters ? label.split('.') : [];
 }
 
 /** A label's value has 63 characters at most, and so 32 names with dots between them. */

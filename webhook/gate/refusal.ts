@@ -1,7 +1,9 @@
 import { clean } from '../clean.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { ErrorCode } from '../errors.ts';
+import { texts } from '../limits.ts';
 import { bindingsWebhook } from '../names.ts';
+import { isObjectName } from '../object-names.ts';
 import type { Standing } from '../readiness/state.ts';
 import { timeText } from '../time-text.ts';
 
@@ -38,13 +40,15 @@ export interface Refused {
 }
 
 /**
- * What a pod was refused for, or undefined where the text is no refusal of ours.
+ * What a pod was refused for, or undefined where the text is no refusal of ours. Who may write conditions may write
+ * anything: only the begin of a long text is read, and a node that has no node's name is none.
  *
  * @param message of the pod's PodScheduled condition, in which the scheduler tells what the API server answered
  */
 export function refusedFor(message: string): Refused | undefined {
-  const [, node, why = ''] = (message.includes(code) && ours.exec(message)) || [];
-  return node === undefined ? undefined : { node, why };
+  const head = message.slice(0, texts.condition);
+  const [, node, why = ''] = (head.includes(code) && ours.exec(head)) || [];
+  return node !== undefined && isObjectName(node) ? { node, why } : undefined;
 }
 
 /** The node alone of {@link refusedFor}. */

@@ -1,3 +1,5 @@
+import { quoted } from '../clean.ts';
+import { agentStatus } from '../limits.ts';
 import { amountsOf } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import type { Taint } from '../scheduling/taints.ts';
@@ -94,8 +96,11 @@ export function pickAgent({ metadata, spec, status }: ApiPod): AgentFacts {
     leaving: timeOf(metadata.deletionTimestamp) !== undefined || ['Failed', 'Succeeded'].includes(phase),
     ready: ready?.status === 'True',
     readySince: timeOf(ready?.lastTransitionTime),
-    containers: containers.flatMap(({ containerID }) => (containerID ? [containerID] : [])),
-    lacks: all.flatMap(lackOf).join(', '),
+    containers: containers
+      .flatMap(({ containerID }) => (containerID ? [containerID] : []))
+      .filter((id) => id.length <= agentStatus.containerId)
+      .slice(0, agentStatus.containers),
+    lacks: quoted(all.flatMap(lackOf).join(', ')),
   };
 }
 

@@ -26,6 +26,15 @@ function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => num
 export const sum = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
 export const less = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
 
+/** The sum of many amounts. Adding them two by two would copy the sum once for each. */
+export function sumOf(all: Iterable<Amounts>): Amounts {
+  const total = new Map<string, number>();
+  for (const amounts of all) {
+    for (const [name, amount] of Object.entries(amounts)) total.set(name, (total.get(name) ?? 0) + amount);
+  }
+  return Object.fromEntries(total);
+}
+
 /** Whether what is asked for is there; of what is not asked for, there may be too little already. */
 export function isThere(asked: Amounts, free: Amounts): boolean {
   return Object.entries(asked).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));

@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts';
 const statusOf: Partial<Record<ErrorCode, number>> = {
   CNI_GATE_REVIEW_SYNTAX: 400,
   CNI_GATE_REVIEW_INVALID: 400,
+  CNI_GATE_REVIEW_NAME: 400,
   CNI_GATE_REVIEW_KIND: 400,
   CNI_GATE_REVIEW_TOO_LARGE: 413,
   CNI_GATE_REVIEW_MEDIA: 415,

@@ -34,7 +34,9 @@ export function layTable(
   { width, sentences, emphasis }: TableOptions,
 ): string[] {
   const filled = rows.map((row) => row.map((cell) => cell || '-'));
-  const widths = head.map((name, at) => Math.max(name.length, ...filled.map((row) => row[at]?.length ?? 0)));
+  const widths = head.map((name, at) =>
+    filled.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), name.length),
+  );
   const columns = [...head.keys()];
   const line = (row: readonly string[], some: readonly number[]): string =>
     lineOf(row, some, head, widths, emphasis);

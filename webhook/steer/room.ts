@@ -1,5 +1,5 @@
 import { placedPods } from '../limits.ts';
-import { type Amounts, less, sum } from '../scheduling/amounts.ts';
+import { type Amounts, less, sumOf } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { PlacedPod } from './neighbours.ts';
 import { groupOf } from './waiting.ts';
@@ -111,13 +111,13 @@ const listLag = 1000;
 /** What is taken of a node once those that are expected there have come. */
 export function takenWith(room: Room, expected: readonly Expected[]): Taken {
   const groups = new Map(room.groups);
-  let { amounts } = room;
+  const amounts = [room.amounts];
   for (const { uid, group, requests, leftAt } of expected) {
     if (room.pods.has(uid) || (leftAt !== undefined && leftAt + listLag < room.at)) continue;
-    amounts = sum(amounts, requests);
+    amounts.push(requests);
     groups.set(group, (groups.get(group) ?? 0) + 1);
   }
-  return { amounts, groups };
+  return { amounts: sumOf(amounts), groups };
 }
 
 /** What is left. */

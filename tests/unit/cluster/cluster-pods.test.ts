@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { ClusterPods, podByName } from '../../../webhook/cluster/gate/cluster-pods.ts';
-import { Lookup } from '../../../webhook/cluster/lookup.ts';
+import { defaultLimits, Lookup } from '../../../webhook/cluster/lookup.ts';
 import { Store } from '../../../webhook/cluster/reflector/store.ts';
 import type { PendingPod } from '../../../webhook/gate/pending.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { pending } from '../gate/support.ts';
 
-const limits = { bound: 2000, firstTry: 2000, remember: 60_000, keys: 10 };
+const limits = { ...defaultLimits, bound: 2000, firstTry: 2000, remember: 60_000, keys: 10 };
 
 /** Pods over a store that the test fills, beside an API server that has a pod of some UIDs, one after another. */
 async function pods(t: TestContext, ...uids: (string | undefined)[]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Lookup, type LookupResult } from '../../../webhook/cluster/lookup.ts';
+import { defaultLimits, Lookup, type LookupResult } from '../../../webhook/cluster/lookup.ts';
 import { ClusterNamespaces } from '../../../webhook/cluster/namespaces/cluster-namespaces.ts';
 import { namespaceByName } from '../../../webhook/cluster/namespaces/source.ts';
 import type { ApiObject } from '../../../webhook/cluster/reflector/object.ts';
@@ -9,7 +9,7 @@ import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/reflecting.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
-const limits = { bound: 200, firstTry: 50, remember: 60_000, keys: 10 };
+const limits = { ...defaultLimits, bound: 200, firstTry: 50, remember: 60_000, keys: 10 };
 
 type Facts = { labels: Record<string, string> };
 type Subscriber = Parameters<ConstructorParameters<typeof ClusterNamespaces>[0]['subscribe']>[0];
@@ -171,7 +171,10 @@ suite('asking for a namespace', () => {
     const api = await startFakeApi(t, () => {});
     const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, keys: 2 });
     const waiting = [lookup.ask('a'), lookup.ask('b')];
-    await assert.rejects(lookup.ask('c'), { code: 'CNI_GATE_CLUSTER_BUSY', message: /2 others/ });
+    await assert.rejects(lookup.ask('c'), {
+      code: 'CNI_GATE_CLUSTER_BUSY',
+      message: /2 answers are remembered/,
+    });
     assert.equal(lookup.ask('b'), waiting[1], 'those that are being asked for are shared all the same');
     await Promise.allSettled(waiting);
   });

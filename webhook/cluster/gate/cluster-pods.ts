@@ -1,6 +1,7 @@
 import type { PendingPods } from '../../gate/gate.ts';
 import { type ApiPendingPod, type PendingPod, pickPending } from '../../gate/pending.ts';
-import type { Asked, Lookup } from '../lookup.ts';
+import { pathBelow } from '../api-path.ts';
+import { type Asked, defaultLimits, type Lookup } from '../lookup.ts';
 import type { Change, Store } from '../reflector/store.ts';
 import { podsPath } from './sources.ts';
 
@@ -11,13 +12,13 @@ export interface PodReflection {
 }
 
 /** Shorter than the webhook's time-out, so that somebody hears that nothing came of it; one question, not two. */
-export const podLimits = { bound: 2000, firstTry: 2000, remember: 1000, keys: 1000 };
+export const podLimits = { ...defaultLimits, bound: 2000 };
 
 /** A pod by `namespace/name`, where the reflector has not heard of it. */
 export const podByName: Asked<ApiPendingPod, PendingPod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
-    return `${podsPath(namespace)}/${encodeURIComponent(name)}`;
+    return pathBelow(podsPath(namespace), name);
   },
   pick: pickPending,
 };

@@ -13,6 +13,7 @@ import {
 } from '../../readiness/pick.ts';
 import type { LabelSelector } from '../../scheduling/label-selector.ts';
 import { type ApiWaitingPod, pickWaiting, type WaitingPod, weightOf } from '../../steer/waiting.ts';
+import { apiPath } from '../api-path.ts';
 import type { OptedIn } from '../namespaces/opted-in.ts';
 import type { Source } from '../reflector/list-all.ts';
 import { selectorText } from './selector.ts';
@@ -37,7 +38,7 @@ const daemonSetSource = ({
   name,
 }: DaemonSetRef): Source<SelectingDaemonSet, WatchedDaemonSet> => ({
   resource: `daemonset ${namespace}/${name}`,
-  path: `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets`,
+  path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
   objectBytes: objectBytes.daemonSet,
   pick: (object) => ({ facts: pickDaemonSet(object), selector: selectorText(object.spec.selector ?? {}) }),
@@ -78,8 +79,7 @@ export function agentSources(
   return sources;
 }
 
-export const podsPath = (namespace: string): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /**
  * Pods that carry our label and wait for a node. One that gets a node is told of as deleted. Anybody who may make pods

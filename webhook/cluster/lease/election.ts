@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.ts';
+import { apiPath, pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import type { Log } from '../observe.ts';
@@ -66,8 +67,7 @@ export class Election {
   }
 
   get #path(): string {
-    const namespace = encodeURIComponent(this.#options.namespace);
-    return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    return apiPath`/apis/coordination.k8s.io/v1/namespaces/${this.#options.namespace}/leases`;
   }
 
   async #step(signal: AbortSignal): Promise<void> {
@@ -93,7 +93,7 @@ export class Election {
 
   async #get(timeout: number, signal: AbortSignal): Promise<Lease | undefined> {
     try {
-      const path = `${this.#path}/${this.#options.name}`;
+      const path = pathBelow(this.#path, this.#options.name);
       return await this.#client.request<Lease>('GET', path, { timeout, signal });
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return undefined;
@@ -121,7 +121,7 @@ export class Election {
           timeout,
           signal,
         })
-      : this.#client.request<Lease>('PUT', `${this.#path}/${name}`, {
+      : this.#client.request<Lease>('PUT', pathBelow(this.#path, name), {
           body: { ...lease, spec },
           timeout,
           signal,
@@ -138,7 +138,7 @@ export class Election {
     if (!holds) return;
     try {
       const body = { ...lease, spec: released(lease, new Date()) };
-      await this.#client.request('PUT', `${this.#path}/${this.#options.name}`, { body, timeout: 2000 });
+      await this.#client.request('PUT', pathBelow(this.#path, this.#options.name), { body, timeout: 2000 });
     } catch (error) {
       this.#options.log.warn(
         { lease: this.#options.name, err: error },

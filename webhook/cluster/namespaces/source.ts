@@ -1,4 +1,5 @@
 import { annotationsOf, type NamespaceFacts } from '../../admission/namespaces.ts';
+import { pathBelow } from '../api-path.ts';
 import type { Asked } from '../lookup.ts';
 import type { Source } from '../reflector/list-all.ts';
 import type { ApiObject } from '../reflector/object.ts';
@@ -14,7 +15,7 @@ const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
 
 /** A namespace by its name, where the reflector has not heard of it. */
 export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
-  path: (name) => `${namespacesPath}/${encodeURIComponent(name)}`,
+  path: (name) => pathBelow(namespacesPath, name),
   pick: pickFacts,
 };
 

@@ -2,6 +2,7 @@ import { parsePolicy, readPolicy } from '../../config/file.ts';
 import type { Policy } from '../../config/policy.ts';
 import { installedConfiguration } from '../../names.ts';
 import { own } from '../../own.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 
@@ -21,7 +22,7 @@ export interface FoundPolicy {
  */
 export async function installedPolicy(client: ApiClient, namespace: string): Promise<FoundPolicy> {
   const { name, key } = installedConfiguration;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${name}`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
   const source = `${key} of ConfigMap ${namespace}/${name}`;
   try {
     const { data } = await client.request<{ data?: Record<string, string> | null }>('GET', path);

@@ -1,5 +1,6 @@
 import { eventReasons, eventReporter } from '../../names.ts';
 import type { Nominated } from '../../status/facts.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 
 /** So many namespaces are asked about, and so many events of each are read. */
@@ -27,7 +28,7 @@ export async function lastNominations(
   const query = { fieldSelector: `reason=${eventReasons.nominated}`, limit: mostEvents };
   const pages = await Promise.all(
     [...new Set(namespaces)].slice(0, mostNamespaces).map((namespace) => {
-      const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+      const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
       return client.request<{ items?: ApiEvent[] | null }>('GET', path, { query, signal });
     }),
   );

@@ -3,6 +3,7 @@ import type { NodeSelectorTerm } from '../../scheduling/node-selector.ts';
 import { Rate } from '../../steer/rate.ts';
 import type { VolumeWish } from '../../steer/volumes.ts';
 import type { WaitingPod } from '../../steer/waiting.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { Memory } from './memory.ts';
@@ -60,15 +61,12 @@ export class Claims {
   async #wish({ namespace, claims }: WaitingPod, signal: AbortSignal): Promise<VolumeWish | undefined> {
     const wish: VolumeWish = { affinities: [], selected: [] };
     for (const name of claims) {
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/persistentvolumeclaims/${encodeURIComponent(name)}`;
+      const path = apiPath`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`;
       const claim = await this.#get<Claim>(path, signal);
       if (claim === undefined) return undefined;
       const { volumeName } = claim.spec;
       if (volumeName) {
-        const volume = await this.#get<Volume>(
-          `/api/v1/persistentvolumes/${encodeURIComponent(volumeName)}`,
-          signal,
-        );
+        const volume = await this.#get<Volume>(apiPath`/api/v1/persistentvolumes/${volumeName}`, signal);
         if (volume === undefined) return undefined;
         const required = volume.spec.nodeAffinity?.required;
         if (required) wish.affinities.push(required.nodeSelectorTerms ?? []);

@@ -1,4 +1,5 @@
 import type { Nomination } from '../../steer/plan.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 
@@ -16,7 +17,7 @@ export async function nominate(
   signal: AbortSignal,
 ): Promise<Written> {
   const { namespace, name, uid, version } = pod;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/status`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/pods/${name}/status`;
   try {
     const { metadata } = await client.request<{ metadata: { resourceVersion: string } }>('PATCH', path, {
       contentType: 'application/merge-patch+json',

@@ -1,5 +1,6 @@
 import { eventReporter } from '../../names.ts';
 import type { Notice } from '../../steer/notice.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { microTime } from '../micro-time.ts';
@@ -37,7 +38,7 @@ export async function writeNotice(
     reportingController: eventReporter,
     reportingInstance: instance.slice(0, longestInstance),
   };
-  const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
   try {
     await client.request('POST', path, { body, timeout: 5000, signal });
     return { result: 'written' };

@@ -18,6 +18,7 @@ export interface RemoteOptions {
 /** What a server says of a body, rather than of itself. */
 const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
   'CNI_GATE_REVIEW_INVALID',
+  'CNI_GATE_REVIEW_NAME',
   'CNI_GATE_REVIEW_KIND',
   'CNI_GATE_REVIEW_SYNTAX',
   'CNI_GATE_REVIEW_TOO_LARGE',

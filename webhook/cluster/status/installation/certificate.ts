@@ -2,6 +2,7 @@ import { whyNotAccepted } from '../../../../certs/accept.ts';
 import { own } from '../../../own.ts';
 import type { RegisteredWebhook } from '../../../status/facts.ts';
 import { type CertificateFacts, foundIn, type Seen } from '../../../status/installation/facts.ts';
+import { apiPath } from '../../api-path.ts';
 import type { ApiClient } from '../../client.ts';
 import { type ApiDeployment, servingSecret } from './deployment.ts';
 import { pickSeen, see } from './seen.ts';
@@ -36,7 +37,7 @@ export async function readCertificate(
   const at = servingSecret(found);
   if (at === undefined) return notSaid('the Deployment does not say in which Secret it is');
   const secret = `${namespace}/${at.name}`;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(at.name)}`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
   const read = await see(
     `Secret ${secret}`,
     client.request<{ data?: Record<string, string> | null }>('GET', path, { signal }),

@@ -5,6 +5,7 @@ import {
   conditionDigests,
   policyDigest,
 } from '../../../status/installation/policy-rules.ts';
+import { apiPath, pathBelow } from '../../api-path.ts';
 import type { ApiClient } from '../../client.ts';
 import { pickSeen, see } from './seen.ts';
 
@@ -26,7 +27,7 @@ export async function readPolicyPair(
   signal: AbortSignal,
 ): Promise<PolicyPair> {
   const get = <T>(kind: string): Promise<T> =>
-    client.request<T>('GET', `${folder}/${kind}/${name}`, { signal });
+    client.request<T>('GET', pathBelow(`${folder}/${kind}`, name), { signal });
   const [policy, binding] = await Promise.all([
     see('it', get<{ spec: ApiPolicySpec }>('validatingadmissionpolicies')),
     see('its binding', get<ApiBinding>('validatingadmissionpolicybindings')),
@@ -51,7 +52,7 @@ export async function readPolicyPair(
 }
 
 const paramsPath = (namespace: string, name: string): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(name)}`;
+  apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
 
 /** The API server may fill in empty selectors; anything in them leaves objects out. */
 function narrows(resources: object | null | undefined): boolean {

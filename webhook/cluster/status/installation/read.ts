@@ -1,6 +1,7 @@
 import { installedDeployment, installedPolicies, installedService, leaderLease } from '../../../names.ts';
 import type { Registered, RegisteredWebhook } from '../../../status/facts.ts';
 import type { InstallationFacts, LeaseFacts, Seen } from '../../../status/installation/facts.ts';
+import { apiPath } from '../../api-path.ts';
 import type { ApiClient } from '../../client.ts';
 import type { Lease } from '../../lease/move.ts';
 import { readCertificate } from './certificate.ts';
@@ -66,7 +67,7 @@ function readDeployment(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Seen<ApiDeployment>> {
-  const path = `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/deployments/${installedDeployment}`;
+  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
   return see('it', client.request<ApiDeployment>('GET', path, { signal }));
 }
 
@@ -75,7 +76,7 @@ async function readLease(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Seen<LeaseFacts>> {
-  const path = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases/${leaderLease}`;
+  const path = apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`;
   const seen = await see('it', client.request<Lease>('GET', path, { signal }));
   return pickSeen(seen, ({ spec }) => {
     const renewed = Date.parse(spec?.renewTime ?? '');

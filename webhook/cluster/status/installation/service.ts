@@ -1,4 +1,5 @@
 import type { ServiceFacts } from '../../../status/installation/facts.ts';
+import { apiPath } from '../../api-path.ts';
 import type { ApiClient } from '../../client.ts';
 import { listAll } from '../../reflector/list-all.ts';
 import type { ApiObject } from '../../reflector/object.ts';
@@ -23,8 +24,7 @@ export async function readService(
   called: CalledService,
   signal: AbortSignal,
 ): Promise<ServiceFacts> {
-  const namespace = encodeURIComponent(called.namespace);
-  const path = `/api/v1/namespaces/${namespace}/services/${encodeURIComponent(called.name)}`;
+  const path = apiPath`/api/v1/namespaces/${called.namespace}/services/${called.name}`;
   const [service, slices] = await Promise.all([
     see('it', client.request<ApiService>('GET', path, { signal })),
     see('its EndpointSlices', listSlices(client, called, signal)),
@@ -50,7 +50,7 @@ async function listSlices(
 ): Promise<boolean[][]> {
   const source = {
     resource: 'endpointslices',
-    path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
+    path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
     query: { labelSelector: `kubernetes.io/service-name=${name}` },
     pick: ({ endpoints }: ApiEndpointSlice) =>
       (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { fitText } from '../../../validator/fit-text.ts';
+import { mergeNetworks } from '../../../webhook/admission/merge-networks.ts';
+import { respond } from '../../../webhook/admission/respond.ts';
+import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { clean, quoted } from '../../../webhook/clean.ts';
+import { refusalText, refusedFor } from '../../../webhook/gate/refusal.ts';
+import { agentStatus, texts } from '../../../webhook/limits.ts';
+import { pickAgent } from '../../../webhook/readiness/pick.ts';
+import { podRequests } from '../../../webhook/scheduling/requests.ts';
+import { type Taint, toleratesAll } from '../../../webhook/scheduling/taints.ts';
+import { apiAgent } from '../readiness/objects.ts';
+
+const long = 'x'.repeat(700_000);
+const bidirectional = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
+
+suite('texts of others', () => {
+  test('nothing changes the order in which a text is shown', () => {
+    for (const control of bidirectional) assert.equal(clean(`a${control}b`), 'a\u{fffd}b');
+    assert.equal(
+      clean('שלום, مرحبا, 你好 é\u200d'),
+      'שלום, مرحبا, 你好 é\u200d',
+      'letters of any script stay',
+    );
+  });
+
+  test('sequences go that begin with one control character or two, and end by BEL, ST or C1 ST', () => {
+    assert.equal(clean('a\u001b]0;title\u0007b\u001b]8;;x\u001b\\c\u009d1\u009cd\u009b1;31me'), 'abcde');
+    assert.equal(clean('\u001b]0;no end'), '\u{fffd}]0;no end');
+  });
+
+  test('what is quoted is cut, cleaned, and keeps its code', () => {
+    assert.equal(quoted('CrashLoopBackOff'), 'CrashLoopBackOff');
+    assert.equal([...quoted(long)].length, texts.quoted);
+    assert.match(quoted(long), /…$/);
+    assert.match(
+      quoted(`${'\u001b[31m'.repeat(400)} and more`),
+      /…$/,
+      'a text of which only a part was looked at says so',
+    );
+    assert.doesNotMatch(quoted(`a\u202e${long}`), /\u202e/);
+    assert.ok(quoted('\u{1f600}'.repeat(1000)).isWellFormed());
+    assert.ok(fitText(`a (CNI_GATE_${'A'.repeat(100_000)})`, 900).length <= 900, 'a code is only so long');
+  });
+
+  test('a reason of 700 KB from a kubelet is a refusal of a few lines', () => {
+    const { lacks } = pickAgent(apiAgent('n1', { ready: false, waiting: `${long}\u202e` }));
+    assert.ok([...lacks].length <= texts.quoted);
+    const daemonSet = { namespace: 'net', name: 'agent' };
+    const message = refusalText({
+      node: 'n1',
+      profile: 'mesh',
+      daemonSet,
+      standing: { state: 'broken', lacks },
+    });
+    assert.ok(message.length < 700);
+    const { response } = respond('u', {
+      outcome: 'refused',
+      reason: 'broken',
+      profiles: [],
+      warnings: [],
+      message,
+    });
+    const told = response.status?.message ?? '';
+    assert.ok(Buffer.byteLength(told) <= 900);
+    assert.match(told, /\(CNI_GATE_NODE_NOT_READY\)$/);
+  });
+
+  test('an ordinary reason is told whole, and so are the containers of an ordinary pod', () => {
+    const facts = pickAgent(
+      apiAgent('n1', { ready: false, waiting: 'CrashLoopBackOff', containers: ['containerd://a'] }),
+    );
+    assert.deepEqual([facts.lacks, facts.containers], ['install-cni (CrashLoopBackOff)', ['containerd://a']]);
+  });
+
+  test('of the containers that a kubelet tells of, only so many and so much is kept', () => {
+    const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
+    assert.equal(pickAgent(apiAgent('n1', { containers })).containers.length, agentStatus.containers);
+    assert.deepEqual(pickAgent(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
+  });
+
+  test('a condition names a node only where that can be one', () => {
+    const told = (node: string): unknown =>
+      refusedFor(
+        `x "bindings.cni-gate.io" denied the request: node ${node} is not ready for profile a: b (CNI_GATE_NODE_NOT_READY)`,
+      );
+    assert.deepEqual(told('ip-10-0-0-1.ec2.internal'), { node: 'ip-10-0-0-1.ec2.internal', why: 'b' });
+    for (const node of ['n1,metadata.namespace=kube-system', '..', 'x'.repeat(300)])
+      assert.equal(told(node), undefined);
+  });
+
+  test('a message and warnings are shown without what steers a terminal or reorders text', () => {
+    const message = 'profile "\u202eabc\u001b[31m" does not exist (CNI_GATE_PROFILE_UNKNOWN)';
+    const { response } = respond('u', {
+      outcome: 'refused',
+      reason: 'x',
+      profiles: [],
+      warnings: ['a\u202eb'],
+      message,
+    });
+    assert.equal(response.status?.message, 'profile "\u{fffd}abc" does not exist (CNI_GATE_PROFILE_UNKNOWN)');
+    assert.deepEqual(response.warnings, ['a\u{fffd}b']);
+    assert.match(fitWarnings([`a${' '.repeat(100_000)}b`])[0] ?? '', /^a …$/);
+  });
+
+  test('values that are nested 20,000 deep are told as such, and the pod keeps its own', () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const text = `[{"name":"storage","cni-args":${deep}}]`;
+    const { value, kept } = mergeNetworks(text, '[{"name":"storage","cni-args":{"mtu":1}}]', 'shop');
+    assert.equal(value, text);
+    assert.deepEqual(kept, [
+      'the pod\'s own entry wins: shop/storage: cni-args is a value of more than 16 levels, not {"mtu":1}',
+    ]);
+    const shallow = mergeNetworks(
+      '[{"name":"storage","cni-args":{"a":[{"b":2}]}}]',
+      '[{"name":"storage","cni-args":{"mtu":1}}]',
+      'shop',
+    );
+    assert.match(shallow.kept[0] ?? '', /cni-args is \{"a":\[\{"b":2\}\]\}, not/);
+  });
+});
+
+suite('what was made linear counts as before', () => {
+  test('requests of init containers, beside the sidecars before them', () => {
+    const asking = (cpu: string, restartPolicy?: string) => ({
+      resources: { requests: { cpu } },
+      restartPolicy: restartPolicy ?? null,
+    });
+    const cpu = (...initContainers: ReturnType<typeof asking>[]) =>
+      podRequests({ containers: [asking('1')], initContainers }).cpu;
+    assert.equal(cpu(asking('3')), 3000);
+    assert.equal(cpu(asking('1', 'Always'), asking('3')), 4000, 'a sidecar before counts');
+    assert.equal(cpu(asking('3'), asking('1', 'Always')), 3000, 'one behind does not');
+    assert.equal(
+      cpu(asking('1', 'Always'), asking('2', 'Always')),
+      4000,
+      'sidecars run beside the containers',
+    );
+  });
+
+  test('many tolerations are looked up as few are compared', () => {
+    const keys = ['', 'a', 'b'];
+    const effects = ['', 'NoSchedule', 'NoExecute'];
+    const filler = Array.from({ length: 10_000 }, () => ({ key: 'other', operator: 'Exists' }));
+    for (const key of keys)
+      for (const effect of effects)
+        for (const operator of ['', 'Equal', 'Exists', 'Lt'])
+          for (const value of ['', 'x']) {
+            const toleration = { key, effect, operator, value };
+            for (const [taintKey, taintValue] of [
+              ['a', 'x'],
+              ['a', undefined],
+              ['b', ''],
+            ] as const) {
+              const taint: Taint = {
+                key: taintKey,
+                effect: 'NoSchedule',
+                ...(taintValue !== undefined && { value: taintValue }),
+              };
+              const few = toleratesAll([toleration], [taint]);
+              assert.equal(
+                toleratesAll([toleration, ...filler], [taint]),
+                few,
+                JSON.stringify({ toleration, taint }),
+              );
+            }
+          }
+  });
+});
