@@ -1,4 +1,4 @@
-import { type Finding, failed } from './finding.ts';
+import { type Failed, type Finding, failed } from './finding.ts';
 import { type Attempt, now, untilHeld } from './waiting.ts';
 
 /** A check that is to hold together with others. */
@@ -34,7 +34,8 @@ interface Run<Check> {
  * earlier are repeated: what they saw may be undone by now. A check that fails its repeat is tried again until its own
  * time is over, and after it the others are repeated.
  *
- * It ends: once the longest time-out is over, every further round is counted.
+ * It ends: once the longest time-out is over, every further round is counted. Checks that hold in turns, and never
+ * together, have failed then.
  *
  * @param tell hears how each check ended. A check may end again: it is told without a finding when it held before, does
  *   no longer, and is tried again
@@ -57,10 +58,17 @@ export async function untilAllHold<Check extends TimedAttempt>(
   for (let repeats = 0; repeats < mostRepeats; ) {
     const outdated = outdatedOf(runs);
     if (outdated.length === 0) break;
-    const steady = await Promise.all(
-      outdated.map((run) => repeat(run, (finding) => tell(run.check, finding))),
-    );
-    repeats = steady.every(Boolean) || now() >= last ? repeats + 1 : 0;
+    const lost = await Promise.all(outdated.map((run) => repeat(run, (finding) => tell(run.check, finding))));
+    const steady = lost.every((finding) => finding === undefined);
+    repeats = steady || now() >= last ? repeats + 1 : 0;
+    if (repeats < mostRepeats || steady || outdatedOf(runs).length === 0) continue;
+    // each passed at some time, and never all together
+    for (const [index, run] of outdated.entries()) {
+      const failure = lost[index];
+      if (failure === undefined || !run.finding.held) continue;
+      run.finding = { ...failure, seen: `${failure.seen}, and at other moments it held` };
+      tell(run.check, run.finding);
+    }
   }
   return runs;
 }
@@ -72,11 +80,11 @@ function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Returns whether the check still held at the first attempt. */
+/** Returns what the first attempt found where the check no longer held. */
 async function repeat<Check>(
   run: Run<Check>,
   tell: (finding: Finding | undefined) => void,
-): Promise<boolean> {
+): Promise<Failed | undefined> {
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
   const first = await attempt(deadline);
@@ -90,7 +98,7 @@ async function repeat<Check>(
     tell(run.finding);
   }
   run.at = now();
-  return first.held;
+  return first.held ? undefined : first;
 }
 
 /** An error says nothing about the network, and must not end the other checks. */

@@ -50,7 +50,10 @@ test('workloads of namespaces without the label, or not in the input, are not op
 test('where every Namespace is there and none opted in, a hint says how', async (t) => {
   const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
   const reviewed = await reviewText(t, [pod('a', 'bare'), bare].join('---\n'));
-  assert.match(unwrapped(reviewed.text()), /no namespace opted in: .*cni-gate\.io\/profile.*--profile/);
+  assert.match(
+    unwrapped(reviewed.text()),
+    /no workload is in a namespace that opted in: .*cni-gate\.io\/profile.*--profile/,
+  );
   assert.deepEqual(reviewed.findings, []);
 });
 
@@ -60,7 +63,7 @@ test('the hint is not given where something opted in', async (t) => {
     [pod('a'), namespaceOf('shop', 'cilium'), pod('b', 'x')].join('---\n'),
   );
   assert.deepEqual(reviewed.summary.skipped, { 'namespace-not-given': 1 });
-  assert.doesNotMatch(reviewed.text(), /no namespace opted in/);
+  assert.doesNotMatch(reviewed.text(), /no workload is in a namespace that opted in/);
 });
 
 test('a Namespace that was forgotten, or -n, is told, and fails a strict pipeline', async (t) => {

@@ -200,3 +200,20 @@ test('a repeat that holds with another note is told', async (t) => {
   );
   assert.deepEqual(ended.findings[0], held('it', 'with a note'));
 });
+
+test('checks that hold in turns, and never together, have failed', async (t) => {
+  const turn =
+    (nth: number) =>
+    (at: number): Finding =>
+      Math.floor(at / 400) % 2 === nth ? yes : no;
+  const { findings, after } = await run(
+    t,
+    { name: 'a', timeout: 3000, finds: turn(0) },
+    { name: 'b', timeout: 3000, finds: turn(1) },
+  );
+  assert.ok(
+    findings.some((finding) => !finding.held && /at other moments it held$/.test(finding.seen)),
+    JSON.stringify(findings),
+  );
+  assert.ok(after < 10_000);
+});

@@ -41,8 +41,11 @@ const linkerd: Mesh = {
   },
 };
 
-/** As Go's `strconv.ParseBool`, which Istio reads these values with. */
-const isTrue = (value: string | undefined): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(value ?? '');
+/**
+ * As Istio's injector reads these values (istio/istio, `pkg/kube/inject`, `injectRequired`); its CNI plugin reads them
+ * in another way.
+ */
+const isTrue = (value: string): boolean => /^(?:y|yes|true|on)$/i.test(value);
 
 /**
  * Istio's injector (https://istio.io/latest/docs/setup/additional-setup/sidecar-injection/#controlling-the-injection-policy).
