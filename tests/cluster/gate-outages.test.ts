@@ -7,6 +7,7 @@ import { stepsIn } from './gate/steps.ts';
 import { accessWith } from './harness/access.ts';
 import { Cluster } from './harness/cluster.ts';
 import { compact } from './harness/etcd.ts';
+import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
@@ -88,6 +89,24 @@ suite('readiness after an outage', () => {
     await components['kube-apiserver'].start();
     proxy.recover();
     await says('allowed', 'n1', promised);
+  });
+
+  test('a node that came while nobody told of it gets pods once it is known, and none is refused before', async () => {
+    const { lines } = scene.server;
+    proxy.swallow();
+    await addNode(cluster, 'n2');
+    await setReady(await agentOn('n2'), true);
+    // by then some of the watches are known to be dead, and come back each for itself
+    await sleep(20_000);
+    proxy.recover();
+    const from = lines.length;
+    await eventually(async () => {
+      await says('allowed', 'n2', promised);
+      const known = lines.slice(from).some(({ node, reason }) => node === 'n2' && reason === 'ready');
+      assert.ok(known, 'n2 is not known to be ready');
+    }, promised);
+    const refused = lines.slice(from).filter(({ node, outcome }) => node === 'n2' && outcome === 'refused');
+    assert.deepEqual(refused, []);
   });
 
   test('nobody was refused for want of knowledge', () => {
