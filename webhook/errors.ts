@@ -24,10 +24,11 @@ export const errorCodes = {
   CNI_GATE_NAMESPACE_UNKNOWN: 'A pod came from a namespace whose labels are not known.',
   CNI_GATE_DAEMONSET_UNKNOWN: 'A profile that is in use names a DaemonSet that does not exist.',
   CNI_GATE_NOT_REGISTERED:
-    'Namespaces opted in, and the API server has no such webhook of cni-gate, or no caBundle to call it by.',
+    'The API server has no such webhook of cni-gate, no caBundle to call it by, or one that is not as in the manifests.',
   CNI_GATE_NOT_INSTALLED: 'The cluster has nothing of cni-gate that could review a pod.',
   CNI_GATE_DEPLOYMENT: 'The Deployment of cni-gate has fewer ready replicas than it is to have.',
-  CNI_GATE_NO_ENDPOINTS: 'The Service that the webhooks call does not exist, or nobody behind it is ready.',
+  CNI_GATE_NO_ENDPOINTS:
+    'The Service that the webhooks call does not exist, or no endpoint behind it is ready with its port.',
   CNI_GATE_POLICY:
     'A ValidatingAdmissionPolicy of cni-gate is missing, not bound, or not that of the manifests.',
   CNI_GATE_NO_LEADER: 'No replica of cni-gate leads, so pods that are refused are sent nowhere.',

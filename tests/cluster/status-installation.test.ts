@@ -40,12 +40,12 @@ async function bringNetwork(): Promise<void> {
 const command = (args: string[], { kubeconfig }: Pick<Access, 'kubeconfig'> = cluster.admin): Ended =>
   cniGate(['status', '--kubeconfig', kubeconfig, ...args]);
 
+/** The text of `status --probe`, with the lines that were folded in one piece. */
+const probed = (): string => command(['--probe']).stdout.replaceAll(/\n {2}(?=\S)/g, ' ');
+
 interface Told extends Status {
   exit: number | null;
 }
-
-/** Lines that are too long go on in indented ones. */
-const unwrapped = (text: string): string => text.replaceAll(/\n +/g, ' ');
 
 /** The status as programs get it, with the exit code. */
 function status(args: string[] = [], access?: Access): Told {
@@ -127,7 +127,7 @@ suite('with all in order', () => {
     assert.ok((await calls(cluster)) > called, 'the webhook was not called');
     assert.equal(await pods(), before);
     assert.match(
-      unwrapped(command(['--probe']).stdout),
+      probed(),
       /^All is well\.\nProbe in namespace shop: the pod comes back with cni-gate-validator/,
     );
   });
@@ -233,9 +233,8 @@ suite('with something taken away', () => {
       /^Not all is well: Deployment cni-gate\/cni-gate: it is scaled to 0 replicas, so every new pod/,
     );
     await eventually(async () => assert.ok(codes(status()).includes('CNI_GATE_NO_ENDPOINTS')));
-    const told = unwrapped(command(['--probe']).stdout);
     assert.match(
-      told,
+      probed(),
       /^Probe in namespace shop: .*failed calling webhook "pods\.cni-gate\.io": .*no endpoints/m,
     );
     // what the first line says to do
@@ -258,6 +257,48 @@ suite('with something taken away', () => {
     );
     assert.match(firstLine('--probe'), /CNI_GATE_NO_ENDPOINTS/);
     await select('cni-gate');
+    await allIsWell();
+  });
+
+  test('the port of the endpoints: a targetPort that names no port of the pods', async () => {
+    const target = (targetPort: string): Promise<string> =>
+      cluster.kubectl([
+        ...['-n', 'cni-gate', 'patch', 'service', 'cni-gate', '--type=json', '-p'],
+        JSON.stringify([{ op: 'replace', path: '/spec/ports/0/targetPort', value: targetPort }]),
+      ]);
+    await target('nosuch');
+    assert.match(
+      await until('CNI_GATE_NO_ENDPOINTS'),
+      /^Not all is well: Service cni-gate\/cni-gate: none of its 2 endpoints has a TCP port for port 443, so every new pod /,
+    );
+    await target('https');
+    await allIsWell();
+  });
+
+  test('what a webhook is called for: a selector that no pod fits, and operations that make no pod', async () => {
+    const patch = (kind: string, op: string, path: string, value?: unknown): Promise<string> =>
+      cluster.kubectl([
+        ...['patch', `${kind}webhookconfiguration`, 'cni-gate', '--type=json', '-p'],
+        JSON.stringify([{ op, path, value }]),
+      ]);
+    await patch('mutating', 'add', '/webhooks/0/objectSelector', { matchLabels: { nobody: 'has-it' } });
+    assert.match(
+      await until('CNI_GATE_NOT_REGISTERED'),
+      /^Not all is well: mutatingwebhookconfiguration\/cni-gate is not as in the manifests of .*: objectSelector of pods\.cni-gate\.io\. Apply /,
+    );
+    assert.equal(status().verbs[0]?.inForce, false);
+    // apply keeps what it did not write, as the advice says
+    await applyAgain();
+    await until('CNI_GATE_NOT_REGISTERED');
+    await patch('mutating', 'remove', '/webhooks/0/objectSelector');
+    await allIsWell();
+    await patch('validating', 'replace', '/webhooks/0/rules/0/operations', ['DELETE']);
+    assert.match(await until('CNI_GATE_NOT_REGISTERED'), /: rules of bindings\.cni-gate\.io\. Apply /);
+    assert.deepEqual(
+      status().verbs.map(({ inForce }) => inForce),
+      [true, false, false],
+    );
+    await applyAgain();
     await allIsWell();
   });
 
@@ -284,7 +325,7 @@ suite('with something taken away', () => {
       /^Not all is well: Secret cni-gate\/cni-gate-tls: the API server does not accept its certificate for pods\.cni-gate\.io: it is signed by no authority of the caBundle\. /,
     );
     assert.match(
-      unwrapped(command(['--probe']).stdout),
+      probed(),
       /^Probe in namespace shop: .*failed calling webhook "pods\.cni-gate\.io": .*x509: certificate signed by unknown authority/m,
     );
     assert.deepEqual(

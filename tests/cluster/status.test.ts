@@ -25,6 +25,7 @@ import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { startServer } from './harness/server.ts';
+import { installedRegistrations } from './installed/registration.ts';
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
@@ -163,6 +164,7 @@ await apply({
   metadata: { namespace: 'cni-gate', name: configMap },
   data: { [key]: configuration(['agent'], 'off') },
 });
+await apply(...installedRegistrations(readFileSync(join(cluster.folder, 'webhook-authority.pem'))));
 await cluster.kubectl(['apply', '-f', manifest('policy-pods'), '-f', manifest('policy-service-account')]);
 await apply({
   apiVersion: 'v1',

@@ -3,6 +3,7 @@ import type { Readiness } from '../readiness/readiness.ts';
 import type { Room } from '../steer/room.ts';
 import type { WaitingPod } from '../steer/waiting.ts';
 import type { InstallationFacts } from './installation/facts.ts';
+import type { WebhookRules } from './installation/webhook-rules.ts';
 import type { ProbeFacts } from './probe/facts.ts';
 import type { ProofState, Unproved } from './proof.ts';
 
@@ -67,6 +68,8 @@ export interface RegisteredWebhook {
   /** PEM in base64, as the API gives it. */
   caBundle?: string;
   failurePolicy?: 'Fail' | 'Ignore';
+  /** What it is called for. */
+  rules: WebhookRules;
 }
 
 /** What is in our webhook configurations; undefined where that may not be read. */

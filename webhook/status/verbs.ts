@@ -1,7 +1,9 @@
 import type { Policy } from '../config/policy.ts';
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../names.ts';
+import { version } from '../version.ts';
 import type { RegisteredWebhook, StatusFacts } from './facts.ts';
 import type { Installation } from './installation/judge.ts';
+import { changesOf } from './installation/webhook-rules.ts';
 import type { Fault, VerbStatus } from './model.ts';
 
 /** Whether something holds, and why not, or why that is not known. */
@@ -38,12 +40,19 @@ export function verbsOf(
     { verb: 'gate', mode: gate.mode, ...gating },
     { verb: 'steer', mode: steer.mode, ...through(steering(policy, gating, facts.scheduler), leaderless) },
   ];
-  const faults = Object.values(called).flatMap(({ inForce, why }): Fault[] =>
-    inForce === false
-      ? [{ code: 'CNI_GATE_NOT_REGISTERED', message: optedIn ? `${why}, and namespaces have opted in` : why }]
-      : [],
-  );
+  const faults = Object.values(called).flatMap(({ inForce, why, changed }): Fault[] => {
+    if (changed !== undefined) return [{ code: 'CNI_GATE_NOT_REGISTERED', message: changed }];
+    if (inForce !== false) return [];
+    return [
+      { code: 'CNI_GATE_NOT_REGISTERED', message: optedIn ? `${why}, and namespaces have opted in` : why },
+    ];
+  });
   return { verbs, faults };
+}
+
+/** Whether webhooks are called, and the message of a fault where one of them was changed. */
+interface Called extends Finding {
+  changed?: string;
 }
 
 const yes: Finding = { inForce: true, why: '' };
@@ -53,12 +62,15 @@ const no = (why: string): Finding => ({ inForce: false, why });
 const through = (finding: Finding, hindrance: string | undefined): Finding =>
   finding.inForce === false || hindrance === undefined ? finding : no(hindrance);
 
-/** Whether the API server has all of these webhooks of a kind, and can trust who answers them. */
+/**
+ * Whether the API server has all of these webhooks of a kind, can trust who answers them, and calls them for what the
+ * manifests name.
+ */
 function calledFor(
   kind: keyof typeof installedWebhooks,
   names: readonly string[],
   found: readonly RegisteredWebhook[] | undefined,
-): Finding {
+): Called {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
   if (found === undefined) return { inForce: null, why: `${where} may not be read` };
   const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
@@ -66,7 +78,25 @@ function calledFor(
   if (missing.length > 0) return no(`there is no webhook ${missing.join(', ')} in ${where}`);
   const distrusted = names.filter((name) => !trust.get(name));
   if (distrusted.length > 0) return no(`there is no caBundle for ${distrusted.join(', ')} in ${where}`);
-  return yes;
+  return unchanged(
+    where,
+    found.filter(({ name }) => names.includes(name)),
+  );
+}
+
+/** Whether webhooks are as in the manifests. A change that lets no request pass the webhook by is a fault as well. */
+function unchanged(where: string, webhooks: readonly RegisteredWebhook[]): Called {
+  const changes = webhooks.map(({ name, rules }) => ({ name, fields: changesOf(name, rules) }));
+  const texts = changes.flatMap(({ name, fields }) =>
+    fields.length > 0 ? `${fields.map(({ field }) => field).join(', ')} of ${name}` : [],
+  );
+  if (texts.length === 0) return yes;
+  const why = `${where} is not as in the manifests of cni-gate ${version}: ${texts.join('; ')}`;
+  const defeated = changes.some(({ fields }) => fields.some(({ defeats }) => defeats));
+  const advice =
+    `Apply the manifests again; apply keeps what somebody else added: remove that with "kubectl edit ${where}". ` +
+    'If another release is installed, run the "status" of that one';
+  return { ...(defeated ? no(why) : yes), changed: `${why}. ${advice}` };
 }
 
 function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['scheduler']): Finding {

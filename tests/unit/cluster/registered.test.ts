@@ -31,9 +31,22 @@ test('of a webhook is kept whom it calls, whom it trusts, and what becomes of po
       { name: 'c', clientConfig: { url: 'https://gate.example' } },
     ],
   });
-  assert.deepEqual(picked, [
-    { name: 'a', trusted: true, service: { ...service, port: 443 }, caBundle: 'eA==', failurePolicy: 'Fail' },
-    { name: 'b', trusted: false, service: { ...service, port: 8443 }, failurePolicy: 'Ignore' },
-    { name: 'c', trusted: true, url: 'https://gate.example' },
-  ]);
+  assert.deepEqual(
+    picked.map(({ rules: _, ...webhook }) => webhook),
+    [
+      {
+        name: 'a',
+        trusted: true,
+        service: { ...service, port: 443 },
+        caBundle: 'eA==',
+        failurePolicy: 'Fail',
+      },
+      { name: 'b', trusted: false, service: { ...service, port: 8443 }, failurePolicy: 'Ignore' },
+      { name: 'c', trusted: true, url: 'https://gate.example' },
+    ],
+  );
+  assert.deepEqual(
+    picked.map(({ rules }) => rules.path),
+    ['/', '/', undefined],
+  );
 });

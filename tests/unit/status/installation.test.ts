@@ -17,8 +17,8 @@ assert.ok(service);
 const [ofPods, ofAccount] = wholeInstallation.policies;
 assert.ok(ofPods && ofAccount);
 const deployment = { desired: 2, ready: 2, updated: 2, stuck: undefined };
-const endpoints = (ready: number, all = 2): Partial<InstallationFacts> => ({
-  services: [{ ...service, endpoints: { found: { all, ready } } }],
+const endpoints = (ready: number, all = 2, withPort = all): Partial<InstallationFacts> => ({
+  services: [{ ...service, endpoints: { found: { all, withPort, ready } } }],
 });
 /** The policies with another binding of the one over pods. */
 const binding = (more: object): Partial<InstallationFacts> => {
@@ -97,8 +97,17 @@ suite('what is wrong, with its code, and the first line that says so', () => {
       'CNI_GATE_NO_ENDPOINTS',
       /none of its 2 endpoints is ready/,
     ],
+    'endpoints without the port': [
+      endpoints(0, 2, 0),
+      'CNI_GATE_NO_ENDPOINTS',
+      /none of its 2 endpoints has a TCP port for port 443, so every new pod .* is refused\. Compare/,
+    ],
     'a Service that is gone': [
-      { services: [{ ...service, service: 'absent', endpoints: { found: { all: 0, ready: 0 } } }] },
+      {
+        services: [
+          { ...service, service: 'absent', endpoints: { found: { all: 0, withPort: 0, ready: 0 } } },
+        ],
+      },
       'CNI_GATE_NO_ENDPOINTS',
       /it does not exist, and webhooks call it/,
     ],
@@ -202,6 +211,19 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     assert.match(what('Fail'), /so every new pod of namespaces that opted in is refused$/);
     assert.match(what('Ignore'), /so new pods of namespaces that opted in start without a proof$/);
     assert.match(what(undefined), /are refused, or start without a proof$/);
+  });
+
+  test('a failurePolicy that lets pods pass is told of a Service and a policy that are in order', () => {
+    const status = judged({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
+    assert.deepEqual([status.verdict, codes(status)], ['well', []]);
+    assert.match(
+      partOf(status, 'service').what,
+      /ready; failurePolicy Ignore: while none answers, new pods .* start without a proof$/,
+    );
+    assert.equal(
+      partOf(status, 'policy').what,
+      'bound: Deny; failurePolicy Ignore: an error in it refuses no pod',
+    );
   });
 
   test('several faults: the first line has the one that hinders most, the second counts them', () => {
@@ -308,7 +330,7 @@ suite('a cluster without cni-gate', () => {
     deployment: 'absent',
     lease: 'absent',
     certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
-    services: [{ ...service, service: 'absent', endpoints: { found: { all: 0, ready: 0 } } }],
+    services: [{ ...service, service: 'absent', endpoints: { found: { all: 0, withPort: 0, ready: 0 } } }],
     policies: [ofPods, ofAccount].map(({ name }) => ({ name, policy: 'absent', binding: 'absent' })),
   };
   const registered = { mutating: [], validating: [] };

@@ -2,6 +2,7 @@ import { installedPolicies, installedWebhooks } from '../../../webhook/names.ts'
 import type { Hold, Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, PolicyPair } from '../../../webhook/status/installation/facts.ts';
 import { expectedPolicies } from '../../../webhook/status/installation/policy-rules.ts';
+import { expectedWebhooks } from '../../../webhook/status/installation/webhook-rules.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
 import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { now } from '../readiness/objects.ts';
@@ -42,8 +43,8 @@ export const statusOf = (profiles: string[], checks: string[], more: object = {}
 export const meta = (more: object): ApiStatusPod['metadata'] => more as ApiStatusPod['metadata'];
 
 /** Webhooks of which the API server has all that it needs to call them. */
-export const called = (names: readonly string[]): RegisteredWebhook[] =>
-  names.map((name) => ({ name, trusted: true }));
+export const called = (names: readonly (keyof typeof expectedWebhooks)[]): RegisteredWebhook[] =>
+  names.map((name) => ({ name, trusted: true, rules: expectedWebhooks[name] }));
 
 /** All that an installation registers. */
 export const allRegistered: Registered = {
@@ -75,7 +76,7 @@ export const wholeInstallation: InstallationFacts = {
       name: 'cni-gate',
       port: 443,
       service: found({ ports: [443], externalName: undefined }),
-      endpoints: found({ all: 2, ready: 2 }),
+      endpoints: found({ all: 2, withPort: 2, ready: 2 }),
     },
   ],
   urls: [],

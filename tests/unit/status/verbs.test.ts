@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { gateWebhooks } from '../../../webhook/names.ts';
-import type { Registered, SchedulerFacts } from '../../../webhook/status/facts.ts';
+import type { Registered, RegisteredWebhook, SchedulerFacts } from '../../../webhook/status/facts.ts';
 import { verbsOf } from '../../../webhook/status/verbs.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { allRegistered, called } from './objects.ts';
@@ -89,9 +89,11 @@ suite('what stands in the way of calls', () => {
 suite('webhooks without a caBundle', () => {
   const where = 'there is no caBundle for pods.cni-gate.io in mutatingwebhookconfiguration/cni-gate';
   const [first, second] = gateWebhooks;
+  const untrusted = (name: Parameters<typeof called>[0][number]): RegisteredWebhook[] =>
+    called([name]).map((webhook) => ({ ...webhook, trusted: false }));
 
   test('are not in force, and a fault', () => {
-    const registered = { mutating: [{ name: 'pods.cni-gate.io', trusted: false }] };
+    const registered = { mutating: untrusted('pods.cni-gate.io') };
     const lines = [`prove enforce false ${where}`, gate, steer];
     assert.deepEqual(told({ registered }, false), [...lines, `CNI_GATE_NOT_REGISTERED: ${where}`]);
     assert.deepEqual(told({ registered }), [
@@ -101,12 +103,12 @@ suite('webhooks without a caBundle', () => {
   });
 
   test('are told by name, after one that is missing', () => {
-    const distrusted = { name: second, trusted: false };
+    const distrusted = untrusted(second);
     assert.equal(
-      told({ registered: { validating: [...called([first]), distrusted] } })[1],
+      told({ registered: { validating: [...called([first]), ...distrusted] } })[1],
       `gate enforce false there is no caBundle for ${second} in validatingwebhookconfiguration/cni-gate`,
     );
-    assert.match(told({ registered: { validating: [distrusted] } })[1] ?? '', /there is no webhook/);
+    assert.match(told({ registered: { validating: distrusted } })[1] ?? '', /there is no webhook/);
   });
 });
 

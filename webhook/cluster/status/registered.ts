@@ -1,5 +1,6 @@
 import { webhookConfiguration } from '../../names.ts';
 import type { RegisteredWebhook, SchedulerFacts } from '../../status/facts.ts';
+import { type ApiWebhookRules, webhookRules } from '../../status/installation/webhook-rules.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import type { Source } from '../reflector/list-all.ts';
@@ -7,10 +8,10 @@ import type { ApiObject } from '../reflector/object.ts';
 import { askVersion, goesByNominations } from '../steer/version.ts';
 import { configurationsPath, type WebhookKind } from '../webhook-configurations.ts';
 
-interface ApiWebhook {
+interface ApiWebhook extends ApiWebhookRules {
   name: string;
   clientConfig: {
-    service?: { namespace: string; name: string; port?: number | null } | null;
+    service?: { namespace: string; name: string; port?: number | null; path?: string | null } | null;
     url?: string | null;
     caBundle?: string | null;
   };
@@ -28,7 +29,8 @@ export const registeredSource = (kind: WebhookKind): Source<ConfigurationObject,
   pick: ({ webhooks }) => (webhooks ?? []).map(pickWebhook),
 });
 
-function pickWebhook({ name, clientConfig, failurePolicy }: ApiWebhook): RegisteredWebhook {
+function pickWebhook(webhook: ApiWebhook): RegisteredWebhook {
+  const { name, clientConfig, failurePolicy } = webhook;
   const { service, url, caBundle } = clientConfig;
   return {
     name,
@@ -39,6 +41,7 @@ function pickWebhook({ name, clientConfig, failurePolicy }: ApiWebhook): Registe
     ...(url && { url }),
     ...(caBundle && { caBundle }),
     ...(failurePolicy && { failurePolicy }),
+    rules: webhookRules(webhook),
   };
 }
 

@@ -15,8 +15,11 @@ export interface ServiceFacts {
   /** The port that the webhooks call. */
   port: number;
   service: Seen<{ ports: readonly number[]; externalName: string | undefined }>;
-  /** Endpoints of its EndpointSlices: how many there are, and how many of them are ready. */
-  endpoints: Seen<{ all: number; ready: number }>;
+  /**
+   * Endpoints of its EndpointSlices: how many there are, how many of them have a TCP port for the Service's port, and
+   * how many of those are ready.
+   */
+  endpoints: Seen<{ all: number; withPort: number; ready: number }>;
 }
 
 /** The Deployment of cni-gate. */
@@ -52,6 +55,8 @@ export interface PolicyFacts {
   digest: string;
   /** See `conditionDigests`. */
   conditions: readonly string[];
+  /** What the API server does with an object for which the policy cannot be evaluated; absent: `Fail`. */
+  failurePolicy?: 'Fail' | 'Ignore';
 }
 
 /** The binding of a policy. */

@@ -43,7 +43,10 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   const nominates = given.scheduler?.goesByNominations !== false;
   const judged = {
     deployment: judgeDeployment(namespace, installedDeployment, deployment, without),
-    services: [...services.map((service) => judgeService(service, without)), ...urls.map(judgeUrl)],
+    services: [
+      ...services.map((service) => judgeService(service, without, installation.failurePolicy)),
+      ...urls.map(judgeUrl),
+    ],
     certificate: judgeCertificate(certificate, proved),
     policies: policiesOf(installation).map((pair) => judgePolicy(pair, policy.proof.mode === 'enforce')),
     leader: judgeLeader(namespace, lease, steers && nominates, given.now),

@@ -46,7 +46,9 @@ export function judgePolicy(
   if (loose !== undefined) return fault(loose);
   const unread = paramsObject && unknownIn(paramsObject);
   if (unread) return notKnown(subject, unread, true);
-  return inOrder(subject, `bound: ${bound.actions.join(', ')}`);
+  const open =
+    rules.failurePolicy === 'Ignore' ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
+  return inOrder(subject, `bound: ${bound.actions.join(', ')}${open}`);
 }
 
 function changeOf(name: PolicyName, { digest, conditions }: PolicyFacts): string | undefined {

@@ -12,19 +12,20 @@ export interface ApiPolicySpec {
   matchConditions?: Named[] | null;
   variables?: Named[] | null;
   validations?: { expression: string }[] | null;
+  failurePolicy?: 'Fail' | 'Ignore' | null;
 }
 
-interface Named {
+export interface Named {
   name: string;
   expression: string;
 }
 
-interface ApiSelector {
+export interface ApiSelector {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
 }
 
-interface ApiRule {
+export interface ApiRule {
   apiGroups?: string[] | null;
   apiVersions?: string[] | null;
   resources?: string[] | null;
@@ -47,20 +48,23 @@ export function policyDigest({ matchConstraints, variables, validations }: ApiPo
   ]);
 }
 
-/** `name:digest` of each condition by which a policy passes objects over. */
-export function conditionDigests({ matchConditions }: ApiPolicySpec): string[] {
+/** `name:digest` of each condition by which a policy or a webhook passes objects over. */
+export function conditionDigests({ matchConditions }: Pick<ApiPolicySpec, 'matchConditions'>): string[] {
   return (matchConditions ?? []).map(({ name, expression }) => `${name}:${digest(expression)}`);
 }
 
-const digest = (value: unknown): string =>
+/** The first letters of the SHA-256 of a value as JSON. */
+export const digest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 
-const selectorText = (selector: ApiSelector | null | undefined): unknown => [
+/** A selector without what the API server fills in. */
+export const selectorText = (selector: ApiSelector | null | undefined): unknown => [
   Object.entries(selector?.matchLabels ?? {}).toSorted(),
   (selector?.matchExpressions ?? []).map(({ key, operator, values }) => [key, operator, values ?? []]),
 ];
 
-const ruleText = (rule: ApiRule): unknown => [
+/** A rule without what the API server fills in. */
+export const ruleText = (rule: ApiRule): unknown => [
   ...[rule.apiGroups, rule.apiVersions, rule.resources, rule.operations, rule.resourceNames].map(
     (list) => list ?? [],
   ),

@@ -1,12 +1,17 @@
-import { foundIn, type ServiceFacts, unknownIn } from './facts.ts';
+import { foundIn, type InstallationFacts, type ServiceFacts, unknownIn } from './facts.ts';
 import { inOrder, type Judged, notKnown, wrong } from './part.ts';
 
 /**
  * Whether the API server finds somebody behind a Service that webhooks of ours call.
  *
  * @param without what becomes of new pods while nobody answers
+ * @param failurePolicy of the webhook for pods; undefined: not known
  */
-export function judgeService(facts: ServiceFacts, without: string): Judged {
+export function judgeService(
+  facts: ServiceFacts,
+  without: string,
+  failurePolicy?: InstallationFacts['failurePolicy'],
+): Judged {
   const { namespace, name, port } = facts;
   const subject = { part: 'service', object: `Service ${namespace}/${name}` } as const;
   const fault = (what: string, advice: string): Judged =>
@@ -27,8 +32,17 @@ export function judgeService(facts: ServiceFacts, without: string): Judged {
   }
   const unseen = unknownIn(facts.endpoints);
   if (unseen !== undefined) return notKnown(subject, unseen, true);
-  const { all, ready } = foundIn(facts.endpoints) ?? { all: 0, ready: 0 };
-  if (ready > 0) return inOrder(subject, `${ready} of ${all} endpoints are ready`);
+  const { all, withPort, ready } = foundIn(facts.endpoints) ?? { all: 0, withPort: 0, ready: 0 };
+  if (ready > 0) {
+    const open = failurePolicy === 'Ignore' ? `; failurePolicy Ignore: while none answers, ${without}` : '';
+    return inOrder(subject, `${ready} of ${all} endpoints are ready${open}`);
+  }
+  if (all > 0 && withPort === 0) {
+    return fault(
+      `none of its ${all} endpoints has a TCP port for port ${port}`,
+      `Compare protocol and targetPort of the Service with the ports of the pods, or apply the overlay again`,
+    );
+  }
   return fault(
     all === 0 ? 'it has no endpoint' : `none of its ${all} endpoints is ready`,
     `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,

@@ -40,6 +40,7 @@ export async function readPolicyPair(
     policy: pickSeen(policy, ({ spec }) => ({
       digest: policyDigest(spec),
       conditions: conditionDigests(spec),
+      ...(spec.failurePolicy && { failurePolicy: spec.failurePolicy }),
     })),
     binding: pickSeen(binding, ({ spec }) => ({
       policyName: spec.policyName,

@@ -1,4 +1,4 @@
-import type { ServiceFacts } from '../../../status/installation/facts.ts';
+import { foundIn, type ServiceFacts } from '../../../status/installation/facts.ts';
 import { apiPath } from '../../api-path.ts';
 import type { ApiClient } from '../../client.ts';
 import { listAll } from '../../reflector/list-all.ts';
@@ -6,12 +6,21 @@ import type { ApiObject } from '../../reflector/object.ts';
 import { defaultTiming } from '../../reflector/timing.ts';
 import { pickSeen, see } from './seen.ts';
 
+/** What a port of a Service and the port of its EndpointSlices have in common. */
+interface ApiPort {
+  name?: string | null;
+  /** `TCP` where it is missing. */
+  protocol?: string | null;
+}
+
 interface ApiService {
-  spec: { type?: string; externalName?: string; ports?: { port: number }[] | null };
+  spec: { type?: string; externalName?: string; ports?: (ApiPort & { port: number })[] | null };
 }
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/ */
 interface ApiEndpointSlice extends ApiObject {
+  /** Null where the Service's `targetPort` names no port of the pods. */
+  ports?: (ApiPort & { port?: number | null })[] | null;
   endpoints?: { conditions?: { ready?: boolean | null } | null }[] | null;
 }
 
@@ -36,24 +45,41 @@ export async function readService(
       externalName: type === 'ExternalName' ? (externalName ?? '') : undefined,
     })),
     endpoints: pickSeen(slices, (found) => {
-      const endpoints = found.flat();
-      return { all: endpoints.length, ready: endpoints.filter(Boolean).length };
+      const wanted = foundIn(service)?.spec.ports?.filter(({ port }) => port === called.port) ?? [];
+      const names = tcpNames(wanted);
+      const all = found.flatMap(({ ready }) => ready);
+      const withPort = found.filter(({ ports }) => ports.some((name) => names.includes(name)));
+      const ready = withPort.flatMap((slice) => slice.ready);
+      return { all: all.length, withPort: ready.length, ready: ready.filter(Boolean).length };
     }),
   };
 }
 
-/** Of each slice, whether its endpoints are ready: also one that does not say so (`ready` is optional). */
+/** What is read of an EndpointSlice. All its endpoints have its ports. */
+interface Slice {
+  /** Names of its TCP ports. */
+  ports: string[];
+  /** For each endpoint, whether it is ready: also one that does not say so (`ready` is optional). */
+  ready: boolean[];
+}
+
+/** The names of the TCP ports; a port may have the empty name. */
+const tcpNames = (ports: readonly ApiPort[]): string[] =>
+  ports.flatMap(({ name, protocol }) => ((protocol ?? 'TCP') === 'TCP' ? (name ?? '') : []));
+
 async function listSlices(
   client: ApiClient,
   { namespace, name }: CalledService,
   signal: AbortSignal,
-): Promise<boolean[][]> {
+): Promise<Slice[]> {
   const source = {
     resource: 'endpointslices',
     path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
     query: { labelSelector: `kubernetes.io/service-name=${name}` },
-    pick: ({ endpoints }: ApiEndpointSlice) =>
-      (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),
+    pick: ({ endpoints, ports }: ApiEndpointSlice): Slice => ({
+      ports: tcpNames((ports ?? []).filter(({ port }) => typeof port === 'number')),
+      ready: (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),
+    }),
   };
   const { entries } = await listAll(client, source, {
     timeout: defaultTiming.answer,
