@@ -609,10 +609,10 @@ suite('cni-gate status on a real control plane', () => {
         seen += value;
       }
     };
-    await until(/\[H\S*\[JAll is well/s);
+    await until(/\[H\S*\[J\S*All is well/s);
     t.after(() => setReady(true));
     await setReady(false);
-    await until(/\[H\S*\[JNot all is well/s);
+    await until(/\[H\S*\[J\S*Not all is well/s);
     // it is drawn again where only time went on, as it tells ages
     await until((seen) => {
       const frames = seen.split('\u001b[H').filter((frame) => /ll is well/.test(frame));
