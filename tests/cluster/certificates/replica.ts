@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { opsLimits } from '../../../webhook/limits.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 
@@ -104,6 +106,8 @@ export class Replica {
 
   /** The sum of a metric's series that have these labels. */
   async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
+    // scrapes share a text that is younger than this
+    await sleep(opsLimits.metricsAge + 100);
     const { body } = await this.ops('/metrics');
     const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
     return body
