@@ -1,4 +1,4 @@
-# One image: `validate` in users' pods, and `serve` in ours (docs/decisions/one-image.md).
+# One image: `validate` in users' pods, and `serve` in ours (docs/decisions/single-image.md).
 # Nothing in it is made for one architecture: Node comes with its base image, the rest is JavaScript.
 
 FROM --platform=$BUILDPLATFORM node:24.21.0-bookworm-slim AS build
@@ -28,7 +28,7 @@ WORKDIR /app
 ENTRYPOINT ["/usr/local/bin/node", "/app/dist/webhook/main.js"]
 CMD ["--help"]
 LABEL org.opencontainers.image.title="cni-gate" \
-    org.opencontainers.image.description="Keeps a pod off its work until the pod's network is real" \
+    org.opencontainers.image.description="Verifies pods' networks, and keeps pods off nodes whose CNI is not ready" \
     org.opencontainers.image.version="0.1.0" \
     org.opencontainers.image.source="https://github.com/cni-gate/cni-gate" \
     org.opencontainers.image.licenses="Apache-2.0"

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { namesIn } from './names.ts';
 import { readCertificates } from './read.ts';
 

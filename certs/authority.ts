@@ -1,4 +1,4 @@
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { generateKey, type KeyPem } from './keys.ts';
 import { periodFrom } from './period.ts';
 import { longestCommonName, signCertificate } from './sign.ts';

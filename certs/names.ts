@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 
 /** A name that a certificate can be issued for. */
 export interface AltName {

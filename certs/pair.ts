@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { namesIn } from './names.ts';
 import { orUnreadable, readCertificates, readKey } from './read.ts';
 

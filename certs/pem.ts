@@ -1,4 +1,4 @@
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 
 /** One block of a PEM text. */
 export interface PemBlock {

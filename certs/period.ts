@@ -1,4 +1,4 @@
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 
 /** The time in which a certificate is in force, both ends included (RFC 5280, 4.1.2.5). */
 export interface Period {

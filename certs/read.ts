@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { CniGateError, messageOf } from '../webhook/errors.ts';
+import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { labelsIn, pemBlocks } from './pem.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import { CniGateError } from '../webhook/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import type { Authority } from './authority.ts';
 import { generateKey, type KeyPem } from './keys.ts';
 import { type AltName, readNames } from './names.ts';

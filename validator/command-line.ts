@@ -1,4 +1,4 @@
-import { validateCommand } from './contract.ts';
+import { validateCommand } from './shared/contract.ts';
 
 /** Wrong usage: of the command line, or of what the injector set. */
 export class UsageError extends Error {}
@@ -11,12 +11,12 @@ export const usage = `usage: ${validateCommand} [--termination-log <path>]`;
 /** What `--help` says. Everything that the program is told comes from its environment. */
 const help = `${usage}
 
-Proves the network of the pod that it runs in, as the webhook asked for in CNI_GATE_CHECKS.
+Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it runs in.
 
-  --termination-log <path>  where the verdict goes as one line of JSON (default: ${defaultTerminationLog})
+  --termination-log <path>  where to write the verdict, as one line of JSON (default: ${defaultTerminationLog})
   -h, --help                this text
 
-Exit codes: 0 proved, 95 the network is not what it should be, 69 the proof could not be made, 64 wrong usage.`;
+Exit codes: 0 all checks passed, 95 the network is wrong, 69 a check could not run, 64 wrong usage.`;
 
 /** The help, where the command line asks for it and for nothing else. */
 export function helpFor(args: string[]): string | undefined {

@@ -1,7 +1,6 @@
-import { type Address, parseAddress } from './addresses.ts';
 import { os } from './builtins.ts';
-import { deviceNames } from './proc/dev.ts';
 import { readText } from './read-text.ts';
+import { type Address, parseAddress } from './shared/addresses.ts';
 
 /** A network interface of this network namespace. */
 export interface Device {
@@ -48,3 +47,11 @@ export function hasNoNeighbours(name: string): boolean {
 }
 
 const readSys = (name: string, file: string): string => readText(`/sys/class/net/${name}/${file}`);
+
+/**
+ * The names in `/proc/net/dev`, which has every interface of the reader's own network namespace: a name, a colon, and
+ * numbers (`net/core/net-procfs.c`).
+ */
+export function deviceNames(text: string): string[] {
+  return text.split('\n').flatMap((line) => /^\s*([^\s|]+):\s*\d/.exec(line)?.[1] ?? []);
+}

@@ -1,8 +1,8 @@
-import { formatAddress } from './addresses.ts';
 import { readNetworks } from './networks.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
-import { formatTarget, targetsOf } from './targets.ts';
+import { formatAddress } from './shared/addresses.ts';
+import { formatTarget, targetsOf } from './shared/targets.ts';
 
 /** What a check expects, in words that read on after "expected". */
 export function expectedOf({ check, family }: Step, pod: Pod): string {

@@ -1,12 +1,12 @@
-import type { Family } from './addresses.ts';
-import type { CheckName, Direction } from './contract.ts';
 import type { Reason } from './reasons.ts';
+import type { Family } from './shared/addresses.ts';
+import type { CheckName, Direction } from './shared/contract.ts';
 
 /** What one look at the network found. `seen` reads on after "saw". */
-export type Finding = Held | Failed;
+export type Finding = Passed | Failed;
 
-export interface Held {
-  held: true;
+export interface Passed {
+  passed: true;
   seen: string;
   /** What was not looked at, and why that is right. */
   note?: string;
@@ -15,7 +15,7 @@ export interface Held {
 }
 
 export interface Failed {
-  held: false;
+  passed: false;
   reason: Reason;
   seen: string;
   /** No further look can change it. */
@@ -27,16 +27,16 @@ export interface Result {
   profile: string;
   check: CheckName;
   family?: Family;
-  /** The rule that a redirect went through, if it held. */
+  /** The rule that a redirect went through, if it passed. */
   proves?: Direction;
   expected: string;
   finding: Finding;
 }
 
-export function held(seen: string, note?: string): Held {
-  return { held: true, seen, ...(note !== undefined && { note }) };
+export function passed(seen: string, note?: string): Passed {
+  return { passed: true, seen, ...(note !== undefined && { note }) };
 }
 
 export function failed(reason: Reason, seen: string): Failed {
-  return { held: false, reason, seen };
+  return { passed: false, reason, seen };
 }

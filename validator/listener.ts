@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
-import { type Address, type Family, parseSocketAddress } from './addresses.ts';
 import { net } from './builtins.ts';
+import { type Address, type Family, parseSocketAddress } from './shared/addresses.ts';
 
 /** A server that sends a token to everyone who connects. */
 export interface Listener {

@@ -1,6 +1,6 @@
 import type { Result } from './finding.ts';
-import { fitText } from './fit-text.ts';
-import type { Report } from './report.ts';
+import { fitText } from './shared/fit-text.ts';
+import type { Report } from './verdict.ts';
 
 /**
  * A message longer than this is made shorter. The kubelet reads the last 4096 bytes of the file
@@ -14,7 +14,7 @@ interface Entry {
   profile: string;
   check: string;
   family?: string;
-  held: boolean;
+  passed: boolean;
   reason?: string;
   expected?: string;
   seen?: string;
@@ -31,18 +31,18 @@ const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(c
 
 /**
  * Each keeps what a reader needs more for longer: which check failed and why, then what was seen, then what a check
- * that held did not look at.
+ * that passed did not look at.
  */
 const shortenings: Shortening[] = [
   (entries) => entries,
-  (entries) => entries.map((entry) => (entry.held ? without(entry, 'expected') : entry)),
-  (entries) => entries.map((entry) => (entry.held ? without(entry, 'seen') : entry)),
+  (entries) => entries.map((entry) => (entry.passed ? without(entry, 'expected') : entry)),
+  (entries) => entries.map((entry) => (entry.passed ? without(entry, 'seen') : entry)),
   (entries) => entries.map((entry) => (entry.note ? { ...entry, note: cut(entry.note, 80) } : entry)),
   (entries) => entries.map((entry) => without(entry, 'note')),
   (entries) => entries.map((entry) => without(entry, 'expected')),
   (entries) => entries.map((entry) => (entry.seen ? { ...entry, seen: cut(entry.seen, 60) } : entry)),
   (entries) => entries.map((entry) => without(entry, 'seen')),
-  (entries) => entries.filter(({ held }) => !held),
+  (entries) => entries.filter(({ passed }) => !passed),
 ];
 
 /** One line of JSON for the termination log. */
@@ -76,12 +76,12 @@ function entryOf({ profile, check, family, proves, expected, finding }: Result):
     profile,
     check,
     ...(family !== undefined && { family }),
-    held: finding.held,
-    ...(!finding.held && { reason: finding.reason }),
+    passed: finding.passed,
+    ...(!finding.passed && { reason: finding.reason }),
     expected,
     seen: finding.seen,
-    ...(finding.held && finding.note !== undefined && { note: finding.note }),
-    ...(finding.held && proves !== undefined && { proved: proves }),
+    ...(finding.passed && finding.note !== undefined && { note: finding.note }),
+    ...(finding.passed && proves !== undefined && { proved: proves }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Address, parseAddress } from './addresses.ts';
 import type { Device } from './devices.ts';
+import { type Address, parseAddress } from './shared/addresses.ts';
 
 /** An entry of `k8s.v1.cni.cncf.io/network-status`: what came of one network. */
 export interface NetworkStatus {

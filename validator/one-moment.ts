@@ -1,7 +1,7 @@
 import { type Failed, type Finding, failed } from './finding.ts';
-import { type Attempt, now, untilHeld } from './waiting.ts';
+import { type Attempt, now, untilPassed } from './waiting.ts';
 
-/** A check that is to hold together with others. */
+/** A check that is to pass together with others. */
 export interface TimedAttempt {
   attempt: Attempt;
   /** How long it is tried, in milliseconds from the start. */
@@ -15,7 +15,7 @@ const moment = 250;
 const grace = 1000;
 
 /**
- * How often checks that all still hold are repeated because repeating them took longer than a moment. Only a starved
+ * How often checks that all still pass are repeated because repeating them took longer than a moment. Only a starved
  * machine or a slow server gets that far.
  */
 const mostRepeats = 3;
@@ -30,17 +30,17 @@ interface Run<Check> {
 }
 
 /**
- * Runs the checks side by side, each until it holds or its time is over. When the last one holds, those that held
+ * Runs the checks side by side, each until it passes or its time is over. When the last one passes, those that passed
  * earlier are repeated: what they saw may be undone by now. A check that fails its repeat is tried again until its own
  * time is over, and after it the others are repeated.
  *
- * It ends: once the longest time-out is over, every further round is counted. Checks that hold in turns, and never
+ * It ends: once the longest time-out is over, every further round is counted. Checks that pass in turns, and never
  * together, have failed then.
  *
- * @param tell hears how each check ended. A check may end again: it is told without a finding when it held before, does
+ * @param tell hears how each check ended. A check may end again: it is told without a finding when it passed before, does
  *   no longer, and is tried again
  */
-export async function untilAllHold<Check extends TimedAttempt>(
+export async function untilAllPass<Check extends TimedAttempt>(
   checks: Check[],
   tell: (check: Check, finding: Finding | undefined) => void,
 ): Promise<{ check: Check; finding: Finding }[]> {
@@ -49,7 +49,7 @@ export async function untilAllHold<Check extends TimedAttempt>(
     checks.map(async (check): Promise<Run<Check>> => {
       const attempt = withoutThrowing(check.attempt);
       const deadline = start + check.timeout;
-      const finding = await untilHeld(deadline, attempt);
+      const finding = await untilPassed(deadline, attempt);
       tell(check, finding);
       return { check, attempt, deadline, finding, at: now() };
     }),
@@ -59,28 +59,28 @@ export async function untilAllHold<Check extends TimedAttempt>(
     const outdated = outdatedOf(runs);
     if (outdated.length === 0) break;
     const lost = await Promise.all(outdated.map((run) => repeat(run, (finding) => tell(run.check, finding))));
-    const steady = lost.every((finding) => finding === undefined);
-    repeats = steady || now() >= last ? repeats + 1 : 0;
-    if (repeats < mostRepeats || steady || outdatedOf(runs).length === 0) continue;
+    const unchanged = lost.every((finding) => finding === undefined);
+    repeats = unchanged || now() >= last ? repeats + 1 : 0;
+    if (repeats < mostRepeats || unchanged || outdatedOf(runs).length === 0) continue;
     // each passed at some time, and never all together
     for (const [index, run] of outdated.entries()) {
       const failure = lost[index];
-      if (failure === undefined || !run.finding.held) continue;
-      run.finding = { ...failure, seen: `${failure.seen}, and at other moments it held` };
+      if (failure === undefined || !run.finding.passed) continue;
+      run.finding = { ...failure, seen: `${failure.seen}, and at other moments it passed` };
       tell(run.check, run.finding);
     }
   }
   return runs;
 }
 
-/** Those that have to be repeated before all can be said to hold. None where one failed: no repeat changes that. */
+/** Those that have to be repeated before all can be said to pass. None where one failed: no repeat changes that. */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
-  if (!runs.every(({ finding }) => finding.held)) return [];
+  if (!runs.every(({ finding }) => finding.passed)) return [];
   const newest = Math.max(...runs.map(({ at }) => at));
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Returns what the first attempt found where the check no longer held. */
+/** Returns what the first attempt found where the check no longer passed. */
 async function repeat<Check>(
   run: Run<Check>,
   tell: (finding: Finding | undefined) => void,
@@ -88,17 +88,17 @@ async function repeat<Check>(
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
   const first = await attempt(deadline);
-  if (first.held) {
+  if (first.passed) {
     run.finding = first;
-    if (before.held && before.note !== first.note) tell(first);
+    if (before.passed && before.note !== first.note) tell(first);
   } else {
     tell(undefined);
-    const finding = first.final ? first : await untilHeld(deadline, attempt);
-    run.finding = finding.held ? finding : { ...finding, seen: `${finding.seen}, after it held before` };
+    const finding = first.final ? first : await untilPassed(deadline, attempt);
+    run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
     tell(run.finding);
   }
   run.at = now();
-  return first.held ? undefined : first;
+  return first.passed ? undefined : first;
 }
 
 /** An error says nothing about the network, and must not end the other checks. */

@@ -1,17 +1,17 @@
-import type { Family } from './addresses.ts';
 import type { Device } from './devices.ts';
 import { type Failed, failed } from './finding.ts';
 import type { Pod } from './pod.ts';
 import type { AskedCheck } from './read-checks.ts';
 import { type RedirectFamilies, redirectFamilies } from './redirect-families.ts';
-import { targetsOf } from './targets.ts';
+import type { Family } from './shared/addresses.ts';
+import { targetsOf } from './shared/targets.ts';
 
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh leaves alone by design: the verdict names them. */
   leftAlone?: Family[];
-  /** Where it can be told without looking at the network that it cannot hold. */
+  /** Where it can be told without looking at the network that it cannot pass. */
   settled?: Failed;
 }
 

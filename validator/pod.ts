@@ -1,6 +1,6 @@
-import { type Address, type Family, isLinkLocal, parseAddress } from './addresses.ts';
-import { env } from './contract.ts';
 import { addressesOf, type Device } from './devices.ts';
+import { type Address, type Family, isLinkLocal, parseAddress } from './shared/addresses.ts';
+import { env } from './shared/contract.ts';
 
 /** What the program is told about the pod that it runs in. */
 export interface Pod {

@@ -6,17 +6,17 @@ import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
-import { untilAllHold } from './one-moment.ts';
+import { untilAllPass } from './one-moment.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
 import { leftAloneNote } from './redirect-families.ts';
 import type { Attempt } from './waiting.ts';
 
 /**
- * Runs all steps side by side, each until it holds or its own time is over, and repeats those that held early: see
- * {@link untilAllHold}.
+ * Runs all steps side by side, each until it passes or its own time is over, and repeats those that passed early: see
+ * {@link untilAllPass}.
  *
- * @param tell hears of each at its end; without a result where one that held does no longer and is tried again
+ * @param tell hears of each at its end; without a result where one that passed does no longer and is tried again
  */
 export async function prove(
   steps: Step[],
@@ -24,7 +24,7 @@ export async function prove(
   tell: (step: Step, result: Result | undefined) => void,
 ): Promise<Map<Step, Result>> {
   const checks = steps.map((step) => ({ step, attempt: attemptAt(step, pod), timeout: step.timeout }));
-  const ended = await untilAllHold(checks, ({ step }, finding) =>
+  const ended = await untilAllPass(checks, ({ step }, finding) =>
     tell(step, finding && resultOf(step, pod, finding)),
   );
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
@@ -57,5 +57,5 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
 /** A check that passed for one family says which other ones the mesh leaves alone. */
 function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
   const note = family === undefined ? undefined : leftAloneNote(family, leftAlone);
-  return finding.held && note !== undefined ? { ...finding, note } : finding;
+  return finding.passed && note !== undefined ? { ...finding, note } : finding;
 }

@@ -1,8 +1,8 @@
 import { UsageError } from './command-line.ts';
-import { type Check, type CheckName, env, type ProfileCheck } from './contract.ts';
-import { parseDuration } from './duration.ts';
-import { parseTarget } from './targets.ts';
-import { unfitTargets } from './unfit-target.ts';
+import { type Check, type CheckName, env, type ProfileCheck } from './shared/contract.ts';
+import { parseDuration } from './shared/duration.ts';
+import { parseTarget } from './shared/targets.ts';
+import { unfitTargets } from './shared/unfit-target.ts';
 
 /** A check that was asked for, its time-out in milliseconds beside it. */
 export interface AskedCheck {
@@ -68,7 +68,7 @@ const words: Record<CheckName, Record<string, Rule>> = {
 
 /**
  * The checks that the injector asked for. What is not understood is refused, never left out: a proof that looks at
- * less than was asked for would hold for the wrong reason.
+ * less than was asked for would pass for the wrong reason.
  *
  * @throws UsageError
  */
@@ -99,7 +99,7 @@ function readCheck(item: unknown, at: string): AskedCheck {
   if (!isObject(settings)) throw new UsageError(`${at}.${word} is not an object`);
   checkSettings(settings, words[word as CheckName], `${at}.${word}`);
   const known = item as ProfileCheck;
-  // it would hold for the wrong reason
+  // it would pass for the wrong reason
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined) throw new UsageError(`${at}.${word}.connect[${unfit.place}]: ${unfit.text}`);
   return {

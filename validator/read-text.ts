@@ -1,4 +1,7 @@
 import { fs } from './builtins.ts';
+import { parseIPv6Routes, parseRoutes, type Route } from './proc/routes.ts';
+import { byteOrder } from './proc/words.ts';
+import type { Family } from './shared/addresses.ts';
 
 /** The text of a file, or an empty one: what /proc and /sys do not show is treated as not there. */
 export function readText(path: string): string {
@@ -33,4 +36,10 @@ export function readLink(path: string): string {
   } catch {
     return '';
   }
+}
+
+/** The routes of one family in this network namespace. */
+export function readRoutes(family: Family): Route[] {
+  if (family === 'IPv6') return parseIPv6Routes(readTable('/proc/net/ipv6_route'));
+  return parseRoutes(readTable('/proc/net/route'), byteOrder());
 }

@@ -1,6 +1,6 @@
-import { exitCode, type FailureCode } from './exit-codes.ts';
+import { exitCode, type FailureCode } from './shared/contract.ts';
 
-/** Why a check did not hold: how the program ends for it, and what a person looks at next. */
+/** Why a check did not pass: how the program ends for it, and what a person looks at next. */
 interface Meaning {
   code: FailureCode;
   lookAt: string;
@@ -47,7 +47,7 @@ export const reasons = {
     lookAt:
       "Look at the mesh's CNI pod on this node: was it ready, and its plugin in the node's CNI " +
       'configuration, before this sandbox was made? Rules are written when a sandbox is made, so this ' +
-      "pod has to be made again. If other pods of the node hold, look at this pod's annotations that " +
+      "pod must be recreated. If other pods of the node pass, look at this pod's annotations that " +
       'leave out ports or addresses, and at the port that the rule leads to.',
   },
   'answered-by-someone-else': {
@@ -69,14 +69,14 @@ export const reasons = {
     code: failed,
     lookAt:
       "Look at istio-cni's log for this pod: ztunnel listens inside it, but no rule leads connections " +
-      'there. The pod has to be made again once istio-cni is ready on this node.',
+      'there. The pod must be recreated once istio-cni is ready on this node.',
   },
   'interface-missing': {
     code: failed,
     lookAt:
       "Look whether Multus was in the node's CNI configuration, and the network's plugin and address " +
       'manager ready, before this sandbox was made. Interfaces are made with the sandbox, so this pod ' +
-      'has to be made again.',
+      'must be recreated.',
   },
   'interface-down': {
     code: failed,
@@ -106,7 +106,7 @@ export const reasons = {
     code: failed,
     lookAt:
       "Look at the CNI plugin's log for this sandbox: the cluster knows the pod by an address that none " +
-      'of its interfaces has, so nobody reaches it there. The pod has to be made again.',
+      'of its interfaces has, so nobody reaches it there. The pod must be recreated.',
   },
   'address-unknown': {
     code: unproved,

@@ -1,6 +1,6 @@
-import { type Address, type Family, isLinkLocal, isLoopback } from './addresses.ts';
-import type { RedirectCheck } from './contract.ts';
 import type { Device } from './devices.ts';
+import { type Address, type Family, isLinkLocal, isLoopback } from './shared/addresses.ts';
+import type { RedirectCheck } from './shared/contract.ts';
 
 /** Which families of a pod a redirect is proved for, and which ones the mesh leaves alone by design. */
 export interface RedirectFamilies {

@@ -1,7 +1,5 @@
 import { helpFor, readArguments, UsageError } from './command-line.ts';
-import { env } from './contract.ts';
 import { readDevices } from './devices.ts';
-import { exitCode } from './exit-codes.ts';
 import type { Result } from './finding.ts';
 import { terminationMessage } from './message.ts';
 import { leaveMessage, log } from './output.ts';
@@ -11,6 +9,7 @@ import { prove } from './prove.ts';
 import { readChecks } from './read-checks.ts';
 import { readSandbox } from './sandbox.ts';
 import { nameOf, sentenceOn, verdictSentence } from './sentences.ts';
+import { env, exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Verdict, verdictOf } from './verdict.ts';
 
 /** What is known of the run so far: a signal may end it at any time. */

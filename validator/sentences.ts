@@ -1,8 +1,7 @@
-import { exitCode } from './exit-codes.ts';
 import type { Result } from './finding.ts';
 import { reasons } from './reasons.ts';
-import type { Report } from './report.ts';
-import { exitCodeFor } from './verdict.ts';
+import { exitCode } from './shared/contract.ts';
+import { exitCodeFor, type Report } from './verdict.ts';
 
 /** Text of others in one line of ours: what could end the line, or write over it in a terminal, is escaped. */
 const inOneLine = (text: string): string =>
@@ -14,9 +13,9 @@ const inOneLine = (text: string): string =>
 /** One line of the log on how a check ended: what was expected, what was seen, and what to look at. */
 export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
   const name = `${profile}: ${nameOf(check, family)}`;
-  if (finding.held) {
+  if (finding.passed) {
     const note = finding.note === undefined ? '' : ` Note: ${finding.note}.`;
-    return inOneLine(`${name} held: expected ${expected}; saw ${finding.seen}.${note}`);
+    return inOneLine(`${name} passed: expected ${expected}; saw ${finding.seen}.${note}`);
   }
   const { reason, seen } = finding;
   const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
@@ -44,9 +43,9 @@ export function nameOf(check: string, family: string | undefined): string {
 }
 
 function causeOf({ profile, check, family, finding }: Result): string[] {
-  return finding.held ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
+  return finding.passed ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
 }
 
 function notedIn({ profile, check, family, finding }: Result): string[] {
-  return finding.held && finding.note !== undefined ? [`${profile} ${nameOf(check, family)}`] : [];
+  return finding.passed && finding.note !== undefined ? [`${profile} ${nameOf(check, family)}`] : [];
 }

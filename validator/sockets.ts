@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { type Address, parseSocketAddress } from './addresses.ts';
 import { readDevices } from './devices.ts';
-import { parseTcp, type TcpSocket, tcpState } from './proc/tcp.ts';
+import { parseTcp, type TcpSocket, tcpState } from './proc/sockets.ts';
 import { byteOrder } from './proc/words.ts';
 import { readIPv6Table, readTable } from './read-text.ts';
+import { type Address, parseSocketAddress } from './shared/addresses.ts';
 
 /** The TCP sockets of this network namespace. */
 export function readSockets(): TcpSocket[] {

@@ -1,7 +1,7 @@
 import { addressesOf, readDevices } from './devices.ts';
 import { type Failed, failed } from './finding.ts';
-import { readRoutes } from './read-routes.ts';
-import { formatTarget, spareTargets, type Target, withoutOwn } from './targets.ts';
+import { readRoutes } from './read-text.ts';
+import { formatTarget, spareTargets, type Target, withoutOwn } from './shared/targets.ts';
 
 /**
  * The targets to try after these failed, or the failure where no others would tell more. Others are needed where the

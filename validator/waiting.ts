@@ -24,13 +24,13 @@ const shortest = 100;
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it holds, until nothing can change the finding, or until the deadline. A plugin may be
+ * Repeats the attempt until it passes, until nothing can change the finding, or until the deadline. A plugin may be
  * late by a moment, and Istio's repair writes rules into running sandboxes: a failure is final only at the end.
  */
-export async function untilHeld(deadline: number, attempt: Attempt): Promise<Finding> {
+export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (;;) {
     const finding = await attempt(deadline);
-    const settled = finding.held ? !finding.preliminary : finding.final;
+    const settled = finding.passed ? !finding.preliminary : finding.final;
     if (settled || now() + pause + shortest >= deadline) return finding;
     await sleep(pause);
   }

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { validateCommand } from '../validator/contract.ts';
+import { validateCommand } from '../validator/shared/contract.ts';
 import { certsCommand } from './commands/certs.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
-import { CniGateError } from './errors.ts';
-import { version } from './version.ts';
+import { CniGateError } from './lib/errors.ts';
+import { version } from './lib/version.ts';
 
 /** Wrong usage or input that cannot be read; 1 is left to what was found in good input. */
 const wrongUsage = 2;
@@ -19,11 +19,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const program = new Command('cni-gate')
-  .description("Keeps a pod off its work until the pod's network is real.")
+  .description("Verifies pods' networks, and keeps pods off nodes whose CNI is not ready.")
   .version(version)
   .addCommand(
     new Command(validateCommand).description(
-      'prove the network of the pod this runs in: what the init container does',
+      'check the network of the pod this runs in, as the init container does',
     ),
   )
   .addCommand(serveCommand())

@@ -14,6 +14,6 @@ if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1])) {
   );
   process.exitCode = 2;
 } else {
-  const { validateCommand } = await import('../validator/contract.ts');
+  const { validateCommand } = await import('../validator/shared/contract.ts');
   await (process.argv[2] === validateCommand ? import('../validator/main.ts') : import('./cli.ts'));
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../webhook/errors.ts';
+import type { ErrorCode } from '../../webhook/lib/errors.ts';
 
 /**
  * What can be wrong with the Secret or with a caBundle. The words are labels of a metric and stand in the

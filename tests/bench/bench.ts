@@ -6,10 +6,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { cpus } from 'node:os';
-import { admit } from '../../webhook/admission/admit.ts';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
+import { admit } from '../../webhook/inject/mutate.ts';
 import { gateBench } from './gate.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');

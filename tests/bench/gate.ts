@@ -7,8 +7,8 @@ import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import { decidePlacement } from '../../webhook/gate/decide.ts';
 import { decodePlacement } from '../../webhook/gate/placement.ts';
-import { pickAgent, pickDaemonSet, pickNode } from '../../webhook/readiness/pick.ts';
 import { Readiness } from '../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/readiness/to-facts.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/readiness/objects.ts';
 
 const nodes = 5000;
@@ -28,12 +28,12 @@ function percentiles(call: (index: number) => void): { p50: number; p99: number 
 
 function cluster(): Readiness {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
   for (let index = 0; index < nodes; index++) {
     const name = `n${index}`;
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)), listed: true }, now);
     const options = { ready: index % 50 !== 0, containers: [`containerd://${index}`] };
-    readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
+    readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(name, options)) }, now);
   }
   return readiness;
 }
@@ -64,8 +64,8 @@ export function gateBench(): void {
       decidePlacement(placement, pod, {
         policy,
         readiness,
-        unlisted: () => false,
-        unheard: () => false,
+        notSynced: () => false,
+        notObservedSince: () => false,
         now,
       });
   });

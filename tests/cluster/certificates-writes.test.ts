@@ -4,7 +4,7 @@ import { carryOut } from '../../certs/managed/carry-out.ts';
 import { type SecretData, secretData } from '../../certs/managed/secret.ts';
 import { SharedOverApi } from '../../webhook/certificates/over-api.ts';
 import { ChangedSince, type SeenConfiguration } from '../../webhook/certificates/shared.ts';
-import { openCluster } from '../../webhook/cluster/open.ts';
+import { openCluster } from '../../webhook/kubernetes/open.ts';
 import {
   configurationPath,
   Installation,

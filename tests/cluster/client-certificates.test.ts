@@ -1,115 +1,214 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { validatorContainer } from '../../webhook/names.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { blocks } from '../support/pages.ts';
 import { Cluster } from './harness/cluster.ts';
-import { ClusterAuthority } from './harness/pki.ts';
-import { startServer } from './harness/server.ts';
-import { serviceAt } from './harness/service.ts';
+import { eventually } from './harness/eventually.ts';
+import { answered, readAll } from './harness/http.ts';
+import { addNode } from './harness/nodes.ts';
+import { programPath } from './harness/programs.ts';
+import { runningPods, trusted } from './installed/installation.ts';
+import { ownKustomization } from './installed/kustomization.ts';
+import { namespace, pod, tryPod } from './installed/overlay.ts';
+import { startPod } from './installed/pod.ts';
+import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-const own = { namespace: 'cni-gate', name: 'cni-gate' };
+/*
+ * docs/guides/certificates.md, "Only the API server may call", as it stands there: its commands, and the files of the
+ * component. Only the folder of the control plane is another.
+ */
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const guide = readFileSync(join(checkout, 'docs/guides/certificates.md'), 'utf8');
+const section = guide.slice(guide.indexOf('\n## Only the API server may call'));
+const component = join(checkout, 'manifests/components/client-certificates');
 const folder = mkdtempSync(join(tmpdir(), 'clients-'));
-const authority = await ClusterAuthority.create();
-const shown = await authority.client('kube-apiserver');
+const file = (name: string): string => join(folder, name);
+const [makeCertificates = '', makeConfigMap = '', lookAtIt = ''] = blocks(section, 'console');
+const flag = blocks(section, 'text').join('');
 
-function save(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
+assert.match(makeCertificates, /^openssl /);
+assert.match(makeConfigMap, /create configmap cni-gate-clients/);
+assert.match(lookAtIt, /--dry-run=server/);
 
-/** What gives the API server a certificate for the webhook, as the guide says it. */
-const users = [
-  {
-    name: `${own.name}.${own.namespace}.svc`,
-    user: {
-      'client-certificate': save('api.crt', shown.certificate),
-      'client-key': save('api.key', shown.key),
-    },
-  },
-];
-const kubeConfigFile = save(
-  'webhooks.kubeconfig',
-  JSON.stringify({ apiVersion: 'v1', kind: 'Config', users }),
-);
-const apiVersion = 'apiserver.config.k8s.io/v1';
-const plugin = { apiVersion, kind: 'WebhookAdmissionConfiguration', kubeConfigFile };
-const admission = {
-  apiVersion,
-  kind: 'AdmissionConfiguration',
-  plugins: [{ name: 'MutatingAdmissionWebhook', configuration: plugin }],
-};
-const cluster = await Cluster.start({
-  flags: {
-    'kube-apiserver': [
-      `--admission-control-config-file=${save('admission.json', JSON.stringify(admission))}`,
-    ],
-  },
-});
-after(() => cluster.stop());
-const authorityFile = join(folder, 'webhook-authority.pem');
-const server = await startServer({
-  host: '10.254.1.1',
-  args: [
-    ...['--profile', 'cilium', '--tls-ca-out', authorityFile],
-    ...['--tls-names', `${own.name}.${own.namespace}.svc`, `alias.${own.namespace}.svc`],
-    ...['--client-ca', save('clients.crt', authority.pair.certificate), '--client-name', 'kube-apiserver'],
-  ],
-});
-after(() => server.end());
-await cluster.kubectl(['apply', '-f', '-'], {
-  input: [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: own.namespace } },
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { opted: 'in' } } },
-    ...serviceAt(own.namespace, own.name, [server]),
-    registration('with', own.name),
-    // the API server has a certificate for the first name alone
-    ...serviceAt(own.namespace, 'alias', [server]),
-  ],
-});
-
-test('an API server that shows its certificate is answered', async () => {
-  const { spec } = await createPod();
-  assert.equal(spec.initContainers?.[0]?.name, validatorContainer);
-});
-
-test('an API server that shows none is refused: its user is told of credentials, and our log why', async () => {
-  await cluster.kubectl(['delete', 'mutatingwebhookconfiguration', 'with']);
-  await cluster.kubectl(['apply', '-f', '-'], { input: [registration('without', 'alias')] });
-  await assert.rejects(createPod(), /failed calling webhook.*asked for the client to provide credentials/s);
-  assert.ok(server.lines.some(({ code }) => code === 'CNI_GATE_CLIENT_CERTIFICATE'));
-});
-
-function createPod(): Promise<{ spec: { initContainers?: { name: string }[] } }> {
-  return cluster.api.post('/api/v1/namespaces/shop/pods?dryRun=All', {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { generateName: 'web-' },
-    spec: { containers: [{ name: 'web', image: 'example/web' }] },
+/** Runs a command of the guide where its files are; what it wrote. */
+function bash(script: string, env: NodeJS.ProcessEnv = {}): string {
+  return execFileSync('bash', ['-euc', script], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
 
-function registration(name: string, service: string): object {
-  const caBundle = readFileSync(authorityFile).toString('base64');
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: [
-      {
-        name: 'pods.cni-gate.io',
-        clientConfig: {
-          service: { namespace: own.namespace, name: service, path: '/mutate', port: 443 },
-          caBundle,
+/** In place of the folder of the control plane. */
+const moved = (text: string): string => text.replaceAll('/etc/kubernetes/pki/cni-gate', folder);
+
+bash(makeCertificates);
+for (const name of ['admission-configuration.yaml', 'webhooks.yaml']) {
+  writeFileSync(file(name), moved(readFileSync(join(component, 'control-plane', name), 'utf8')));
+}
+const cluster = await Cluster.start({ flags: { 'kube-apiserver': [moved(flag)] } });
+after(() => cluster.stop());
+const kubectl = {
+  KUBECONFIG: cluster.admin.kubeconfig,
+  PATH: `${dirname(programPath('kubectl'))}:${process.env.PATH}`,
+};
+await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
+await cluster.kubectl(['apply', '-f', '-'], { input: [namespace('cni-gate')] });
+bash(makeConfigMap, kubectl);
+const own = ownKustomization({ components: ['client-certificates'] });
+await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
+const replicas = await Promise.all((await runningPods(cluster, 2)).map((one) => startPod(cluster, one)));
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+await trusted(cluster);
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+
+test('an API server that shows its certificate is answered', async () => {
+  await eventually(async () => {
+    const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+    assert.deepEqual(initNames(stored), [validatorContainer]);
+  });
+  assert.match(bash(lookAtIt.split('\n')[0] ?? '', kubectl), /created \(server dry run\)/);
+});
+
+test('the webhooks that validate show it too', async () => {
+  await cluster.api.post('/api/v1/namespaces/shop/pods', pod('bound'));
+  await cluster.api.until<{ spec: { nodeName?: string } }>(
+    '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbound',
+    ({ spec }) => spec.nodeName !== undefined,
+  );
+  await eventually(async () => {
+    const texts = await Promise.all(replicas.map(async (replica) => (await replica.ops('/metrics')).text()));
+    const all = texts.join('\n');
+    assert.match(all, /cni_gate_admission_reviews_total\{.*webhook="gate".*\} [1-9]/);
+    assert.doesNotMatch(all, /cni_gate_bad_requests_total\{code="CNI_GATE_CLIENT_\w+"\} [1-9]/);
+  });
+});
+
+test('a pod of the network without a certificate is refused, and its body is not read', async () => {
+  const [answer, text] = await call({});
+  assert.equal(answer, 401);
+  assert.match(text, /CNI_GATE_CLIENT_CERTIFICATE.*got none/);
+});
+
+test("a certificate of the cluster's authority is refused: only the authority of the guide counts", async () => {
+  const { certificate, key } = await cluster.authority.client('kube-apiserver');
+  const [answer, text] = await call({ cert: certificate, key });
+  assert.equal(answer, 401);
+  assert.match(text, /CNI_GATE_CLIENT_CERTIFICATE/);
+});
+
+test('a certificate of somebody else that the same authority signed is refused', async () => {
+  // the serial number is all that the first one left behind
+  const other = makeCertificates.replaceAll('apiserver', 'other').replace('/CN=kube-other', '/CN=other');
+  bash(other.split('\n').slice(1).join('\n'));
+  const [answer, text] = await call({
+    cert: readFileSync(file('other.crt')),
+    key: readFileSync(file('other.key')),
+  });
+  assert.equal(answer, 403);
+  assert.match(text, /CNI_GATE_CLIENT_NAME.*for kube-apiserver, got one for other/);
+});
+
+test('a new authority, both trusted meanwhile, and no creation is refused for it', async () => {
+  const refused: unknown[] = [];
+  let created = 0;
+  let stopped = false;
+  const creating = (async () => {
+    while (!stopped) {
+      await tryPod(cluster, 'shop', pod('web')).then(
+        () => {
+          created += 1;
         },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchLabels: { opted: 'in' } },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-      },
-    ],
-  };
+        (error: unknown) => refused.push(error),
+      );
+      await sleep(50);
+    }
+  })();
+  try {
+    // made aside, as the API server may read them at any time
+    bash(`mkdir next && cd next && ${makeCertificates}`);
+    const [old, next] = [file('clients.crt'), file('next/clients.crt')].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    await trust(`${old}${next}`);
+    bash('mv next/apiserver.key next/apiserver.crt .');
+    await trust(`${next}`);
+    const before = created;
+    await eventually(async () => assert.ok(created > before + 10 || refused.length > 0));
+  } finally {
+    stopped = true;
+    await creating;
+  }
+  // client-go closes the connections of the old pair, and calls that are under way on them
+  assert.deepEqual(
+    refused.filter((error) => !/use of closed network connection/.test(String(error))),
+    [],
+  );
+});
+
+test('an API server that shows none is refused: its user is told of credentials, and our log why', async () => {
+  // its kubeconfig has a user for port 443 alone
+  const ports = [443, 8443].map((port) => ({ name: `https-${port}`, port, targetPort: 'https' }));
+  await cluster.api.patch('/api/v1/namespaces/cni-gate/services/cni-gate', { spec: { ports } });
+  await cluster.api.request('PATCH', `${webhooks}/cni-gate`, {
+    type: 'application/json-patch+json',
+    body: [{ op: 'replace', path: '/webhooks/0/clientConfig/service/port', value: 8443 }],
+  });
+  await eventually(() =>
+    assert.rejects(
+      tryPod(cluster, 'shop', pod('web')),
+      /failed calling webhook.*asked for the client to provide credentials/s,
+    ),
+  );
+  const logged = replicas.flatMap(({ lines }) => lines);
+  assert.ok(logged.some((line) => line.code === 'CNI_GATE_CLIENT_CERTIFICATE'));
+});
+
+const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+
+/** Puts authorities into the ConfigMap, and waits until both replicas have them. */
+async function trust(authorities: string): Promise<void> {
+  await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-clients', {
+    data: { 'ca.crt': authorities },
+  });
+  for (const replica of replicas) {
+    const reloads = async (): Promise<number> => {
+      const text = await (await replica.ops('/metrics')).text();
+      const found = /cni_gate_reloads_total\{source="client-ca",result="success"\} (\d+)/.exec(text);
+      return Number(found?.[1] ?? 0);
+    };
+    const before = await reloads();
+    await replica.refresh();
+    await eventually(async () => assert.ok((await reloads()) > before));
+  }
+}
+
+/** A call of /mutate by somebody in the network: status and body. */
+async function call(shown: {
+  cert?: string | Buffer;
+  key?: string | Buffer;
+}): Promise<[number | undefined, string]> {
+  const { podIP } = replicas[0]?.pod.status ?? {};
+  const sent = request({
+    host: podIP,
+    port: 8443,
+    path: '/mutate',
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    // who serves is not what this is about
+    rejectUnauthorized: false,
+    agent: false,
+    ...shown,
+  });
+  const answer = await answered(sent, '{}');
+  return [answer.statusCode, await readAll(answer)];
 }

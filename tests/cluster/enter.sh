@@ -19,6 +19,8 @@ export TMPDIR=/run/cni-gate
 ip link set lo up
 ip address add 10.253.0.1/16 dev lo # what kwok gives to pods
 ip address add 10.254.0.1/16 dev lo # for tests to choose from
+# whoever calls a pod does so from here, not from the first pod's address, which a test may cut off
+ip route replace local 10.253.0.0/16 dev lo src 10.254.0.1 table local
 
 code=0
 "$@" || code=$?

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { eventReasons, eventReporter } from '../../webhook/names.ts';
+import { eventReasons, eventReporter } from '../../webhook/lib/names.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -60,7 +60,7 @@ async function heldFor(minutes: number, name: string): Promise<void> {
 }
 
 /** What became of events on long holds that a replica was about to write. */
-async function told({ host, opsPort }: GateServer): Promise<Record<string, number>> {
+async function reported({ host, opsPort }: GateServer): Promise<Record<string, number>> {
   const text = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
   const found = text.matchAll(/^cni_gate_events_total\{reason="HeldForLong",result="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...found].map(([, result, count]) => [result, Number(count)]));
@@ -86,7 +86,10 @@ suite('on a pod that is held', () => {
       ['Normal', eventReporter, 'Pod', metadata.uid, { apiVersion: 'v1', kind: 'Node', name: 'n2' }],
     );
     assert.notEqual(event.reportingInstance, '');
-    assert.match(event.message, /^node n2 is nominated, after node n1 was refused: of 1 with room it has /);
+    assert.match(
+      event.message,
+      /^node n2 is nominated, after node n1 was refused: of 1 with free capacity it has /,
+    );
     assert.match(
       await describe('goes'),
       /\n {2}Normal +NodeNominated +\d+s +cni-gate\.io\/leader +node n2 is nominated, after node n1 was refused/,
@@ -118,10 +121,10 @@ suite('on a pod that is held', () => {
     );
     const { server, leader } = scene;
     assert.ok(leader);
-    await eventually(async () => assert.deepEqual(await told(leader), { written: 2 }));
-    assert.deepEqual(await told(server), {}, 'only who leads tells');
+    await eventually(async () => assert.deepEqual(await reported(leader), { written: 2 }));
+    assert.deepEqual(await reported(server), {}, 'only who leads tells');
     await leader.end();
-    await eventually(async () => assert.deepEqual(await told(server), { exists: 1 }));
+    await eventually(async () => assert.deepEqual(await reported(server), { exists: 1 }));
     const { items } = await api.get<{ items: Event[] }>(eventsOn('stays', heldForLong));
     assert.equal(items.length, 1);
   });

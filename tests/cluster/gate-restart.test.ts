@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { configuration, daemonSet, networkNamespace, optedIn, podOn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
 import { Cluster } from './harness/cluster.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import {
   bystander,
   daemonSet,
@@ -75,7 +75,7 @@ suite('the gate on a real control plane', () => {
     await scene.configure(['agent', 'slow']);
     await addNode(cluster, 'n2', { labels: { slow: 'yes' }, kwok: false });
     assert.match(await refusal('n2', 'too-early'), /DaemonSet net\/(agent|slow) is (absent|starting) there/);
-    // two DaemonSets in a profile: one that does not want n1 is no obstacle there
+    // two DaemonSets in a profile: one that does not want n1 does not block it there
     await bound('n1', 'one-of-two');
     await scene.configure(['agent']);
   });
@@ -112,7 +112,7 @@ suite('the gate on a real control plane', () => {
   test('heartbeats that lapse and come again are no reboot', async () => {
     const pod = await agentOn('n1');
     await setReady(pod, false, 'containerd://boot-2');
-    await until('refused', 'n1', 'lapsed');
+    await until('refused', 'n1', 'expired');
     await setReady(pod, true, 'containerd://boot-2');
     await until('allowed', 'n1', 'back');
   });
@@ -165,9 +165,9 @@ suite('the gate on a real control plane', () => {
     await bound('n1', 'fault');
     // what a process logs is read a moment later
     await eventually(async () => {
-      const told = scene.server.lines.filter(({ pod, webhook }) => pod === 'fault' && webhook === 'gate');
+      const reported = scene.server.lines.filter(({ pod, webhook }) => pod === 'fault' && webhook === 'gate');
       assert.deepEqual(
-        told.map(({ reason, warnings }) => [reason, warnings]),
+        reported.map(({ reason, warnings }) => [reason, warnings]),
         [['daemonset-unknown', ['not held back: DaemonSet net/nobody does not exist']]],
       );
     });

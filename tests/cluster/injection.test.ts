@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { Election } from '../../webhook/cluster/lease/election.ts';
-import type { Lease } from '../../webhook/cluster/lease/move.ts';
-import { openCluster } from '../../webhook/cluster/open.ts';
+import { Election } from '../../webhook/kubernetes/lease/election.ts';
+import type { Lease } from '../../webhook/kubernetes/lease/move.ts';
+import { openCluster } from '../../webhook/kubernetes/open.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 

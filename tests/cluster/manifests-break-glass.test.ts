@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { optOutValue, profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { install } from './installed/installation.ts';
@@ -22,10 +22,10 @@ await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 function commands(guide: string, section: RegExp): string[] {
   const text = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8');
   const [, part = ''] = text.split(section);
-  return [...(part.split(/^\*\*|^#/m)[0] ?? '').matchAll(/^kubectl (.*)$/gm)].map(([, line = '']) => line);
+  return [...(part.split(/^#/m)[0] ?? '').matchAll(/^kubectl (.*)$/gm)].map(([, line = '']) => line);
 }
 
-async function carryOut(lines: string[]): Promise<void> {
+async function runCommand(lines: string[]): Promise<void> {
   assert.ok(lines.length > 0, 'no command in the guide');
   for (const line of lines) {
     await cluster.kubectl(
@@ -38,12 +38,12 @@ const inits = async (name: string, metadata: object = {}): Promise<string[]> =>
   initNames(await tryPod<UserPod>(cluster, 'shop', pod(name, {}, metadata)));
 
 test('one command takes away what stands in the way of pods', async () => {
-  await carryOut(commands('break-glass', /^\*\*All of the cluster\*\*/m));
+  await runCommand(commands('break-glass', /^## The whole cluster/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
 test('it comes back by the overlay alone, and is trusted again', async () => {
-  await carryOut(commands('break-glass', /^\*\*Back again\*\*/m));
+  await runCommand(commands('break-glass', /^## Restore/m));
   await eventually(async () => assert.deepEqual(await inits('proved'), [validatorContainer]));
 });
 
@@ -54,17 +54,17 @@ test('with no replica running a pod goes free by its label', async () => {
 });
 
 test('with no replica running a namespace goes free by its label', async () => {
-  await carryOut(commands('break-glass', /^\*\*One namespace\*\*/m));
+  await runCommand(commands('break-glass', /^## One namespace/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
 test('to leave for good holds up no pod, and leaves nothing', async () => {
   await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
   await eventually(() => assert.rejects(inits('held'), /failed calling webhook/));
-  const [first = '', ...rest] = commands('install', /^## Leave for good/m);
-  await carryOut([first]);
+  const [first = '', ...rest] = commands('install', /^## Uninstall/m);
+  await runCommand([first]);
   await eventually(async () => assert.deepEqual(await inits('free'), []));
-  await carryOut(rest);
+  await runCommand(rest);
   await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
   assert.deepEqual(initNames(await runningPod(cluster, 'shop', 'web')), ['migrate']);
   assert.equal(await left(), '');

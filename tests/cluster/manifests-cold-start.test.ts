@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
 import { install, runningPods } from './installed/installation.ts';

@@ -1,27 +1,49 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { optOutValue, profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { parse } from 'yaml';
+import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { blocks } from '../support/pages.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { runningPods, trusted } from './installed/installation.ts';
+import { ownKustomization } from './installed/kustomization.ts';
 import { pod, tryPod } from './installed/overlay.ts';
-import { startPod } from './installed/pod.ts';
+import { type StoredPod, startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
+
+interface Patch {
+  target?: { kind: string };
+  patch: string;
+}
+
+interface NetworkPolicy {
+  spec: {
+    podSelector: { matchLabels: Record<string, string> };
+    ingress: { ports: { port: string }[]; from?: object[] }[];
+  };
+}
 
 /* A kustomization of a user's own, as the guide has it, with every component that needs nothing else in the cluster. */
 
-const manifests = fileURLToPath(new URL('../../manifests', import.meta.url));
 const mirror = 'mirror.example:5000/tools/cni-gate';
+
+/** The patch of the guide that says where the API server calls from. */
+const narrow = blocks(readFileSync(new URL('../../docs/guides/install.md', import.meta.url), 'utf8'), 'yaml')
+  .flatMap((block): Patch[] => parse(block).patches ?? [])
+  .find(({ target }) => target?.kind === 'NetworkPolicy');
+assert.ok(narrow);
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
-await cluster.kubectl(['apply', '--validate=strict', '-k', ownKustomization()]);
+const own = ownKustomization({
+  components: ['host-network', 'network-policy', 'no-opt-out'],
+  fields: { images: [{ name: 'ghcr.io/cni-gate/cni-gate', newName: mirror }], patches: [narrow] },
+  transformers: ['image'],
+});
+await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
 const pods = await runningPods(cluster, 2);
 assert.ok(pods[0]);
 // both nodes have one address here, and its ports are there once
@@ -30,24 +52,27 @@ after(() => replica.end('SIGKILL'));
 await trusted(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 
-/** A folder with a kustomization that is not in the checkout. */
-function ownKustomization(): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'own-')), 'cluster');
-  mkdirSync(folder);
-  const from = (path: string): string => relative(folder, join(manifests, path));
-  writeFileSync(
-    join(folder, 'kustomization.yaml'),
-    JSON.stringify({
-      apiVersion: 'kustomize.config.k8s.io/v1beta1',
-      kind: 'Kustomization',
-      resources: [from('overlays/strict')],
-      components: ['host-network', 'network-policy', 'no-opt-out'].map((name) => from(`components/${name}`)),
-      images: [{ name: 'ghcr.io/cni-gate/cni-gate', newName: mirror }],
-      transformers: [from('transformers/image')],
-    }),
+test('the network policy selects the replicas and their ports, and has the sources of the guide', async () => {
+  const { spec } = await cluster.api.get<NetworkPolicy>(
+    '/apis/networking.k8s.io/v1/namespaces/cni-gate/networkpolicies/cni-gate',
   );
-  return folder;
-}
+  const labels = Object.entries(spec.podSelector.matchLabels).map((pair) => pair.join('='));
+  const selected = await cluster.api.get<{ items: StoredPod[] }>(
+    `/api/v1/namespaces/cni-gate/pods?labelSelector=${encodeURIComponent(labels.join())}`,
+  );
+  const uids = (some: StoredPod[]): string[] => some.map(({ metadata }) => metadata.uid).sort();
+  assert.deepEqual(uids(selected.items), uids(pods));
+  const named = pods.map(({ spec: { containers } }) => containers.flatMap(({ ports }) => ports ?? []));
+  for (const ports of named) assert.deepEqual(ports.map(({ name }) => name).sort(), ['https', 'ops']);
+  const [calls, ops] = spec.ingress;
+  assert.deepEqual(
+    calls?.ports.map(({ port }) => port),
+    ['https'],
+  );
+  assert.deepEqual(calls?.from, parse(narrow.patch)[0].value);
+  // nobody is kept from probes
+  assert.deepEqual(ops, { ports: [{ port: 'ops', protocol: 'TCP' }] });
+});
 
 test('on the host network it serves at the ports of its node', async () => {
   assert.equal(pods[0]?.spec.hostNetwork, true);

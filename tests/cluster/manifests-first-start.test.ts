@@ -49,8 +49,8 @@ test('levels are words, and times are ISO 8601', () => {
 test('a Secret that is deleted, and a caBundle that is emptied later, are warnings', async () => {
   await cluster.kubectl(['-n', 'cni-gate', 'delete', 'secret', 'cni-gate-tls']);
   await eventually(async () => {
-    const [told] = logged(/^the Secret does not exist \(CNI_GATE_TLS_SECRET\); mended: written back/);
-    assert.partialDeepStrictEqual(told, { level: 'warn' });
+    const [reported] = logged(/^the Secret does not exist \(CNI_GATE_TLS_SECRET\); mended: written back/);
+    assert.partialDeepStrictEqual(reported, { level: 'warn' });
   });
   const wipe = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }];
   await cluster.kubectl([
@@ -58,7 +58,7 @@ test('a Secret that is deleted, and a caBundle that is emptied later, are warnin
   ]);
   await trusted(cluster);
   await eventually(async () => {
-    const [told] = logged(/^the caBundle of mutating\/cni-gate was empty; mended$/);
-    assert.partialDeepStrictEqual(told, { level: 'warn' });
+    const [reported] = logged(/^the caBundle of mutating\/cni-gate was empty; mended$/);
+    assert.partialDeepStrictEqual(reported, { level: 'warn' });
   });
 });

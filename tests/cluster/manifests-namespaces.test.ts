@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { messageOf } from '../../webhook/errors.ts';
-import { namespacesWebhook, profileLabel } from '../../webhook/names.ts';
+import { messageOf } from '../../webhook/lib/errors.ts';
+import { namespacesWebhook, profileLabel } from '../../webhook/lib/names.ts';
 import { signal } from '../support/container/container.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';

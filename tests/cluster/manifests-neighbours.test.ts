@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { env } from '../../validator/contract.ts';
-import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import { env } from '../../validator/shared/contract.ts';
+import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import type { Pod } from '../../webhook/admission/pod.ts';
-import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { answerTo } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -60,7 +60,7 @@ function checksOf({ spec }: UserPod): string[] {
 /** What cni-gate would still change of a pod as it is stored. */
 async function changesLeft(stored: UserPod, label: string): Promise<unknown[]> {
   const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: label };
-  const context = { policy: policyOf(), namespaces: new KnownNamespaces(new Map([['shop', labels]])) };
+  const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
   const { patch } = await answerTo(stored as unknown as Pod, context);
   return patch;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { messageOf } from '../../webhook/errors.ts';
-import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { messageOf } from '../../webhook/lib/errors.ts';
+import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -88,11 +88,11 @@ test('status has nothing against policies that only warn', () => {
 
 test('with cni-gate away a pod is admitted, with a warning', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
-  const told = new RegExp(
+  const reported = new RegExp(
     `${policyName}.*has no annotation cni-gate\\.io/status.* See https://github\\.com/`,
     's',
   );
-  await eventually(async () => assert.match(await warningsFor('shop', pod('late')), told));
+  await eventually(async () => assert.match(await warningsFor('shop', pod('late')), reported));
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
 });
 

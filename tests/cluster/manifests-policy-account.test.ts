@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { V1MutatingWebhook } from '@kubernetes/client-node';
-import { microTime } from '../../webhook/cluster/micro-time.ts';
+import { V1MutatingWebhook, V1PodStatus } from '@kubernetes/client-node';
 import {
   certificatesLabel,
   certificatesLabelValue,
   eventReasons,
   eventReporter,
   profileLabel,
-} from '../../webhook/names.ts';
+} from '../../webhook/lib/names.ts';
+import { microTime } from '../../webhook/lib/time-text.ts';
 import { Api } from './harness/api.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
@@ -42,7 +42,11 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
 
 await cluster.kubectl(['apply', '-f', '-'], {
-  input: [namespace('shop', { [profileLabel]: 'cilium' }), namespace('plain')],
+  input: [
+    namespace('shop', { [profileLabel]: 'cilium' }),
+    namespace('plain'),
+    namespace('declined', { [profileLabel]: 'none' }),
+  ],
 });
 
 interface Webhook {
@@ -225,14 +229,76 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
 test('a node may be named only for a pod that the gate holds', async () => {
   const nominate = (where: string, name: string): Promise<unknown> =>
     api.patch(`/api/v1/namespaces/${where}/pods/${name}/status`, { status: { nominatedNodeName: 'n1' } });
-  await hold('plain', 'elsewhere');
-  await refused(nominate('plain', 'elsewhere'));
+  for (const where of ['plain', 'declined']) {
+    await hold(where, 'elsewhere');
+    await refused(nominate(where, 'elsewhere'));
+  }
   await hold('shop', 'unlabelled', { labels: {} });
   await refused(nominate('shop', 'unlabelled'));
   await hold('shop', 'too-large', { message: '0/2 nodes are available: 2 Insufficient cpu.' });
   await refused(nominate('shop', 'too-large'));
   await hold('shop', 'scheduled', { status: 'True' });
   await refused(nominate('shop', 'scheduled'));
+});
+
+test("of a pod's status every field that Kubernetes knows is held, but the one", async () => {
+  const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${policy}`;
+  const { spec } = await cluster.api.get<{ spec: { validations: { expression: string }[] } }>(path);
+  const text = spec.validations.map(({ expression }) => expression).join('\n');
+  const known = V1PodStatus.getAttributeTypeMap().map(({ baseName }) => baseName);
+  assert.deepEqual(
+    known.filter((field) => !text.includes(`object.status.?${field} == oldObject.status.?${field}`)),
+    ['nominatedNodeName'],
+  );
+});
+
+interface ManagedFields {
+  manager?: string;
+  operation?: string;
+}
+
+test('who owns which field of a pod stays as it is: the API server takes no managedFields with a status', async () => {
+  const path = '/api/v1/namespaces/shop/pods/owned';
+  const owners = async (): Promise<string[]> => {
+    const { metadata } = await cluster.api.get<{ metadata: { managedFields?: ManagedFields[] } }>(path);
+    return (metadata.managedFields ?? []).map((entry) => JSON.stringify(entry)).sort();
+  };
+  await hold('shop', 'owned');
+  const before = await owners();
+  assert.ok(before.length > 0);
+  const another = {
+    manager: 'kubelet',
+    operation: 'Update',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: {},
+  };
+  for (const [index, managedFields] of [[{}], [], [another]].entries()) {
+    const status = { nominatedNodeName: `n${index}` };
+    await api.patch(`${path}/status?fieldManager=cni-gate`, { metadata: { managedFields }, status });
+    const now = await owners();
+    assert.deepEqual(
+      before.filter((entry) => !now.includes(entry)),
+      [],
+    );
+    // and that of the account itself
+    assert.equal(now.length, before.length + 1);
+  }
+});
+
+test('a pod may not be bound, evicted or given a container', async () => {
+  const path = '/api/v1/namespaces/shop/pods/still';
+  await hold('shop', 'still');
+  const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
+  await refused(api.post(`${path}/binding`, { metadata: { name: 'still' }, target }));
+  await refused(
+    api.post(`${path}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'still' } }),
+  );
+  await refused(
+    api.patch(`${path}/ephemeralcontainers`, {
+      spec: { ephemeralContainers: [{ name: 'more', image: 'example/web' }] },
+    }),
+  );
 });
 
 interface HeldPod {

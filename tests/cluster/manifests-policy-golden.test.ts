@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { after, test } from 'node:test';
 import type { Pod } from '../../webhook/admission/pod.ts';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
 import { answerTo, patched } from '../support/answers.ts';
 import { ApiError } from './harness/api.ts';
@@ -23,11 +23,16 @@ const cases = readdirSync(folder)
 /** DaemonSets of profiles of one's own: the policy's parameter has to name them. */
 const listed = new Set(cases.flatMap(({ golden }) => [...contextOf(golden).policy.daemonSets]));
 
+/** Images of networks' own validators, without tag: likewise. */
+const validators = cases
+  .flatMap(({ golden }) => [...contextOf(golden).policy.profiles.values()])
+  .flatMap(({ proof }) => proof?.container?.image?.replace(/:[^/]*$/, '') ?? []);
+
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 await apply(cluster, 'strict');
 await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-policy', {
-  data: { daemonSets: [...listed].join(' ') },
+  data: { daemonSets: [...listed].join(' '), validators: validators.join(' ') },
 });
 await policyAlone(cluster);
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { env } from '../../validator/contract.ts';
-import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
-import type { Container, Pod } from '../../webhook/admission/pod.ts';
-import { profileLabel, statusAnnotation } from '../../webhook/names.ts';
+import { env } from '../../validator/shared/contract.ts';
+import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
+import type { Container, Pod, Volume } from '../../webhook/admission/pod.ts';
+import { profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { answerTo, copyOf, patched } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -16,6 +16,9 @@ import { makeNamespace } from './installed/working.ts';
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 await apply(cluster, 'strict');
+await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-policy', {
+  data: { validators: 'example/other mirror.example:5000/check' },
+});
 await policyAlone(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 
@@ -23,7 +26,7 @@ const injected = await inject();
 
 async function inject(): Promise<Pod> {
   const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: 'cilium' };
-  const context = { policy: policyOf(), namespaces: new KnownNamespaces(new Map([['shop', labels]])) };
+  const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
   const bare = pod('web', { initContainers: [{ name: 'migrate', image: 'example/web' }] }) as Pod;
   const { patch } = await answerTo(bare, context);
   return patched(bare, patch);
@@ -53,6 +56,15 @@ const rights = (fields: object): Change => {
 const addVariable = (name: string): Change => {
   return (_, { env: variables }) => variables?.push({ name, value: 'x' });
 };
+
+/** As with `proof.container`: another image and command. */
+function ownValidator(image: string): Change {
+  return (own, it) => {
+    status((text) => text.replace(/"checks":.*/, '"checks":["container"]}'))(own, it);
+    delete it.args;
+    Object.assign(it, { image, command: ['check'], env: [{ name: env.checks, value: '[]' }] });
+  };
+}
 
 const refused: [what: string, Change, RegExp][] = [
   [
@@ -132,6 +144,37 @@ const refused: [what: string, Change, RegExp][] = [
   ['a way to privileges', rights({ allowPrivilegeEscalation: true }), /has more rights/],
   ['a capability', rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /has more rights/],
   ['no capability dropped', rights({ capabilities: null }), /has more rights/],
+  [
+    'a mask of /proc taken off',
+    (pod, it) => {
+      Object.assign(pod.spec, { hostUsers: false });
+      rights({ procMount: 'Unmasked' })(pod, it);
+    },
+    /has more rights/,
+  ],
+  ['no AppArmor profile', rights({ appArmorProfile: { type: 'Unconfined' } }), /has more rights/],
+  ['a privileged SELinux type', rights({ seLinuxOptions: { type: 'spc_t' } }), /has more rights/],
+  [
+    'a port of the node',
+    (_, it) => Object.assign(it, { ports: [{ containerPort: 80, hostPort: 80 }] }),
+    /started in another way/,
+  ],
+  [
+    'a disk of the node',
+    ({ spec }, it) => {
+      spec.volumes = [
+        ...(spec.volumes ?? []),
+        { name: 'disk', persistentVolumeClaim: { claimName: 'x' } } as Volume,
+      ];
+      Object.assign(it, { volumeDevices: [{ name: 'disk', devicePath: '/dev/disk' }] });
+    },
+    /started in another way/,
+  ],
+  [
+    "an image of its own that nobody named, as a network's own validator",
+    ownValidator('example/true'),
+    /no other container of this pod has/,
+  ],
   ['no security context', (_, it) => delete it.securityContext, /has more rights/],
 ];
 
@@ -170,6 +213,9 @@ const taken: [what: string, Change][] = [
   ['a digest', image(`ghcr.io/cni-gate/cni-gate:1@sha256:${'0'.repeat(64)}`)],
   ['a capability dropped by name as well', rights({ capabilities: { drop: ['NET_RAW', 'ALL'] } })],
   ['a user id', rights({ runAsUser: 1000 })],
+  ['ids of SELinux, as OpenShift gives them', rights({ seLinuxOptions: { level: 's0:c1,c2' } })],
+  ["a network's own validator, in an image of the pod", ownValidator('example/web')],
+  ["a network's own validator, in an image that is named", ownValidator('mirror.example:5000/check:2')],
   [
     'an init container behind it',
     ({ spec }) => spec.initContainers?.push({ name: 'last', image: 'x' } as Container),

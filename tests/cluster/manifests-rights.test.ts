@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:https';
 import { after, test } from 'node:test';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { reviewOf } from '../support/reviews.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { accessWith } from './harness/access.ts';
 import type { ApiError } from './harness/api.ts';
 import { Cluster } from './harness/cluster.ts';

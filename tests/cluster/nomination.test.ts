@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { openCluster } from '../../webhook/cluster/open.ts';
-import { nominate } from '../../webhook/cluster/steer/nominate.ts';
-import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../../webhook/steer/waiting.ts';
+import { openCluster } from '../../webhook/kubernetes/open.ts';
+import { nominate } from '../../webhook/steer/nominate.ts';
+import { type ApiPendingPod, type PendingPod, toPendingPod } from '../../webhook/steer/pending-pod.ts';
 import { daemonSet, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -58,14 +58,14 @@ function withVolume(name: string, ...nodes: string[]): object[] {
 suite('a pod with a volume', () => {
   test('goes where the volume can be used, and waits where that is only the node that is not ready', async () => {
     // the scheduler takes the emptiest, n1, and would take n3 next
-    const room = { n1: '40', n2: '10', n3: '20' };
-    for (const [name, cpu] of Object.entries(room)) await addNode(cluster, name, { capacity: { cpu } });
+    const usage = { n1: '40', n2: '10', n3: '20' };
+    for (const [name, cpu] of Object.entries(usage)) await addNode(cluster, name, { capacity: { cpu } });
     await apply(daemonSet('agent'));
-    for (const name of Object.keys(room)) await agentOn(name);
+    for (const name of Object.keys(usage)) await agentOn(name);
     await setReady(await agentOn('n1'), false);
     await apply(...withVolume('stays', 'n1'), ...withVolume('goes', 'n1', 'n2'));
     await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2', 30);
-    await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).most >= 4), 60);
+    await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).max >= 4), 60);
     const about = scene.server.lines.filter(({ pod }) => pod === `${optedIn}/stays`);
     assert.deepEqual(about, [], 'it was nominated');
     const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));
@@ -80,9 +80,9 @@ suite('a nomination', () => {
     const client = await openCluster(cluster.admin.kubeconfig);
     const spec = { schedulerName: 'nobody' };
     const object = podOn('by-hand', { namespace: 'default', spec });
-    const make = async (): Promise<WaitingPod> =>
-      pickWaiting(await api.post<ApiWaitingPod>(podsOf('default'), object));
-    const write = (pod: WaitingPod) => nominate(client, { pod, node: 'n2' }, AbortSignal.timeout(10_000));
+    const make = async (): Promise<PendingPod> =>
+      toPendingPod(await api.post<ApiPendingPod>(podsOf('default'), object));
+    const write = (pod: PendingPod) => nominate(client, { pod, node: 'n2' }, AbortSignal.timeout(10_000));
     const before = await make();
     await cluster.kubectl(['delete', 'pod', 'by-hand']);
     assert.equal((await write(before)).result, 'gone');
@@ -90,7 +90,7 @@ suite('a nomination', () => {
     assert.equal((await write(before)).result, 'conflict', 'it is another pod by that name');
     assert.notEqual((await write({ ...pod, uid: before.uid })).result, 'made');
     const written = await write(pod);
-    const now = pickWaiting(await api.get<ApiWaitingPod>(`${podsOf('default')}/by-hand`));
+    const now = toPendingPod(await api.get<ApiPendingPod>(`${podsOf('default')}/by-hand`));
     assert.deepEqual(written, { result: 'made', version: now.version });
     assert.deepEqual(now, { ...pod, nominated: 'n2', version: now.version });
     assert.equal((await write(pod)).result, 'conflict', 'it is another version by now');

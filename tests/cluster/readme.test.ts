@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { profileLabel, validatorContainer } from '../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
 import { run } from '../support/run.ts';
 import { Cluster } from './harness/cluster.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../webhook/errors.ts';
+import { messageOf } from '../../webhook/lib/errors.ts';
 import { mortal } from '../support/mortal.ts';
 import { ensurePrograms } from './binaries/ensure.ts';
 import { programs } from './binaries/programs.ts';

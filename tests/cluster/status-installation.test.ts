@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import type { Access } from './harness/access.ts';
@@ -43,12 +43,12 @@ const command = (args: string[], { kubeconfig }: Pick<Access, 'kubeconfig'> = cl
 /** The text of `status --probe`, with the lines that were folded in one piece. */
 const probed = (): string => command(['--probe']).stdout.replaceAll(/\n {2}(?=\S)/g, ' ');
 
-interface Told extends Status {
+interface Reported extends Status {
   exit: number | null;
 }
 
 /** The status as programs get it, with the exit code. */
-function status(args: string[] = [], access?: Access): Told {
+function status(args: string[] = [], access?: Access): Reported {
   const { status: exit, stdout, stderr } = command(['--output', 'json', ...args], access);
   assert.equal(stderr, '');
   return { ...JSON.parse(stdout), exit };

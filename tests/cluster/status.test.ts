@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { after, suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { defaultImage } from '../../webhook/config/load.ts';
-import { installedConfiguration, profileLabel } from '../../webhook/names.ts';
+import { installedConfiguration, profileLabel } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate, type Ended, main, startCniGate } from '../support/command.ts';
 import {
@@ -87,7 +87,7 @@ function watching(t: TestContext, ...args: string[]) {
   ]);
   t.after(() => child.kill('SIGKILL'));
   assert.ok(child.stdout && child.stderr);
-  const told = createInterface({ input: child.stderr });
+  const reported = createInterface({ input: child.stderr });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     until: async (isIt: (status: Status) => boolean): Promise<Status> => {
@@ -99,8 +99,8 @@ function watching(t: TestContext, ...args: string[]) {
       }
     },
     /** Waits until standard error says so. */
-    told: async (text: RegExp): Promise<void> => {
-      for await (const line of told) if (text.test(line)) return;
+    reported: async (text: RegExp): Promise<void> => {
+      for await (const line of reported) if (text.test(line)) return;
       assert.fail(`it ended without ${text}`);
     },
     end: async (): Promise<number | null> => {
@@ -265,7 +265,7 @@ suite('cni-gate status on a real control plane', () => {
     assert.deepEqual(await whyUnsent(waits), {
       waits: 'no other node takes it: 1 ruled out by its node selector or affinity',
       large: 'no other node takes it: 1 too small for its requests',
-      crowded: 'no other node takes it: 1 without room for its requests',
+      crowded: 'no other node takes it: 1 without free capacity for its requests',
       stored:
         'not known: node outside would take it if its volumes can be used there, which status may not read',
     });
@@ -626,11 +626,11 @@ suite('cni-gate status on a real control plane', () => {
   });
 
   test('--watch goes on through an outage, and tells it', async (t) => {
-    const { until, told, end } = watching(t);
+    const { until, reported, end } = watching(t);
     await until(({ well }) => well);
     const { 'kube-apiserver': apiServer } = cluster.components;
     await apiServer.kill();
-    await told(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
+    await reported(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
     await apiServer.start();
     await setReady(false);
     await until((seen) => stateOfN1(seen) === 'starting');

@@ -21,8 +21,8 @@ for (const name of ['n1', 'n2']) await addNode(cluster, name, { capacity: { cpu:
 await apply(daemonSet('agent'));
 for (const name of ['n1', 'n2']) await setReady(await agentOn(name), false);
 // 85 % of n2: the scheduler keeps to n1
-const most = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
-await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: most } }));
+const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
+await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
 /** Nominations that a replica has told of. */
 const nominations = (lines: Record<string, unknown>[] = []) =>

@@ -25,8 +25,8 @@ await agentOn('n2');
 const agent = await agentOn('n1');
 await setReady(agent, false);
 // 85 % of n2, by a pod that is nobody's business
-const most = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
-await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: most } }));
+const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
+await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
 const gone = (name: string): Promise<string> =>
   cluster.kubectl(['delete', 'deployment', '-n', optedIn, name, '--cascade=foreground', '--wait']);
@@ -41,7 +41,7 @@ suite('pods that were refused', () => {
     t.diagnostic(`bound after ${took.toFixed(1)} s; refusals: ${JSON.stringify(found)}`);
     assert.deepEqual([...new Set(await placed(cluster, 'steered'))], ['n2']);
     assert.ok(found.total > 0, 'nothing was refused, so nothing was shown');
-    assert.ok(found.most <= 2, `a pod was refused ${found.most} times`);
+    assert.ok(found.max <= 2, `a pod was refused ${found.max} times`);
     await gone('steered');
   });
 
@@ -49,7 +49,7 @@ suite('pods that were refused', () => {
     await scene.configure(['agent'], 'off');
     await apply(crowd('starving', 'ScheduleAnyway'));
     // by then the scheduler has tried for about 20 s
-    await eventually(async () => assert.ok(counted(refusals(scene, 'starving')).most >= 5), 90);
+    await eventually(async () => assert.ok(counted(refusals(scene, 'starving')).max >= 5), 90);
     const waiting = replicas - (await placed(cluster, 'starving')).length;
     const found = counted(refusals(scene, 'starving'));
     t.diagnostic(`${waiting} of ${replicas} wait; refusals: ${JSON.stringify(found)}`);
@@ -84,7 +84,7 @@ suite('pods that fit nowhere else', () => {
     );
     // so nothing that the scheduler sees is other than without; what is left is chance, as to how many of them wait
     assert.deepEqual(made, [], 'a nomination that comes to nothing');
-    assert.ok(steered.most <= without.most, `${steered.most} refusals of one, ${without.most} without`);
+    assert.ok(steered.max <= without.max, `${steered.max} refusals of one, ${without.max} without`);
     const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
     assert.ok(
       each(steered) <= each(without) * 1.1,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type Document, parseDocument } from 'yaml';
-import type { MutateContext } from '../../webhook/admission/mutate.ts';
-import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import type { Operation } from '../../webhook/admission/review.ts';
-import { profileLabel } from '../../webhook/names.ts';
-import { version } from '../../webhook/version.ts';
+import type { MutateContext } from '../../webhook/inject/mutate.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';
 import { recorded } from '../support/reviews.ts';
 
@@ -17,7 +17,8 @@ export interface Expectation {
   audit: Record<string, string>;
   warnings?: string[];
   message?: string;
-  patch: Operation[];
+  /** A JSON Patch in which injected containers have their short form (injected.ts). */
+  patch: unknown;
 }
 
 /** A later call: what others did to the pod since the last answer, and the answer to what they left. */
@@ -85,7 +86,7 @@ export function contextOf(golden: GoldenCase): MutateContext {
   const own = profile === undefined ? all : { ...all, [profileLabel]: profile };
   return {
     policy: policyOf(golden.config),
-    namespaces: new KnownNamespaces(
+    namespaces: new FixedNamespaces(
       new Map(known === false ? [] : [[nameOf(golden), own]]),
       undefined,
       new Map([[nameOf(golden), annotations]]),

@@ -1,10 +1,11 @@
-import { version } from '../../webhook/version.ts';
+import { version } from '../../webhook/lib/version.ts';
 import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
+import { abbreviated } from './injected.ts';
 
 /** An answer in the form in which a case tells it. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
-  const told: Expectation = {
+  const reported = {
     outcome: decision.outcome,
     reason: decision.reason,
     audit: response.auditAnnotations ?? {},
@@ -12,7 +13,8 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
     ...(response.status !== undefined && { message: response.status.message }),
     patch,
   };
-  return withoutVersion(told);
+  const { patch: operations, ...rest } = withoutVersion(reported);
+  return { ...rest, patch: abbreviated(operations) };
 }
 
 /** The places where an injection tells the version, and no others: a user's text may hold the same digits. */

@@ -46,8 +46,8 @@ class Up {
   /** @returns what `story` wrote, when it has ended */
   async story(): Promise<string> {
     await Promise.race([this.#storyEnded.promise, this.ended]);
-    const told = this.lines.flatMap((line) => /^story-1 +\| (.*)$/.exec(line)?.[1] ?? []);
-    return told.join('\n');
+    const reported = this.lines.flatMap((line) => /^story-1 +\| (.*)$/.exec(line)?.[1] ?? []);
+    return reported.join('\n');
   }
 }
 

@@ -3,9 +3,8 @@ import { globSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { env } from '../../validator/contract.ts';
-import { exitCode } from '../../validator/exit-codes.ts';
-import { version } from '../../webhook/version.ts';
+import { env, exitCode } from '../../validator/shared/contract.ts';
+import { version } from '../../webhook/lib/version.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { run } from '../support/run.ts';
 import { buildImage, checkout, docker, ownImage, tryDocker } from './docker.ts';
@@ -129,7 +128,7 @@ test('it holds no development dependency, and no file that Node never reads', ()
   );
 });
 
-test('it is no larger than the files that docs/decisions/one-image.md counts, and a little', (t) => {
+test('it is no larger than the files that docs/decisions/single-image.md counts, and a little', (t) => {
   const megabytes = size / 1e6;
   t.diagnostic(`${megabytes.toFixed(1)} MB`);
   assert.ok(megabytes < 220, `${megabytes.toFixed(1)} MB`);

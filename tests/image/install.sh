@@ -69,9 +69,9 @@ fi
 if ! [ -e "$debian" ]; then
   echo 'tests/image: unpacking Debian, once: about 15 seconds'
   unfinished=$(mktemp -d "$cache/debian.new-XXXXXX")
-  debootstrap --variant=minbase bookworm "$unfinished/root" >"$unfinished/log" 2>&1 ||
+  debootstrap --variant=minbase bookworm "$unfinished/tree" >"$unfinished/log" 2>&1 ||
     { tail -n 20 "$unfinished/log" >&2; exit 1; }
-  rm -rf "$unfinished/root/var/cache/apt" "$unfinished/root/var/lib/apt/lists"
-  tar -C "$unfinished/root" -cf "$unfinished/debian.tar" --exclude='./dev/*' .
+  rm -rf "$unfinished/tree/var/cache/apt" "$unfinished/tree/var/lib/apt/lists"
+  tar -C "$unfinished/tree" -cf "$unfinished/debian.tar" --exclude='./dev/*' .
   mv "$unfinished/debian.tar" "$debian"
 fi

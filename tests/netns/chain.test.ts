@@ -18,7 +18,7 @@ before(cnitool);
 const bare = { gateway: 'none' } as const;
 
 describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () => {
-  test('in the chain: the proof holds for each new sandbox', async () => {
+  test('in the chain: the proof passes for each new sandbox', async () => {
     await using chain = await PluginChain.make();
     await chain.configure({ withMesh: true });
     for (const _ of [1, 2]) {

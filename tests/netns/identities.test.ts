@@ -136,8 +136,8 @@ describe("a mesh's own validator runs as the rule of that pod needs it", { concu
 
 describe('families of an Istio sidecar', { concurrency: 4 }, () => {
   const dual: PodSpecimen = { ...specimens.istio, env: { ISTIO_DUAL_STACK: 'true' } };
-  const told = ({ message }: Proof) =>
-    message.checks.map(({ family, held, note }) => ({ family, held, note }));
+  const reported = ({ message }: Proof) =>
+    message.checks.map(({ family, passed, note }) => ({ family, passed, note }));
   const note = (proved: string, left: string): string =>
     `${left} was not checked: without its dual-stack option the mesh redirects only ${proved} in this pod, and leaves ${left} traffic alone`;
 
@@ -152,7 +152,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
       const half = await prove(istio(), dual, {}, families);
       assert.equal(half.code, 95, half.log);
       assert.deepEqual(
-        half.message.checks.filter(({ held }) => !held).map(({ family }) => family),
+        half.message.checks.filter(({ passed }) => !passed).map(({ family }) => family),
         [families === 'ipv4' ? 'IPv6' : 'IPv4'],
       );
     }
@@ -165,7 +165,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
     ]) {
       const right = await prove(istio(), specimens.istio, { podIPs }, 'ipv4');
       assert.equal(right.code, 0, right.log);
-      assert.deepEqual(told(right), [{ family: 'IPv4', held: true, note: note('IPv4', 'IPv6') }]);
+      assert.deepEqual(reported(right), [{ family: 'IPv4', passed: true, note: note('IPv4', 'IPv6') }]);
       assert.match(right.log, /^istio: redirect IPv4 .* Note: IPv6 was not checked: /m);
       const other = await prove(istio(), specimens.istio, { podIPs }, 'ipv6');
       assert.equal(other.code, 95, other.log);
@@ -179,7 +179,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
       const proof = await startProof(sandbox, specimens.istio).ended;
       assert.equal(proof.code, 0, proof.log);
       assert.deepEqual(
-        told(proof).map(({ note }) => note),
+        reported(proof).map(({ note }) => note),
         [undefined],
       );
     }

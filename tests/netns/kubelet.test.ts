@@ -67,7 +67,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     );
     assert.equal(right?.code, 0, right?.log);
     assert.equal(wrong?.code, 95, wrong?.log);
-    const failed = wrong.message.checks.filter((check) => !check.held);
+    const failed = wrong.message.checks.filter((check) => !check.passed);
     assert.deepEqual(
       failed.map(({ profile, reason }) => [profile, reason]),
       [['multus', 'interface-missing']],
@@ -85,7 +85,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
       await writeRules(sandbox, linkerd(), { families: 'ipv4' });
       const { code, message, log } = await startProof(sandbox, { ...specimens.linkerd, env }).ended;
       assert.equal(code, expected, log);
-      const families = message.checks.map(({ family, held }) => [family, held]);
+      const families = message.checks.map(({ family, passed }) => [family, passed]);
       assert.deepEqual(
         families,
         expected === 0
@@ -124,7 +124,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     const { code, message, log } = await startProof(sandbox, specimens.istio, { mode: 'warn' }).ended;
     assert.equal(code, 0, log);
     assert.deepEqual(
-      message.checks.map(({ held, reason }) => [held, reason]),
+      message.checks.map(({ passed, reason }) => [passed, reason]),
       [[false, 'not-redirected']],
     );
     assert.notEqual(message.verdict, 'proved');

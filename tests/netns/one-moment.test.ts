@@ -11,7 +11,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
 import { addSecondInterface } from './table/steps.ts';
 
-/** A verdict is one moment: what held early is looked at again when the rest holds. Codes and reasons are in the table. */
+/** A verdict is one moment: what passed early is looked at again when the rest passes. Codes and reasons are in the table. */
 before(requireMachine);
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
@@ -22,11 +22,11 @@ const joined: PodSpecimen = {
   sidecars: specimens.linkerd.sidecars,
 };
 
-/** How often the log tells that a check held. */
-const timesHeld = (log: string, check: string): number => log.split(`${check} held:`).length - 1;
+/** How often the log tells that a check passed. */
+const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {
-  test('that hold at different times are proved together, and each is told once', async () => {
+  test('that pass at different times are proved together, and each is told once', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     await addSecondInterface()(sandbox);
@@ -36,11 +36,11 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     proof.setNetworkStatus(right);
     const { code, log, message } = await proof.ended;
     assert.equal(code, 0, log);
-    assert.equal(timesHeld(log, 'redirect IPv4'), 1, log);
-    assert.ok(message.checks.every(({ held }) => held));
+    assert.equal(timesPassed(log, 'redirect IPv4'), 1, log);
+    assert.ok(message.checks.every(({ passed }) => passed));
   });
 
-  test('of which one was undone while another was waited for: the log tells that it held before', async () => {
+  test('of which one was undone while another was waited for: the log tells that it passed before', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const proof = startProof(sandbox, joined, { networkStatus: right });
@@ -53,10 +53,10 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     assert.equal(code, 95, log);
     assert.match(
       log,
-      /redirect IPv4 held:(?:.|\n)*redirect IPv4 failed \(not-redirected\): .*, after it held before\./,
+      /redirect IPv4 passed:(?:.|\n)*redirect IPv4 failed \(not-redirected\): .*, after it passed before\./,
     );
-    const held = message.checks.map(({ check, family, held }) => [check, family, held]);
-    assert.deepEqual(held, [
+    const passed = message.checks.map(({ check, family, passed }) => [check, family, passed]);
+    assert.deepEqual(passed, [
       ['redirect', 'IPv4', false],
       ['redirect', 'IPv6', false],
       ['interfaces', undefined, true],

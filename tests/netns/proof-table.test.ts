@@ -5,12 +5,12 @@ import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import { networkNames, networks } from './table/networks.ts';
 import { type Outcome, outcomeOf, verdictOf } from './table/outcome.ts';
-import { carryOut, type Plan, situations } from './table/plan.ts';
+import { type Plan, runCommand, situations } from './table/plan.ts';
 import { keyOf, lastingPartOf, readPage, renderPage } from './table/render.ts';
 import { versionsHere } from './table/versions.ts';
 import { writerCells } from './table/writers.ts';
 
-/** Every cell of `docs/reference/proof-table.md`; `UPDATE_TABLE=1` writes it anew. */
+/** Every cell of `docs/reference/proof-table.md`; `UPDATE_TABLE=1` writes the page. */
 before(requireMachine);
 
 const page = new URL('../../docs/reference/proof-table.md', import.meta.url);
@@ -37,7 +37,7 @@ const isQuick = ({ plan }: Cell): boolean => plan.ends === 0 && plan.while === u
 
 function testCell({ row, column, network, plan }: Cell): void {
   test(`${column}, ${row}`, async () => {
-    const proof = await carryOut(plan, specimens[network]);
+    const proof = await runCommand(plan, specimens[network]);
     const outcome = outcomeOf(proof);
     assert.equal(proof.code, plan.ends, proof.log);
     assert.equal(proof.message.code, proof.code);
@@ -47,16 +47,16 @@ function testCell({ row, column, network, plan }: Cell): void {
 }
 
 // few at a time: these are measured
-describe('what is proved at once', { concurrency: 2 }, () => {
+describe('cells that pass at once', { concurrency: 2 }, () => {
   for (const cell of [...cells, ...writerCells].filter(isQuick)) testCell(cell);
 });
 
 // many at a time: these wait for a time-out, or for what comes late
-describe('what takes its time', { concurrency: 10 }, () => {
+describe('cells that wait', { concurrency: 10 }, () => {
   for (const cell of cells.filter((cell) => !isQuick(cell))) testCell(cell);
 });
 
-test('the page is that of this run, but for times and versions', async () => {
+test('the page equals this run, except times and versions', async () => {
   assert.equal(outcomes.size, cells.length + writerCells.length, 'a cell failed');
   const rendered = renderPage(outcomes, await versionsHere());
   if (updating) writeFileSync(page, rendered);

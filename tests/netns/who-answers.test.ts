@@ -4,7 +4,7 @@ import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import { carryOut, type Step } from './table/plan.ts';
+import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
 /** What the log says of a connection that somebody else answered: the code and the reason are in the table. */
@@ -65,7 +65,7 @@ const cases: Answered[] = [
 describe('who answered is told', { concurrency: 4 }, () => {
   for (const { what, network, before: steps, says } of cases) {
     test(`${network}: ${what}`, async () => {
-      const { code, log } = await carryOut({ before: steps, ends: 95 }, specimens[network]);
+      const { code, log } = await runCommand({ before: steps, ends: 95 }, specimens[network]);
       assert.equal(code, 95, log);
       assert.match(log, says);
     });

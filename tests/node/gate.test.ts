@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setInterval } from 'node:timers/promises';
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { install } from '../cluster/installed/installation.ts';
 import { pod } from '../cluster/installed/overlay.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { foreign } from '../../webhook/names.ts';
+import { foreign } from '../../webhook/lib/names.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { pod } from '../cluster/installed/overlay.ts';
@@ -35,7 +35,7 @@ const placed = (name: string, image: string, annotations = {}): object =>
   );
 
 test('a mirror pod that no static pod stands behind is deleted by the kubelet, and never run', async () => {
-  // cni-gate leaves mirror pods alone: docs/decisions/who-may-get-past.md rests on this
+  // cni-gate leaves mirror pods alone: docs/decisions/forged-exemptions.md rests on this
   await api.post(pods, placed('forged', forged.name, { [foreign.mirrorPod]: 'hash' }));
   await api.post(pods, placed('ordinary', ordinary.name));
   await api.until<Pod>(

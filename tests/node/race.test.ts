@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { exitCode } from '../../validator/exit-codes.ts';
+import { exitCode } from '../../validator/shared/contract.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { apply } from '../cluster/installed/overlay.ts';
@@ -74,7 +74,7 @@ test('deleting it by hand makes a good one', async () => {
 
 async function race(): Promise<void> {
   // those of the race before: deleting by hand is what helps
-  const before = await times.take('pods made again', Promise.all([shop.remake(), bare.remake()]));
+  const before = await times.take('pods recreated', Promise.all([shop.remake(), bare.remake()]));
   for (const pod of before) assert.equal(await whoAnswers(pod), 'the proxy');
   await times.take('power cut', node.powerCut());
   const power = Date.now();

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../webhook/errors.ts';
+import { messageOf } from '../../webhook/lib/errors.ts';
 import { ensurePrograms, find } from '../cluster/binaries/ensure.ts';
 import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cgroups.ts';
 import { leftovers } from '../support/leftovers.ts';

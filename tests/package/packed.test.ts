@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { version } from '../../webhook/version.ts';
+import { version } from '../../webhook/lib/version.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -36,8 +36,8 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
   const installed = run(folder, 'npm', ['install', '--omit=dev', '--no-audit', '--no-fund', `./${file}`]);
   assert.equal(installed.status, 0, installed.stderr);
   const cniGate = (...args: string[]) => run(folder, 'npx', ['--no', '--', 'cni-gate', ...args]);
-  const told = cniGate('--version');
-  assert.equal(told.stdout.trim(), version, told.stderr);
+  const reported = cniGate('--version');
+  assert.equal(reported.stdout.trim(), version, reported.stderr);
   const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n';
   writeFileSync(join(folder, 'pod.yaml'), pod);
   const review = cniGate('review', '-f', 'pod.yaml', '--profile', 'cilium', '-o', 'yaml');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clean } from '../../webhook/clean.ts';
+import { clean } from '../../webhook/lib/clean.ts';
 
 test('what a manifest says cannot steer the terminal', () => {
   assert.equal(clean('a\u001b[31mb'), 'ab');

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
 import { parse, parseAllDocuments } from 'yaml';
 import { reviewCommand } from '../../webhook/commands/review.ts';
-import { CniGateError } from '../../webhook/errors.ts';
+import { CniGateError } from '../../webhook/lib/errors.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import { recorded } from '../support/reviews.ts';
 import { folderWith, namespaceOf, pod } from './support.ts';
@@ -25,7 +25,7 @@ test('the examples are reviewed without anything wrong, and show each outcome', 
   const { status, stdout, stderr } = cniGate(['review', '-f', 'examples/'], { cwd: root });
   assert.equal(stderr, '');
   assert.equal(status, 0);
-  for (const told of [
+  for (const reported of [
     /^injected Deployment shop\/web \(examples\/web\.yaml:\d+\): cilium$/m,
     /^injected Deployment shop\/checkout .*: cilium, linkerd$/m,
     /^injected StatefulSet shop\/db /m,
@@ -35,7 +35,7 @@ test('the examples are reviewed without anything wrong, and show each outcome', 
     /^skipped Deployment legacy\/intranet .*: not-opted-in$/m,
     /^reviewed 7 workloads: 5 injected, 2 skipped \(not-opted-in 1, host-network 1\), 0 refused\n0 warnings, 1 other object \(Service 1\)$/m,
   ]) {
-    assert.match(stdout, told);
+    assert.match(stdout, reported);
   }
   assert.ok(!stdout.includes('\u001b'));
 });

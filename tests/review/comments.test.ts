@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diffLines } from '../../webhook/review/output/diff.ts';
+import { diffLines } from '../../webhook/review/output/changes.ts';
 import { reviewText } from './support.ts';
 
 /** The lines that went away, but for those that were only given a comma. */
@@ -186,7 +186,7 @@ spec:
     /^k8s\.v1\.cni\.cncf\.io\/networks is neither/,
   );
   const again = await reviewText(t, reviewed.yaml(), { profile: 'cilium.multus' });
-  assert.deepEqual(again.told, ['current promised Pod default/a']);
+  assert.deepEqual(again.reported, ['current promised Pod default/a']);
 });
 
 test('null for annotations, labels or one of a namespace is nothing', async (t) => {
@@ -205,9 +205,9 @@ spec:
     spec:
       containers: [{name: app, image: a}]
 `;
-  const { told, faults } = await reviewText(t, text);
+  const { reported, faults } = await reviewText(t, text);
   assert.deepEqual(faults, []);
-  assert.deepEqual(told, ['injected promised Deployment shop/web']);
+  assert.deepEqual(reported, ['injected promised Deployment shop/web']);
 });
 
 test('a key that is there twice is told where the object is reviewed, and left alone in others', async (t) => {

@@ -96,7 +96,7 @@ for (const [apiVersion, kind, spec, pointers] of objects) {
     const object = { apiVersion, kind, metadata: { name: 'a', namespace: 'shop' }, spec };
     const reviewed = await reviewText(t, stringify(object), { profile: 'cilium' });
     assert.deepEqual(
-      reviewed.told,
+      reviewed.reported,
       pointers.map(() => `injected promised ${kind} shop/a`),
     );
     const { workloads, summary } = reviewed.json();
@@ -154,7 +154,7 @@ test('a custom resource that looks like a workload is reviewed, and named as of 
     spec: { template },
   };
   const reviewed = await reviewText(t, stringify(widget), { profile: 'cilium' });
-  assert.deepEqual(reviewed.told, ['injected promised Widget shop/a']);
+  assert.deepEqual(reviewed.reported, ['injected promised Widget shop/a']);
   assert.equal(reviewed.json().workloads[0]?.unknownKind, true);
   assert.equal(reviewed.summary.unknownKinds, 1);
   assert.match(reviewed.text(), /^ {2}note: Widget is no known kind: .* spec\.template$/m);
@@ -186,10 +186,14 @@ test('what makes no pods by a template, or is not to be found, is another object
     { apiVersion: 'policy/v1', kind: 'Rollout', spec: { template } },
     { apiVersion: 'example.com/v1', kind: 'Widget', spec: { template: 'text' } },
   ];
-  const { told, summary, faults } = await reviewText(t, others.map((one) => stringify(one)).join('---\n'), {
-    profile: 'cilium',
-  });
-  assert.deepEqual([told, faults], [[], []]);
+  const { reported, summary, faults } = await reviewText(
+    t,
+    others.map((one) => stringify(one)).join('---\n'),
+    {
+      profile: 'cilium',
+    },
+  );
+  assert.deepEqual([reported, faults], [[], []]);
   assert.equal(
     Object.values(summary.otherObjects).reduce((a, b) => a + b),
     others.length,
@@ -216,9 +220,9 @@ test('an object with more templates than any workload has is refused', async (t)
     metadata: { name: 'a' },
     spec: { tfReplicaSpecs: replicas },
   };
-  const { faults, told } = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
+  const { faults, reported } = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
   assert.deepEqual(
-    [faults, told],
+    [faults, reported],
     [['1: spec.tfReplicaSpecs.*.template leads to more than 1000 values'], []],
   );
 });
@@ -239,7 +243,7 @@ const deployment = (namespace: string): string =>
 
 test('a Rollout with workloadRef is reviewed by its Deployment, which has to be there', async (t) => {
   const there = await reviewText(t, [rollout, deployment('shop')].join('---\n'), { profile: 'cilium' });
-  assert.deepEqual(there.told, ['injected promised Deployment shop/web']);
+  assert.deepEqual(there.reported, ['injected promised Deployment shop/web']);
   assert.deepEqual(there.findings, []);
   for (const others of [[deployment('tools')], []]) {
     const text = [rollout, ...others].join('---\n');
@@ -284,9 +288,9 @@ test('the configuration adds kinds, and replaces what is built in of one', async
   ]
     .map((one) => stringify(one))
     .join('---\n');
-  const { json, told, summary } = await reviewText(t, text, { profile: 'cilium', config });
+  const { json, reported, summary } = await reviewText(t, text, { profile: 'cilium', config });
   assert.deepEqual(
-    told,
+    reported,
     ['Farm default/a', 'RayCluster default/b', 'Rollout default/c'].map(
       (name) => `injected promised ${name}`,
     ),
@@ -305,6 +309,6 @@ test('the pods of a DaemonSet of OpenKruise that brings a network are left alone
     metadata: { name: 'linkerd-cni', namespace: 'linkerd-cni' },
     spec: { template },
   };
-  const { told } = await reviewText(t, stringify(object), { profile: 'cilium' });
-  assert.deepEqual(told, ['skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni']);
+  const { reported } = await reviewText(t, stringify(object), { profile: 'cilium' });
+  assert.deepEqual(reported, ['skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { distance } from '../../webhook/nearest.ts';
+import { distance } from '../../webhook/lib/nearest.ts';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
 import { recorded } from '../support/reviews.ts';
 import { namespaceOf, pod, reviewText } from './support.ts';
@@ -103,9 +103,9 @@ for (const [what, text] of right) {
 
 test('what was injected earlier is reviewed without a finding', async (t) => {
   const before = await reviewText(t, deployment({}, {}), { profile: 'cilium' });
-  const { findings, told } = await reviewText(t, before.yaml(), { profile: 'cilium' });
+  const { findings, reported } = await reviewText(t, before.yaml(), { profile: 'cilium' });
   assert.deepEqual(findings, []);
-  assert.deepEqual(told, ['current promised Deployment shop/web']);
+  assert.deepEqual(reported, ['current promised Deployment shop/web']);
 });
 
 test('letters that are apart', () => {
@@ -177,8 +177,8 @@ test('with --profile nothing checked in all of the input is found, and not in ea
 
 test('recorded reviews say nothing of a whole namespace', async (t) => {
   const text = [JSON.stringify(recorded('pod-deployment-web')), namespaceOf('shop', 'linkerd')];
-  const { told, findings } = await reviewText(t, text.join('\n---\n'));
-  assert.deepEqual(told, ['skipped nothing-promised Pod shop/web-7fdb9d4559-*']);
+  const { reported, findings } = await reviewText(t, text.join('\n---\n'));
+  assert.deepEqual(reported, ['skipped nothing-promised Pod shop/web-7fdb9d4559-*']);
   assert.deepEqual(findings, []);
 });
 

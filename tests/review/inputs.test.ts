@@ -77,7 +77,7 @@ test('files that are no text are told', async (t) => {
   const folder = folderWith(t, { 'nul.yaml': 'a: \0', 'ok.yaml': pod('a') });
   writeFileSync(join(folder, 'bytes.yaml'), Buffer.from([0x61, 0xff]));
   mkdirSync(join(folder, 'sub'));
-  const { report, told } = await asked([folder, join(folder, 'sub')]);
+  const { report, reported } = await asked([folder, join(folder, 'sub')]);
   assert.deepEqual(
     report.faults.map(({ code, message }) => `${code} ${message}`),
     [
@@ -86,7 +86,7 @@ test('files that are no text are told', async (t) => {
       'CNI_GATE_INPUT_UNREADABLE the folder holds no .yaml, .yml or .json file',
     ],
   );
-  assert.deepEqual(told, ['injected promised Pod shop/a']);
+  assert.deepEqual(reported, ['injected promised Pod shop/a']);
 });
 
 test('an input without a single object is told: what should have filled it failed', async (t) => {
@@ -97,8 +97,8 @@ test('an input without a single object is told: what should have filled it faile
 });
 
 test('a byte order mark is no part of a document', async (t) => {
-  const { told, yaml } = await reviewText(t, `\ufeff---\n${pod('a')}`, { profile: 'cilium' });
-  assert.deepEqual(told, ['injected promised Pod shop/a']);
+  const { reported, yaml } = await reviewText(t, `\ufeff---\n${pod('a')}`, { profile: 'cilium' });
+  assert.deepEqual(reported, ['injected promised Pod shop/a']);
   assert.match(yaml(), /^---\napiVersion: v1\n/);
 });
 
@@ -135,20 +135,20 @@ test('documents that cannot be used are told with their lines, and the others ar
   let line = 1;
   for (const [text, message] of bad) {
     const document = `# ${line}\n---\n${pod('before')}---\n${text}---\n${pod('after')}`;
-    const { faults, told } = await reviewText(t, document, { profile: 'cilium' });
+    const { faults, reported } = await reviewText(t, document, { profile: 'cilium' });
     assert.equal(faults.length, 1, text.slice(0, 40));
     assert.match(faults[0] ?? '', message);
     const [where] = /^\d+/.exec(faults[0] ?? '') ?? [];
     // the aliases that stand for too much are some lines further down
     assert.ok(Number(where) >= 13 && Number(where) <= 22, faults[0]);
-    assert.deepEqual(told, ['injected promised Pod shop/before', 'injected promised Pod shop/after']);
+    assert.deepEqual(reported, ['injected promised Pod shop/before', 'injected promised Pod shop/after']);
     line += 1;
   }
 });
 
 test('a forgotten --- makes two objects one: that is told, not reviewed', async (t) => {
   const { report } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
-  assert.deepEqual(report.judged, []);
+  assert.deepEqual(report.reviewed, []);
   assert.equal(report.faults.length, 1);
   assert.match(
     report.faults[0]?.message ?? '',

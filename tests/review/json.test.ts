@@ -93,9 +93,9 @@ test('junit has a suite for each file and a case for each workload', async (t) =
   const reviewed = await reviewFiles(t, files, { config: strictConfig });
   const [a, b] = suitesOf(reviewed.junit());
   assert.match(a?.['@name'] ?? '', /a\.yaml$/);
-  const told = (one: Case): string[] => ['failure', 'skipped', 'error'].filter((name) => name in one);
+  const reported = (one: Case): string[] => ['failure', 'skipped', 'error'].filter((name) => name in one);
   assert.deepEqual(
-    a?.testcase.map((one) => [one['@name'], one['@line'], ...told(one)]),
+    a?.testcase.map((one) => [one['@name'], one['@line'], ...reported(one)]),
     [
       ['Pod shop/good', '1'],
       ['Pod shop/warned', '11'],
@@ -106,7 +106,7 @@ test('junit has a suite for each file and a case for each workload', async (t) =
     ],
   );
   assert.match(a?.testcase[2]?.failure?.['@message'] ?? '', /profile "nowhere" does not exist/);
-  assert.deepEqual(b?.testcase.map(told), [['error'], ['error']]);
+  assert.deepEqual(b?.testcase.map(reported), [['error'], ['error']]);
   const counts = (one: object | undefined): unknown[] =>
     ['@tests', '@failures', '@errors', '@skipped'].map((name) => one?.[name as keyof typeof one]);
   assert.deepEqual(counts(a), ['5', '1', '0', '1']);

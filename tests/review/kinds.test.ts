@@ -32,7 +32,7 @@ for (const [kind, versions, body, path] of kinds) {
     test(`${apiVersion} ${kind} is reviewed, and patched at ${path || 'itself'}`, async (t) => {
       const object = { apiVersion, kind, metadata: { name: 'a', namespace: 'shop' }, ...body };
       const reviewed = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
-      assert.deepEqual(reviewed.told, [`injected promised ${kind} shop/a`]);
+      assert.deepEqual(reviewed.reported, [`injected promised ${kind} shop/a`]);
       const patch = reviewed.json().workloads[0]?.patch as Operation[];
       assert.ok(patch.every((operation) => operation.path.startsWith(`${path}/`)));
       const patched = jsonpatch.applyPatch(structuredClone(object), patch, true).newDocument;
@@ -49,10 +49,10 @@ test('objects that make no pods are counted, and so are kinds of another group',
     const [apiVersion, kind] = other.split(' ');
     return JSON.stringify({ apiVersion, kind, metadata: { name: 'a' }, spec: { template } });
   });
-  const { summary, told } = await reviewText(t, [...text, '{"replicas": 3}'].join('\n---\n'), {
+  const { summary, reported } = await reviewText(t, [...text, '{"replicas": 3}'].join('\n---\n'), {
     profile: 'cilium',
   });
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
   assert.deepEqual(summary.otherObjects, { Deployment: 1, Service: 2, 'no kind': 1 });
 });
 
@@ -66,7 +66,7 @@ test('Lists are opened, also in each other, and lists of one kind whose items do
     profile: 'cilium',
   });
   assert.deepEqual(
-    reviewed.told,
+    reviewed.reported,
     ['a', 'b', 'c', 'd'].map((name) => `injected promised Pod shop/${name}`),
   );
   assert.deepEqual(reviewed.summary.otherObjects, { Service: 1 });
@@ -79,7 +79,7 @@ test('the items of a YAML List are told by their lines, and stay in it', async (
   const text = `# head\napiVersion: v1\nkind: List\nitems:\n${items}`;
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(
-    reviewed.report.judged.map((one) => one.workload.line),
+    reviewed.report.reviewed.map((one) => one.workload.line),
     [5, 15],
   );
   const patched = reviewed.yaml();
@@ -109,7 +109,7 @@ test('the items of a JSON List are told by their lines', async (t) => {
       return named - 4 + 1 + 1;
     });
     assert.deepEqual(
-      reviewed.report.judged.map((one) => one.workload.line),
+      reviewed.report.reviewed.map((one) => one.workload.line),
       expected,
     );
   }
@@ -135,11 +135,11 @@ test("pods of a network's own DaemonSet are left alone, those of a Deployment wi
       metadata: { name: 'linkerd-cni', namespace: 'linkerd-cni' },
       spec: { template },
     });
-  const { told } = await reviewText(
+  const { reported } = await reviewText(
     t,
     [own('DaemonSet'), own('Deployment'), namespaceOf('linkerd-cni', 'cilium')].join('\n---\n'),
   );
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
     'injected promised Deployment linkerd-cni/linkerd-cni',
   ]);

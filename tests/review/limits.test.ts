@@ -53,7 +53,7 @@ test('items of a large list of one kind have its kind, and one that is broken do
     `- metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
   const text = `apiVersion: v1\nkind: PodList\nitems:\n${item('a')}${item('b: c')}${item('d')}metadata: {}\n${filler}`;
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
-  assert.deepEqual(reviewed.told, ['injected promised Pod shop/a', 'injected promised Pod shop/d']);
+  assert.deepEqual(reviewed.reported, ['injected promised Pod shop/a', 'injected promised Pod shop/d']);
   assert.equal(reviewed.faults.length, 1);
   assert.match(reviewed.faults[0] ?? '', /^12: neither YAML nor JSON/);
 });
@@ -85,8 +85,8 @@ test('depth, aliases and the number of documents are bounded, whatever they are 
     `[${'{},'.repeat(500_000)}{}]`,
   ]) {
     const reviewed = await reviewText(t, text);
-    const told = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
-    assert.equal(told.length, 1);
+    const reported = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
+    assert.equal(reported.length, 1);
     assert.ok(reviewed.faults.length <= mostObjects() + 1);
   }
 });

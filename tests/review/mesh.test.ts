@@ -175,14 +175,14 @@ const silent: [what: string, one: Case][] = [
 
 for (const [what, one] of silent) {
   test(`no injector is waited for: ${what}`, async (t) => {
-    const { findings, told } = await reviewed(t, one);
+    const { findings, reported } = await reviewed(t, one);
     assert.deepEqual(
       findings.filter((finding) => finding.startsWith('PROXY_MISSING')),
       [],
-      told.join(),
+      reported.join(),
     );
     const assumed = await reviewed(t, one, { assumeMeshed: true });
-    assert.deepEqual(assumed.told, told);
+    assert.deepEqual(assumed.reported, reported);
     assert.equal(assumed.yaml(), (await reviewed(t, one)).yaml());
   });
 }
@@ -193,8 +193,8 @@ test('nothing is waited for in a namespace that did not opt in', async (t) => {
 });
 
 test('a wrong label is told by the refusal', async (t) => {
-  const { told, findings } = await reviewed(t, { profile: 'nowhere', annotations: injectLinkerd });
-  assert.deepEqual(told, ['refused CNI_GATE_PROFILE_UNKNOWN Deployment shop/web']);
+  const { reported, findings } = await reviewed(t, { profile: 'nowhere', annotations: injectLinkerd });
+  assert.deepEqual(reported, ['refused CNI_GATE_PROFILE_UNKNOWN Deployment shop/web']);
   assert.deepEqual(findings, []);
 });
 
@@ -276,7 +276,7 @@ test('--assume-meshed follows the `when` of a profile of one own, whatever conta
   ] as const) {
     const one = await reviewed(t, { ...asking, labels, annotations }, flags);
     assert.deepEqual(one.faults, []);
-    assert.equal(one.report.judged[0]?.verdict.outcome, outcome);
+    assert.equal(one.report.reviewed[0]?.verdict.outcome, outcome);
     if (outcome === 'injected') {
       assert.equal(templateOf(one).spec.initContainers[0].image, 'image-of-istio-validation');
     }

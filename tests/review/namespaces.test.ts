@@ -5,12 +5,12 @@ import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.
 
 test('a Namespace gives the profile wherever it stands: behind its workloads, in another file, in a List', async (t) => {
   const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
-  const { told } = await reviewFiles(t, {
+  const { reported } = await reviewFiles(t, {
     'a.yaml': [pod('a', 'shop'), namespaceOf('shop', 'cilium')].join('---\n'),
     'b.yaml': [pod('b', 'other'), pod('c', 'tools')].join('---\n'),
     'c.yaml': [namespaceOf('other', 'aws-vpc-cni'), list].join('---\n'),
   });
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     'injected promised Pod shop/a',
     'injected promised Pod other/b',
     'injected promised Pod tools/c',
@@ -39,7 +39,7 @@ test('workloads of namespaces without the label, or not in the input, are not op
       '---\n',
     ),
   );
-  assert.deepEqual(reviewed.told, [
+  assert.deepEqual(reviewed.reported, [
     'skipped not-opted-in Pod bare/a',
     'skipped namespace-not-given Pod unknown/b',
     'skipped not-opted-in Pod none/c',
@@ -80,7 +80,7 @@ test('a Namespace that was forgotten, or -n, is told, and fails a strict pipelin
 test('what an earlier injection left in a namespace that did not opt in stays: the API server does not call', async (t) => {
   const injected = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
   const reviewed = await reviewText(t, injected);
-  assert.deepEqual(reviewed.told, ['skipped namespace-not-given Pod shop/a']);
+  assert.deepEqual(reviewed.reported, ['skipped namespace-not-given Pod shop/a']);
   assert.equal(reviewed.yaml(), injected);
 });
 
@@ -88,30 +88,30 @@ test('--profile opts every namespace in, in place of its label', async (t) => {
   const text = [pod('a'), namespaceOf('shop', 'linkerd'), pod('b', 'unknown')].join('---\n');
   const { report } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(
-    report.judged.map(({ verdict }) => verdict.profiles),
+    report.reviewed.map(({ verdict }) => verdict.profiles),
     [['cilium'], ['cilium']],
   );
 });
 
 test('objects that name no namespace are in the one of -n', async (t) => {
   const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
-  assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).told, [
+  assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).reported, [
     'injected promised Pod tools/a',
   ]);
-  assert.deepEqual((await reviewText(t, text)).told, ['skipped namespace-not-given Pod default/a']);
+  assert.deepEqual((await reviewText(t, text)).reported, ['skipped namespace-not-given Pod default/a']);
 });
 
 test('a Namespace that cannot be read is told, and the rest is reviewed', async (t) => {
   const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
   const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
-  const { faults, told } = await reviewText(t, [wrong, nameless, pod('a')].join('---\n'), {
+  const { faults, reported } = await reviewText(t, [wrong, nameless, pod('a')].join('---\n'), {
     profile: 'cilium',
   });
   assert.deepEqual(faults, [
     '1: Namespace one: expected a string in label a, got a number; put it in quotes',
     '7: a Namespace has no metadata.name',
   ]);
-  assert.deepEqual(told, ['injected promised Pod shop/a']);
+  assert.deepEqual(reported, ['injected promised Pod shop/a']);
 });
 
 test('a pod that no cluster would take is told in any namespace', async (t) => {

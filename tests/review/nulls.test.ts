@@ -27,7 +27,7 @@ test('labels and annotations without a value are accepted, and stay as they are'
   const namespace = `${namespaceOf('shop', 'cilium')}    team:\n`;
   const reviewed = await reviewText(t, [namespace, deployment].join('---\n'));
   assert.deepEqual(reviewed.faults, []);
-  assert.deepEqual(reviewed.told, ['injected promised Deployment shop/web']);
+  assert.deepEqual(reviewed.reported, ['injected promised Deployment shop/web']);
   assert.match(reviewed.yaml(), /^ {8}app\.kubernetes\.io\/version:$/m);
   assert.match(reviewed.yaml(), /^ {8}checksum\/config: ~$/m);
 });
@@ -35,8 +35,8 @@ test('labels and annotations without a value are accepted, and stay as they are'
 test('a profile label without a value is set by the injection, and opts no namespace in', async (t) => {
   const own = deployment.replace('app.kubernetes.io/version:', 'cni-gate.io/profile:');
   const reviewed = await reviewText(t, [namespaceOf('shop', 'cilium'), own].join('---\n'));
-  assert.deepEqual(reviewed.told, ['injected promised Deployment shop/web']);
+  assert.deepEqual(reviewed.reported, ['injected promised Deployment shop/web']);
   assert.match(reviewed.yaml(), /^ {8}cni-gate\.io\/profile: cilium$/m);
   const optedOut = await reviewText(t, [namespaceOf('shop', ''), own].join('---\n'));
-  assert.deepEqual(optedOut.told, ['skipped not-opted-in Deployment shop/web']);
+  assert.deepEqual(optedOut.reported, ['skipped not-opted-in Deployment shop/web']);
 });

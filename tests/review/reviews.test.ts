@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
-import { mutate } from '../../webhook/admission/mutate.ts';
-import { KnownNamespaces } from '../../webhook/admission/namespaces.ts';
+import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import { readPolicy } from '../../webhook/config/file.ts';
+import { mutate } from '../../webhook/inject/mutate.ts';
 import { recorded } from '../support/reviews.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
@@ -16,7 +16,7 @@ const profile = 'cilium.linkerd.multus';
 /** The answers of the server's code, each as it would be sent. */
 async function expected(
   of: string[],
-  namespaces = new KnownNamespaces(new Map(), profile),
+  namespaces = new FixedNamespaces(new Map(), profile),
 ): Promise<string[]> {
   const policy = readPolicy(undefined);
   const answers = of.map(async (name) => (await mutate(recorded(name), { policy, namespaces })).review);
@@ -69,7 +69,7 @@ test('one review, and files of one each, are answered by one line each', async (
   assert.equal(reviewed.answers(), `${(await expected(['pod-meshed', 'pod-ad-hoc'])).join('\n')}\n`);
 });
 
-test('reviews of other kinds are passed by and counted', async (t) => {
+test('reviews of other kinds are ignored and counted', async (t) => {
   const text = [...bindings, 'pod-meshed'].map(json).join('\n');
   const reviewed = await reviewText(t, text, { profile });
   assert.equal(reviewed.answers(), `${(await expected(['pod-meshed'])).join('')}\n`);
@@ -104,14 +104,14 @@ test('a broken review is told, and the others are answered', async (t) => {
 });
 
 test("the namespace's label comes from a Namespace in the input; one that is not there is refused, as by the server", async (t) => {
-  const known = new KnownNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium' }]]));
+  const known = new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium' }]]));
   const reviewed = await reviewFiles(t, {
     'a.json': json('pod-deployment-web'),
     'b.yaml': namespaceOf('shop', 'cilium'),
   });
   assert.equal(reviewed.answers(), `${(await expected(['pod-deployment-web'], known)).join('')}\n`);
   const unknown = await reviewText(t, json('pod-deployment-web'));
-  assert.deepEqual(unknown.told, ['refused CNI_GATE_NAMESPACE_UNKNOWN Pod shop/web-7fdb9d4559-*']);
+  assert.deepEqual(unknown.reported, ['refused CNI_GATE_NAMESPACE_UNKNOWN Pod shop/web-7fdb9d4559-*']);
 });
 
 test('beside manifests, and in other outputs, a review is a workload', async (t) => {
@@ -121,7 +121,10 @@ test('beside manifests, and in other outputs, a review is a workload', async (t)
     { profile },
   );
   assert.equal(reviewed.report.reviewsOnly, false);
-  assert.deepEqual(reviewed.told, ['injected promised Pod shop/meshed', 'injected promised Pod shop/plain']);
+  assert.deepEqual(reviewed.reported, [
+    'injected promised Pod shop/meshed',
+    'injected promised Pod shop/plain',
+  ]);
   assert.ok(reviewed.json().workloads[0]?.patch.every(({ path }) => path.startsWith('/request/object/')));
   const [review = ''] = reviewed.yaml().split('---\n');
   assert.equal(JSON.parse(review).request.object.spec.initContainers[0].name, 'cni-gate-validator');

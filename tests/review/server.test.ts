@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
-import { CniGateError } from '../../webhook/errors.ts';
+import { CniGateError } from '../../webhook/lib/errors.ts';
 import { remote } from '../../webhook/review/ask/remote.ts';
 import { cniGate } from '../support/command.ts';
 import { recorded } from '../support/reviews.ts';
@@ -82,8 +82,8 @@ test('the real server answers what this process would', async (t) => {
 test('it is called as an API server calls: POST /mutate?timeout=, dry runs, one after another', async (t) => {
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
   const text = `${pod('a')}---\n${JSON.stringify(recorded('pod-meshed'))}`;
-  const { told } = await asked(t, text, server.url, server.ca);
-  assert.deepEqual(told, ['skipped not told Pod shop/a', 'skipped not told Pod shop/meshed']);
+  const { reported } = await asked(t, text, server.url, server.ca);
+  assert.deepEqual(reported, ['skipped not told Pod shop/a', 'skipped not told Pod shop/meshed']);
   assert.deepEqual(
     server.calls.map(({ method, url }) => `${method} ${url}`),
     ['POST /mutate?timeout=5s', 'POST /mutate?timeout=5s'],
@@ -112,10 +112,10 @@ test('refusals, warnings and patches of any server are understood', async (t) =>
       ? answerOf(body, { allowed: false, status: { message: 'no' }, warnings: ['w'] })
       : answerOf(body, { patch, patchType: 'JSONPatch' }),
   ]);
-  const { told, report, yaml } = await asked(t, `${pod('a')}---\n${pod('b')}`, server.url, server.ca);
-  assert.deepEqual(told, ['refused not told Pod shop/a', 'injected not told Pod shop/b']);
-  assert.equal(report.judged[0]?.verdict.message, 'no');
-  assert.deepEqual(report.judged[0]?.verdict.warnings, ['w']);
+  const { reported, report, yaml } = await asked(t, `${pod('a')}---\n${pod('b')}`, server.url, server.ca);
+  assert.deepEqual(reported, ['refused not told Pod shop/a', 'injected not told Pod shop/b']);
+  assert.equal(report.reviewed[0]?.verdict.message, 'no');
+  assert.deepEqual(report.reviewed[0]?.verdict.warnings, ['w']);
   assert.match(yaml(), /\n {2}nodeName: one\n$/);
 });
 

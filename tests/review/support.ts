@@ -28,7 +28,7 @@ export interface Reviewed {
   report: Report;
   summary: Summary;
   /** `outcome reason kind namespace/name` of each workload. */
-  told: string[];
+  reported: string[];
   /** `line: message` of each fault. */
   faults: string[];
   text(strict?: boolean): string;
@@ -96,7 +96,7 @@ export async function reviewNames(options: Omit<ReviewOptions, 'progress'>): Pro
   return {
     report,
     summary,
-    told: report.judged.map(({ workload, verdict }) => {
+    reported: report.reviewed.map(({ workload, verdict }) => {
       const { kind, namespace, name } = workload;
       return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
     }),

@@ -45,8 +45,8 @@ test('a template that was not rendered is one error, with the line of its first 
     [bare, 5],
     [block, 6],
   ] as const) {
-    const { report, told } = await reviewText(t, text, { profile: 'cilium' });
-    assert.deepEqual(told, []);
+    const { report, reported } = await reviewText(t, text, { profile: 'cilium' });
+    assert.deepEqual(reported, []);
     assert.equal(report.faults.length, 1, text);
     const [fault] = report.faults;
     assert.equal(fault?.code, 'CNI_GATE_INPUT_TEMPLATE');
@@ -57,8 +57,8 @@ test('a template that was not rendered is one error, with the line of its first 
 
 test('one error for each file, and the files that are manifests are reviewed', async (t) => {
   const files = { 'a.yaml': helm, 'b.yaml': pod('b'), 'c.yaml': helm };
-  const { report, told, summary } = await reviewFiles(t, files, { profile: 'cilium' });
-  assert.deepEqual(told, ['injected promised Pod shop/b']);
+  const { report, reported, summary } = await reviewFiles(t, files, { profile: 'cilium' });
+  assert.deepEqual(reported, ['injected promised Pod shop/b']);
   assert.equal(summary.errors, 2);
   assert.deepEqual(
     report.faults.map((fault) => fault.file.slice(-6)),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
+import { version } from '../../webhook/lib/version.ts';
 import { readYaml } from '../../webhook/review/input/yaml.ts';
-import { diffLines } from '../../webhook/review/output/diff.ts';
-import { version } from '../../webhook/version.ts';
+import { diffLines } from '../../webhook/review/output/changes.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 /** The lines that a change takes away, and those that it adds. */

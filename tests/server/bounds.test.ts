@@ -6,6 +6,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import { inChangingOrder, withEscapedKeys } from '../support/costly-json.ts';
 import { recorded } from '../support/reviews.ts';
 import { type SmallServer, startSmallServer } from '../support/small-server.ts';
 
@@ -109,13 +110,13 @@ const head = (path: string, length: number): string =>
 
 test('connections that hold back the last byte of a large body lose their room', async (t) => {
   const size = 3 * MiB;
-  const most = Buffer.alloc(size - 1, ' ');
+  const max = Buffer.alloc(size - 1, ' ');
   const { metrics } = await during(t, async (server) => {
     await Promise.all(
       Array.from({ length: 40 }, async () => {
         const socket = await open(t, server);
         socket.write(head('/gate', size));
-        socket.write(most);
+        socket.write(max);
       }),
     );
     await sleep(2500);
@@ -183,12 +184,37 @@ test('a connection that has not sent a request in time is closed; one that has h
   assert.equal(answer.match(/HTTP\/1\.1 200 /g)?.length, 2);
 });
 
+test('requests that do not wait for answers end their connection', async (t) => {
+  const server = await startSmallServer(t);
+  const socket = await open(t, server);
+  const request = head('/gate', Buffer.byteLength(binding)) + binding;
+  let answers = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    answers += chunk;
+  });
+  const closed = once(socket, 'close');
+  socket.write(request.repeat(50));
+  await closed;
+  assert.ok((answers.match(/HTTP\/1\.1 200 /g) ?? []).length <= 2, answers);
+  assert.equal(sum(await server.metrics(), 'cni_gate_overload_total', 'pipelined'), 1);
+});
+
+test('bodies that take long to parse for their size are refused before they are parsed', async (t) => {
+  await during(t, async (server) => {
+    for (const body of [withEscapedKeys(4000), inChangingOrder(10_000)]) {
+      const { status, body: answer } = await server.call('/mutate', body);
+      assert.equal(status, 413);
+      assert.match(answer, /at most 16384 shapes of objects/);
+    }
+  });
+});
+
 test('a thousand calls at a time are answered: no limit bites ordinary load', async (t) => {
   const server = await startSmallServer(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 200 });
   t.after(() => agent.destroy());
   const answers = await Promise.all(Array.from({ length: 1000 }, () => server.call('/mutate', pod, agent)));
-  assert.ok(answers.every(({ status }) => status === 200));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
   assert.doesNotMatch(await server.metrics(), /^cni_gate_overload_total\{/m);
 });
 

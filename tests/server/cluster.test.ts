@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
-import { watchNamespaces } from '../../webhook/cluster/namespaces/watch.ts';
+import { ClusterMetrics } from '../../webhook/kubernetes/metrics.ts';
+import { watchNamespaces } from '../../webhook/view/watch-namespaces.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { type Asked, json, startFakeApi, status } from '../support/fake-api-server.ts';
 import { listOf, namespace } from '../support/reflecting.ts';
@@ -52,8 +52,8 @@ test('a start without API server: not ready and why, exempt pods answered, other
   const { body } = await server.ops('/metrics');
   assert.match(body, /^cni_gate_cluster_lists_total\{resource="namespaces",result="failure"\} [1-9]/m);
   assert.match(body, /^cni_gate_cluster_lookups_total\{resource="namespaces",result="failed"\} 1$/m);
-  const told = server.lines.filter(({ msg }) => /RBAC lacks verb "list"/.test(String(msg)));
-  assert.equal(told.length, 1, 'the same fault is logged once');
+  const reported = server.lines.filter(({ msg }) => /RBAC lacks verb "list"/.test(String(msg)));
+  assert.equal(reported.length, 1, 'the same fault is logged once');
 });
 
 test('once the namespaces are known the server is ready and stays so, with their labels, whatever comes', async (t) => {

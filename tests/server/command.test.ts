@@ -29,9 +29,9 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
   const ended = once(child, 'exit');
   let port: number | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    const told = JSON.parse(line);
-    if (told.msg !== 'serving admission reviews') continue;
-    port = told.port;
+    const reported = JSON.parse(line);
+    if (reported.msg !== 'serving admission reviews') continue;
+    port = reported.port;
     break;
   }
   child.stdout.resume();

@@ -138,9 +138,9 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
     await t.test(name, async () => {
       const answer = await server.post('/mutate', body);
       assert.equal(answer.status, status, answer.body);
-      const told = JSON.parse(answer.body);
-      assert.equal(told.code, `CNI_GATE_${code}`);
-      assert.match(told.message, text);
+      const reported = JSON.parse(answer.body);
+      assert.equal(reported.code, `CNI_GATE_${code}`);
+      assert.match(reported.message, text);
       await stillServes(server);
     });
   }

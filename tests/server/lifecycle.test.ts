@@ -59,9 +59,9 @@ test('a configuration is reloaded when a ConfigMap mount swaps its link, and a w
     server.lines.some((line) => /last good configuration stays/.test(String(line.msg))),
   );
   assert.equal(await injectedImage(server), 'mirror/two');
-  const told = server.lines.find((line) => /last good/.test(String(line.msg)));
+  const reported = server.lines.find((line) => /last good/.test(String(line.msg)));
   assert.match(
-    String(told?.msg),
+    String(reported?.msg),
     /config\.yaml:3: prof: unknown field; allowed here: apiVersion, kind, proof/,
   );
   const metrics = (await server.ops('/metrics')).body;
@@ -99,11 +99,11 @@ test('labels of namespaces come from a file of cluster objects, reloaded when it
   writeFileSync(file, state('cilium.aws-vpc-cni'));
   await eventually(server, async () => (await profiles()) === 'cilium.aws-vpc-cni');
   const elsewhere = recorded('pod-deployment-web');
-  elsewhere.request.namespace = 'unheard-of';
+  elsewhere.request.namespace = 'unknown';
   const { response } = JSON.parse((await server.post('/mutate', JSON.stringify(elsewhere))).body);
   assert.match(
     response.status.message,
-    /labels of namespace "unheard-of" are not known.*CNI_GATE_NAMESPACE_UNKNOWN/,
+    /labels of namespace "unknown" are not known.*CNI_GATE_NAMESPACE_UNKNOWN/,
   );
 });
 

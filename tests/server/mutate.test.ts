@@ -24,9 +24,9 @@ test('a recorded review is answered over TLS, logged in one line and counted', a
     profiles: 'cilium',
   });
 
-  const told = server.lines.filter((line) => line.uid === review.request.uid && line.level === 'info');
-  assert.equal(told.length, 1);
-  const { namespace, pod, outcome, profiles, operations, dryRun, requestId } = told[0] ?? {};
+  const reported = server.lines.filter((line) => line.uid === review.request.uid && line.level === 'info');
+  assert.equal(reported.length, 1);
+  const { namespace, pod, outcome, profiles, operations, dryRun, requestId } = reported[0] ?? {};
   assert.deepEqual(
     { namespace, pod, outcome, profiles, operations, dryRun },
     {

@@ -42,6 +42,26 @@ function hierarchies(): string[] {
     .map(([, path = '']) => path);
 }
 
+/**
+ * Where a controller's groups are.
+ *
+ * @throws Error where the machine has no such controller
+ */
+export function hierarchyOf(controller: string): { path: string; version: 1 | 2 } {
+  for (const path of hierarchies()) {
+    const available = join(path, 'cgroup.controllers');
+    if (existsSync(available)) {
+      if (readFileSync(available, 'utf8').trim().split(/\s+/).includes(controller))
+        return { path, version: 2 };
+    }
+    // with cgroup v1 each is mounted at a folder of its name, several at one such as `cpu,cpuacct`
+    else if (path.split('/').at(-1)?.split(',').includes(controller)) return { path, version: 1 };
+  }
+  throw new Error(
+    `NOT RUN: this needs control groups with the controller ${controller}, which are not mounted`,
+  );
+}
+
 /** With cgroup v2 a group has the controllers that the one above it hands on. */
 function handOn(hierarchy: string): void {
   const available = join(hierarchy, 'cgroup.controllers');

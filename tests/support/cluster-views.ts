@@ -1,6 +1,6 @@
 import type { Namespaces } from '../../webhook/admission/namespaces.ts';
-import type { ClusterView } from '../../webhook/server/cluster-view.ts';
-import { viewOfFlag } from '../../webhook/server/view-of-file.ts';
+import type { ClusterView } from '../../webhook/view/cluster-view.ts';
+import { viewOfFlag } from '../../webhook/view/from-file.ts';
 
 /** A cluster of which nothing is known but what these namespaces say. */
 export const viewOf = (namespaces: Namespaces, more: Partial<ClusterView> = {}): ClusterView => ({

@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import type { Configuration } from '../../webhook/config/types.ts';
-import { CniGateError } from '../../webhook/errors.ts';
+import { CniGateError } from '../../webhook/lib/errors.ts';
 
 /** The first two lines of every configuration file. */
 export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';

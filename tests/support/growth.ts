@@ -1,8 +1,8 @@
 /** Makes work of a size, with everything that it needs: only the work itself is timed. */
 export type Work = (size: number) => () => unknown;
 
-/** Work of at least this long is measured, in milliseconds: less is lost in the noise of a busy machine. */
-const measurable = 3;
+/** Work of at least this long is measured, in milliseconds: a kernel may count the time of a thread in steps of 4. */
+const measurable = 20;
 
 /** Each is four times the one before. */
 const sizes = [1000, 4000, 16_000, 64_000] as const;

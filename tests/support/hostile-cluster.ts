@@ -57,7 +57,8 @@ export interface HostileCluster extends FakeApiServer {
 /**
  * An API server whose objects a test makes up. Pods are listed in pages, as they are asked for.
  *
- * @param there objects by path, each already as JSON where it is large; asked for at each list
+ * @param there objects by path, each already as JSON where it is large; asked for at each list. The path of a single
+ *   namespace has one
  */
 export async function startHostileCluster(
   t: TestContext,
@@ -77,6 +78,11 @@ export async function startHostileCluster(
     const all = [...there(asked.path)];
     if (/\/pods\/[^/]+$/.test(asked.path)) {
       json(response, 404, { code: 404 });
+      return;
+    }
+    if (/\/namespaces\/[^/]+$/.test(asked.path)) {
+      const [one] = all;
+      json(response, one === undefined ? 404 : 200, one ?? { code: 404 });
       return;
     }
     const from = Number(asked.query.continue ?? 0);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import jsonpatch from 'fast-json-patch';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import type { Operation } from '../../webhook/admission/review.ts';
-import { statusAnnotation, validatorContainer } from '../../webhook/names.ts';
+import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
 import { asTheApiServerLeavesIt, fillDefaults, initContainerFirst } from './between-calls.ts';
 import { podFaults } from './kubernetes-types.ts';

@@ -1,4 +1,4 @@
-import { profileLabel } from '../../webhook/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { reviewOf } from './reviews.ts';
 
 /** A Namespace with this value of the profile label, or without one. */

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import type { ApiObject } from '../../webhook/cluster/reflector/object.ts';
-import type { Observer } from '../../webhook/cluster/reflector/reflector.ts';
-import { Reflector, type ReflectorOptions } from '../../webhook/cluster/reflector/reflector.ts';
-import type { Change } from '../../webhook/cluster/reflector/store.ts';
+import type { ApiObject } from '../../webhook/kubernetes/reflector/object.ts';
+import type { Observer } from '../../webhook/kubernetes/reflector/reflector.ts';
+import { Reflector, type ReflectorOptions } from '../../webhook/kubernetes/reflector/reflector.ts';
+import type { Change } from '../../webhook/kubernetes/reflector/store.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 
 type Labels = Record<string, string>;
@@ -30,7 +30,7 @@ export interface Reflecting {
   ends: Ended[];
   changes: string[];
   /** Resolves when a change of that kind and key was told. */
-  told(change: string): Promise<void>;
+  reported(change: string): Promise<void>;
   /** Resolves when so many lists and watches came to an end. */
   ended(count: number): Promise<Ended[]>;
 }
@@ -49,16 +49,16 @@ export async function reflecting(
   const ends: Ended[] = [];
   const changes: string[] = [];
   const waiting: (() => void)[] = [];
-  const wake = (): void => {
-    for (const look of waiting) look();
+  const notify = (): void => {
+    for (const poll of waiting) poll();
   };
   const until = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const poll = (): void => {
         if (holds()) resolve();
       };
-      waiting.push(look);
-      look();
+      waiting.push(poll);
+      poll();
     });
   const reflector = new Reflector(
     api.client,
@@ -75,14 +75,14 @@ export async function reflecting(
         contact: () => {},
         ended: (ended) => {
           ends.push(ended);
-          wake();
+          notify();
         },
       },
     },
   );
-  reflector.subscribe((told: Change<Labels>[]) => {
-    changes.push(...told.map(({ type, key }) => `${type} ${key}`));
-    wake();
+  reflector.subscribe((reported: Change<Labels>[]) => {
+    changes.push(...reported.map(({ type, key }) => `${type} ${key}`));
+    notify();
   });
   const abort = new AbortController();
   const over = reflector.run(abort.signal);
@@ -95,7 +95,7 @@ export async function reflecting(
     reflector,
     ends,
     changes,
-    told: (change) => until(() => changes.includes(change)),
+    reported: (change) => until(() => changes.includes(change)),
     ended: async (count) => {
       await until(() => ends.length >= count);
       return ends.slice(0, count);

@@ -34,7 +34,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
   const write = (text: string): void => {
     const line: Line = JSON.parse(text);
     lines.push(line);
-    for (const look of waiting) look(line);
+    for (const poll of waiting) poll(line);
   };
   const log = openLog('debug', { write });
   const server = await serve({
@@ -67,12 +67,12 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     lines,
     logged: (isIt) =>
       new Promise((resolve) => {
-        const look = (line: Line): void => {
+        const poll = (line: Line): void => {
           if (!isIt(line)) return;
-          waiting.delete(look);
+          waiting.delete(poll);
           resolve(line);
         };
-        waiting.add(look);
+        waiting.add(poll);
       }),
     agent,
     post: (path, body, more = {}) =>

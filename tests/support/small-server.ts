@@ -45,16 +45,16 @@ export async function startSmallServer(t: TestContext): Promise<SmallServer> {
     await ended;
     rmSync(folder, { recursive: true });
   });
-  let told: { port: number; opsPort: number } | undefined;
+  let reported: { port: number; opsPort: number } | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
     const { msg, port, opsPort } = JSON.parse(line);
     if (msg !== 'serving admission reviews') continue;
-    told = { port, opsPort };
+    reported = { port, opsPort };
     break;
   }
-  if (!told) throw new Error('the server ended');
+  if (!reported) throw new Error('the server ended');
   child.stdout.resume();
-  const { port, opsPort } = told;
+  const { port, opsPort } = reported;
   const ca = readFileSync(authority, 'utf8');
   return {
     port,

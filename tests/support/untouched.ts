@@ -6,7 +6,7 @@ import {
   profileLabel,
   statusAnnotation,
   validatorContainer,
-} from '../../webhook/names.ts';
+} from '../../webhook/lib/names.ts';
 import { copyOf } from './answers.ts';
 import { dropEmpty } from './between-calls/empty.ts';
 

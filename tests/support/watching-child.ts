@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
-import { ApiClient } from '../../webhook/cluster/client.ts';
-import { watchCluster } from '../../webhook/cluster/watch.ts';
+import { ApiClient } from '../../webhook/kubernetes/client.ts';
+import { watchCluster } from '../../webhook/view/from-cluster.ts';
 import { policyOf } from './configurations.ts';
 
 /**
@@ -17,17 +17,17 @@ const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: '
 const log = { info: () => {}, warn: () => {} };
 const inside = { registry: new Registry(), log, ownNamespace: undefined };
 const { gate, unready, close } = watchCluster(client, () => policy, inside);
-const waiting = (): number => [...gate.waiting()].length;
+const waiting = (): number => [...gate.pending()].length;
 let heap = 0;
 while (unready() !== undefined || waiting() < Number(expected)) {
   await new Promise((resolve) => setTimeout(resolve, 10));
   heap = Math.max(heap, process.memoryUsage().heapUsed);
 }
-const told = {
+const reported = {
   waiting: waiting(),
-  unlisted: gate.unlisted({ namespace: 'net', name: 'agent' }),
+  notSynced: gate.notSynced({ namespace: 'net', name: 'agent' }),
   heap,
   rss: process.resourceUsage().maxRSS * 1024,
 };
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(reported));
 await close();

@@ -1,7 +1,7 @@
-import { type Address, type Family, formatAddress } from '../addresses.ts';
 import { addressesOf, type Device, readDevices } from '../devices.ts';
-import { type Finding, failed, held } from '../finding.ts';
+import { type Finding, failed, passed } from '../finding.ts';
 import type { Pod } from '../pod.ts';
+import { type Address, type Family, formatAddress } from '../shared/addresses.ts';
 import type { Attempt } from '../waiting.ts';
 
 /**
@@ -18,7 +18,7 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
     return { ...failed('address-unknown', 'no address reported for the pod'), final: true };
   const there = addressesOf(devices);
   const missing = wanted.filter(({ hex }) => !there.some((address) => address.hex === hex));
-  if (missing.length === 0) return held('it there');
+  if (missing.length === 0) return passed('it there');
   const list = (addresses: Address[]): string => addresses.map(formatAddress).join(', ') || 'no address';
   return failed('address-missing', `no ${list(missing)}: the interfaces have ${list(there)}`);
 }

@@ -1,12 +1,12 @@
-import { type Family, formatAddress } from '../addresses.ts';
-import type { CapturedCheck } from '../contract.ts';
 import { dial } from '../dial.ts';
-import { type Finding, failed, held } from '../finding.ts';
+import { type Finding, failed, passed } from '../finding.ts';
 import type { Pod } from '../pod.ts';
-import { type TcpSocket, tcpState } from '../proc/tcp.ts';
+import { type TcpSocket, tcpState } from '../proc/sockets.ts';
+import { type Family, formatAddress } from '../shared/addresses.ts';
+import type { CapturedCheck } from '../shared/contract.ts';
+import { formatTarget, type Target, targetsOf } from '../shared/targets.ts';
 import { endedAt, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 import { otherTargets } from '../spare-targets.ts';
-import { formatTarget, type Target, targetsOf } from '../targets.ts';
 import { type Attempt, now } from '../waiting.ts';
 
 const attempt = 500;
@@ -24,9 +24,9 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const targets = targetsOf(check.connect, family);
     const finding = await connectToOne(targets, check.outbound, limit);
-    if (finding.held) return finding;
+    if (finding.passed) return finding;
     const others = otherTargets(targets, finding, pod.apiServer);
-    if ('held' in others) return others;
+    if ('passed' in others) return others;
     return connectToOne(others, check.outbound, limit);
   };
 }
@@ -35,7 +35,7 @@ async function connectToOne(targets: Target[], outbound: number, limit: number):
   let found: Finding = failed('no-route', 'no address to connect to');
   for (const target of targets) {
     found = await connectTo(target, outbound, limit);
-    if (found.held) return found;
+    if (found.passed) return found;
   }
   return found;
 }
@@ -53,7 +53,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   const port = endedAt(sourceOf(socket), localPort, sockets) ?? endedAt(ownAddresses(), localPort, sockets);
   socket.destroy();
   const seen = `a connection to ${at} end at port ${port} in the pod`;
-  if (port === outbound) return held(seen);
+  if (port === outbound) return passed(seen);
   if (port !== undefined) return failed('not-captured', seen);
   return failed('not-captured', `a connection to ${at} that left the pod and was answered`);
 }

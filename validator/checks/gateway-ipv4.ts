@@ -1,5 +1,5 @@
-import { type Finding, failed, held } from '../finding.ts';
-import { findNeighbour } from '../proc/arp.ts';
+import { type Finding, failed, passed } from '../finding.ts';
+import { findNeighbour } from '../proc/neighbours.ts';
 import { readTable } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
@@ -29,10 +29,11 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
       await sleep(wait);
       const neighbour = seen();
       if (neighbour?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
-      if (datagrams.refused) return held(`the gateway ${gateway} refuse a datagram, so it is there`);
-      if (neighbour?.complete && !before?.complete) return held(`an ARP answer from ${gateway} on ${device}`);
+      if (datagrams.refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
+      if (neighbour?.complete && !before?.complete)
+        return passed(`an ARP answer from ${gateway} on ${device}`);
       if (neighbour?.complete && now() - started >= patience)
-        return held(`an entry for ${gateway} in the ARP table`, knownBefore(gateway, device));
+        return passed(`an entry for ${gateway} in the ARP table`, knownBefore(gateway, device));
       listed ||= neighbour !== undefined;
       if (now() >= last) break;
     }

@@ -1,6 +1,6 @@
-import { type Finding, failed, held } from '../finding.ts';
-import { neighbourAnswers } from '../proc/snmp6.ts';
-import { queuedBytes } from '../proc/udp.ts';
+import { type Finding, failed, passed } from '../finding.ts';
+import { neighbourAnswers } from '../proc/neighbours.ts';
+import { queuedBytes } from '../proc/sockets.ts';
 import { readIPv6Table } from '../read-text.ts';
 import { now, sleep } from '../waiting.ts';
 import { datagramsTo } from './datagram.ts';
@@ -80,15 +80,18 @@ export interface Signs {
 /** What the signs say so far, or undefined while they say nothing. */
 export function judgeGateway(signs: Signs): Finding | undefined {
   const { gateway, device, left, answered, tells, refused, error, over } = signs;
-  if (refused) return held(`the gateway ${gateway} refuse a datagram, so it is there`);
+  if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
   if (left >= enough) {
     return answered
-      ? held(`a neighbour advertisement come back on asking for ${gateway}`)
-      : held(`datagrams leave for ${gateway}`, knownBefore(gateway, device));
+      ? passed(`a neighbour advertisement come back on asking for ${gateway}`)
+      : passed(`datagrams leave for ${gateway}`, knownBefore(gateway, device));
   }
   if (!over) return undefined;
   if (error !== undefined) return failed('send-refused', `${error} on sending to ${gateway}`);
   if (!tells)
-    return held(`nothing of ${gateway}`, 'it is there and filtered, or not there: this kernel does not tell');
+    return passed(
+      `nothing of ${gateway}`,
+      'it is there and filtered, or not there: this kernel does not tell',
+    );
   return failed('gateway-silent', `no neighbour advertisement from ${gateway}`);
 }

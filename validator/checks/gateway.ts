@@ -1,9 +1,9 @@
-import { type Family, formatAddress, isLinkLocal } from '../addresses.ts';
 import { hasNoNeighbours, readDevices } from '../devices.ts';
-import { type Finding, held } from '../finding.ts';
+import { type Finding, passed } from '../finding.ts';
 import type { Pod } from '../pod.ts';
 import { defaultRoute } from '../proc/routes.ts';
-import { readRoutes } from '../read-routes.ts';
+import { readRoutes } from '../read-text.ts';
+import { type Family, formatAddress, isLinkLocal } from '../shared/addresses.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { judgeAddresses } from './address.ts';
 import { askByIPv4 } from './gateway-ipv4.ts';
@@ -19,23 +19,23 @@ const untold = 'nobody was asked, because this kernel does not tell the gateway 
  * The default gateway answers at the link layer: the pod is attached to its datapath, whatever policies say. A pod
  * can have its interface, address and routes before Cilium's agent attached anything to it (cilium issue 29405).
  *
- * That there is nobody to ask holds only in a pod that has its address: an interface may be late, or never come.
+ * That there is nobody to ask counts only in a pod that has its address: an interface may be late, or never come.
  */
 export function attemptGateway(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   const answered = new Map<string, Finding>();
   let missing: { at: number; finding: Finding } | undefined;
-  const nobody = (told: Finding): Finding => {
+  const nobody = (reported: Finding): Finding => {
     // without an address to go by, the family is that of an interface which was there at the start
-    const finding = wanted.length === 0 ? held('it') : judgeAddresses(wanted, readDevices());
-    if (!finding.held) missing = { at: now(), finding };
-    return missing !== undefined && now() - missing.at < settling ? missing.finding : told;
+    const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
+    if (!finding.passed) missing = { at: now(), finding };
+    return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
   };
   return async (deadline) => {
     const route = defaultRoute(readRoutes(family));
     if (!route) return nobody(noGateway('no default route'));
     const { gateway, device, untoldGateway } = route;
-    if (untoldGateway) return nobody(held(`a default route by ${device} with an IPv6 gateway`, untold));
+    if (untoldGateway) return nobody(passed(`a default route by ${device} with an IPv6 gateway`, untold));
     if (!gateway) return nobody(noGateway(`a default route by ${device} without a gateway`));
     if (hasNoNeighbours(device))
       return nobody(noGateway(`a default route by ${device}, which has no neighbours`));
@@ -45,7 +45,7 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
       family === 'IPv4'
         ? await askByIPv4(text, device, deadline)
         : await askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, deadline);
-    if (!found.held) return found;
+    if (!found.passed) return found;
     if (found.note === undefined) answered.set(key, found);
     // it may be known before this attempt by an earlier one of this run, and then somebody did answer
     return answered.get(key) ?? found;

@@ -1,12 +1,12 @@
 import { readDevices } from '../devices.ts';
-import { type Failed, failed, held } from '../finding.ts';
+import { type Failed, failed, passed } from '../finding.ts';
 import { readNetworkStatus } from '../network-status.ts';
 import { readNetworks } from '../networks.ts';
 import type { Pod } from '../pod.ts';
 import { readText } from '../read-text.ts';
 import type { Reason } from '../reasons.ts';
 import { type Attempt, now } from '../waiting.ts';
-import { type Judged, judgeInterfaces } from './judge-interfaces.ts';
+import { type InterfaceResult, judgeInterfaces } from './judge-interfaces.ts';
 
 /** How long `network-status` is waited for where all else is right: the kubelet brought it in 0.15 s when tried. */
 const patience = 5000;
@@ -17,7 +17,7 @@ const unconfirmed = 'network-status of this sandbox was not there, so addresses 
  * Each network that the pod asks for has its interface. Multus can answer with success and no interface at all.
  *
  * An interface without an address is waited for until the end: a network may have none, which only `network-status`
- * tells. When that never comes the check holds all the same, with a note: the interface shows that Multus ran here, and
+ * tells. When that never comes the check passes all the same, with a note: the interface shows that Multus ran here, and
  * where the network's address manager fails, it makes none.
  */
 export function attemptInterfaces(pod: Pod): Attempt {
@@ -26,17 +26,17 @@ export function attemptInterfaces(pod: Pod): Attempt {
   return async () => {
     if (!networks)
       return { ...failed('networks-unreadable', `the annotation ${cut(pod.networks)}`), final: true };
-    if (networks.length === 0) return held('no network asked for', 'there is no interface to look at');
+    if (networks.length === 0) return passed('no network asked for', 'there is no interface to look at');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
-    const judged = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
-    const problem = mostTelling(judged);
+    const results = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
+    const problem = mostTelling(results);
     if (problem) return problem;
-    const seen = judged.map((it) => it.seen).join('; ');
-    const notes = judged.flatMap(({ note }) => note ?? []);
-    if (judged.every(({ confirmed }) => confirmed)) return held(seen, notes.join('; ') || undefined);
-    const waiting = now() < patient || judged.some(({ addressless }) => addressless);
-    return { ...held(seen, unconfirmed), ...(waiting && { preliminary: true }) };
+    const seen = results.map((it) => it.seen).join('; ');
+    const notes = results.flatMap(({ note }) => note ?? []);
+    if (results.every(({ confirmed }) => confirmed)) return passed(seen, notes.join('; ') || undefined);
+    const waiting = now() < patient || results.some(({ addressless }) => addressless);
+    return { ...passed(seen, unconfirmed), ...(waiting && { preliminary: true }) };
   };
 }
 
@@ -49,8 +49,8 @@ const telling: Reason[] = [
 ];
 
 /** All that is wrong, under the reason that tells most. */
-export function mostTelling(judged: Judged[]): Failed | undefined {
-  const problems = judged.flatMap(({ problem }) => problem ?? []);
+export function mostTelling(results: InterfaceResult[]): Failed | undefined {
+  const problems = results.flatMap(({ problem }) => problem ?? []);
   const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
   return reason && failed(reason, problems.map(({ seen }) => seen).join('; '));
 }

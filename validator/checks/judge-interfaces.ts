@@ -1,11 +1,11 @@
-import { formatAddress, isLinkLocal } from '../addresses.ts';
 import type { Device } from '../devices.ts';
 import { type Failed, failed } from '../finding.ts';
 import type { NetworkStatus } from '../network-status.ts';
 import type { AskedNetwork } from '../networks.ts';
+import { formatAddress, isLinkLocal } from '../shared/addresses.ts';
 
 /** What is to be said of one network that the pod asks for. */
-export interface Judged {
+export interface InterfaceResult {
   problem?: Failed;
   seen: string;
   /** What was not looked at, and why that is right. */
@@ -25,7 +25,7 @@ export function judgeInterfaces(
   asked: AskedNetwork[],
   status: NetworkStatus[] | undefined,
   devices: Device[],
-): Judged[] {
+): InterfaceResult[] {
   const left = (status ?? []).filter((entry) => !entry.default);
   const pairs = asked.map((network) => {
     const at = left.findIndex((entry) => isOf(entry, network));
@@ -34,7 +34,7 @@ export function judgeInterfaces(
   });
   return pairs.map(({ network, entry }) => {
     if (entry) return judgeEntry(network, entry, devices);
-    return status ? judgeUnlisted(network, status, devices) : judgeUnknown(network, devices);
+    return status ? judgeNotListed(network, status, devices) : judgeUnknown(network, devices);
   });
 }
 
@@ -46,7 +46,7 @@ function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }:
 }
 
 /** Of a network that `network-status` lists: what it says was made has to be there. */
-function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): Judged {
+function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): InterfaceResult {
   if (entry.interface === undefined) return sound(`${network.name} without an interface of its own`);
   const name = network.interface ?? entry.interface;
   const device = devices.find((it) => it.name === name);
@@ -67,41 +67,41 @@ function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device
  * told of (network-attachment-definition-client, `CreateNetworkStatuses`): those of Istio make none, and those without
  * a `cniVersion`, or with 0.2.0, cannot tell. So an interface that is there is judged, and one that is not is noted.
  */
-function judgeUnlisted(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): Judged {
+function judgeNotListed(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): InterfaceResult {
   const name = network.interface ?? network.usualInterface;
   const other = status.find((entry) => entry.interface === name);
   const device = other ? undefined : devices.find((it) => it.name === name);
-  const unlisted = `network-status of this sandbox does not list ${network.name}`;
+  const notListed = `network-status of this sandbox does not list ${network.name}`;
   if (device && !device.up) return down(network, name);
   if (device && lacksAskedAddress(network, device)) return withoutAddress(network, name);
   if (device)
-    return { ...sound(found(network, device)), note: `${unlisted}, so addresses were not compared` };
+    return { ...sound(found(network, device)), note: `${notListed}, so addresses were not compared` };
   // a pod that asks for an address there asks for an interface
   if (network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`
     : `no interface ${name} for ${network.name}`;
-  return { ...sound(seen), note: `${unlisted}: its plugin told of no interface` };
+  return { ...sound(seen), note: `${notListed}: its plugin told of no interface` };
 }
 
 /** Of a network while it is not known what Multus did in this sandbox, or whether it ran at all. */
-function judgeUnknown(network: AskedNetwork, devices: Device[]): Judged {
+function judgeUnknown(network: AskedNetwork, devices: Device[]): InterfaceResult {
   const name = network.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);
   if (!device) return absent(network, name);
   if (!device.up) return down(network, name);
   if (lacksAskedAddress(network, device)) return withoutAddress(network, name);
-  const judged = { seen: found(network, device), confirmed: false };
-  return isAddressless(device) ? { ...judged, addressless: true } : judged;
+  const result = { seen: found(network, device), confirmed: false };
+  return isAddressless(device) ? { ...result, addressless: true } : result;
 }
 
-const absent = (network: AskedNetwork, name: string): Judged =>
+const absent = (network: AskedNetwork, name: string): InterfaceResult =>
   wrong('interface-missing', `no interface ${name} for ${network.name}`);
 
-const down = (network: AskedNetwork, name: string): Judged =>
+const down = (network: AskedNetwork, name: string): InterfaceResult =>
   wrong('interface-down', `interface ${name} for ${network.name} down`);
 
-const withoutAddress = (network: AskedNetwork, name: string): Judged =>
+const withoutAddress = (network: AskedNetwork, name: string): InterfaceResult =>
   wrong('interface-without-address', `interface ${name} for ${network.name} without an address`);
 
 const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
@@ -109,13 +109,13 @@ const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLink
 const lacksAskedAddress = ({ asksAddress }: AskedNetwork, device: Device): boolean =>
   asksAddress === true && isAddressless(device);
 
-const wrong = (reason: Failed['reason'], seen: string): Judged => ({
+const wrong = (reason: Failed['reason'], seen: string): InterfaceResult => ({
   problem: failed(reason, seen),
   seen,
   confirmed: true,
 });
 
-const sound = (seen: string): Judged => ({ seen, confirmed: true });
+const sound = (seen: string): InterfaceResult => ({ seen, confirmed: true });
 
 const found = ({ name }: AskedNetwork, device: Device): string =>
   `${device.name} for ${name} with ${addressesOf(device)}`;

@@ -1,8 +1,8 @@
-import { type Finding, held } from '../finding.ts';
+import { type Finding, passed } from '../finding.ts';
 
 /** Where there is no gateway that could answer, there is nothing to prove, and that is said. */
 export function noGateway(seen: string): Finding {
-  return held(seen, 'nothing was asked, because there is no gateway at the link layer');
+  return passed(seen, 'nothing was asked, because there is no gateway at the link layer');
 }
 
 /** What a gateway whose link-layer address is known already leaves open: it may have gone since. */

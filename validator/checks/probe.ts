@@ -1,9 +1,9 @@
 import { dial } from '../dial.ts';
 import { type Answer, exchange } from '../exchange.ts';
-import { type Finding, failed, held } from '../finding.ts';
+import { type Finding, failed, passed } from '../finding.ts';
 import type { Listener } from '../listener.ts';
+import { formatTarget, type Target } from '../shared/targets.ts';
 import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
-import { formatTarget, type Target } from '../targets.ts';
 
 export interface ProbeOptions {
   token: Buffer;
@@ -36,7 +36,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
       patience,
       limit: Math.max(limit, 2 * patience),
     });
-    if (answer === 'own') return held(`the own token come back from ${at}`);
+    if (answer === 'own') return passed(`the own token come back from ${at}`);
     const port = endedAt([...source, ...ownAddresses()], localPort, readSockets(), liveOrClosed);
     const where = port === undefined ? 'left the pod' : `ended at port ${port} of this pod`;
     return failed(

@@ -1,8 +1,10 @@
-import type { ReachCheck } from '../contract.ts';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { dns } from '../builtins.ts';
 import { dial } from '../dial.ts';
-import { failed, held } from '../finding.ts';
-import { patientLookUp } from '../look-up.ts';
+import { failed, passed } from '../finding.ts';
 import type { Reason } from '../reasons.ts';
+import type { ReachCheck } from '../shared/contract.ts';
 import { type Attempt, now } from '../waiting.ts';
 
 /** One try gets this long: two retransmissions of the first packet fit in (RFC 6298: after 1 s and 3 s). */
@@ -25,7 +27,7 @@ export function attemptReach({ host, port }: ReachCheck): Attempt {
     }
     if (dialled.as === 'connected') {
       dialled.socket.destroy();
-      return held('it');
+      return passed('it');
     }
     return failed(reasonFor(dialled.code), `${dialled.code} for ${at}`);
   };
@@ -36,4 +38,28 @@ export function reasonFor(code: string): Reason {
   if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return 'connect-refused';
   if (code === 'ETIMEDOUT') return 'connect-timed-out';
   return /^(ENOTFOUND|EAI_)/.test(code) ? 'name-unknown' : 'unreachable';
+}
+
+/**
+ * A name look-up for connects that are tried again and again: one that is under way serves the next connect too. The
+ * C library waits 5 s for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a
+ * look-up that began anew with each try would never come to the second one.
+ */
+export function patientLookUp(): LookupFunction {
+  let running: Promise<LookupAddress[]> | undefined;
+  return (host, options, callback) => {
+    running ??= dns()
+      .promises.lookup(host, { ...options, all: true })
+      .finally(() => {
+        running = undefined;
+      });
+    running.then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all) callback(null, addresses);
+        else callback(null, first?.address ?? '', first?.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
 }

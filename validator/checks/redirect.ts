@@ -1,12 +1,12 @@
-import type { Family } from '../addresses.ts';
-import type { RedirectCheck } from '../contract.ts';
+import { fs } from '../builtins.ts';
 import { readDevices } from '../devices.ts';
 import { type Failed, type Finding, failed } from '../finding.ts';
 import { listen } from '../listener.ts';
 import type { Pod } from '../pod.ts';
+import type { Family } from '../shared/addresses.ts';
+import type { RedirectCheck } from '../shared/contract.ts';
+import { type Target, targetsOf } from '../shared/targets.ts';
 import { otherTargets } from '../spare-targets.ts';
-import { type Target, targetsOf } from '../targets.ts';
-import { makeToken } from '../token.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { probe } from './probe.ts';
 
@@ -29,16 +29,16 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const ask = (targets: Target[]): Promise<Finding> =>
-      firstHeld(targets.map((target) => probe(target, { token, accepted, limit, from })));
+      firstPassed(targets.map((target) => probe(target, { token, accepted, limit, from })));
     try {
       const targets = targetsOf(check.connect, family);
       const finding = await ask(targets);
-      if (finding.held) return finding;
+      if (finding.passed) return finding;
       // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them the mesh is not there
       if (check.direction === 'inbound')
         return withHint(finding.reason === 'no-route' ? { ...finding, reason: 'not-redirected' } : finding);
       const others = otherTargets(targets, finding, pod.apiServer);
-      return withHint('held' in others ? others : await ask(others));
+      return withHint('passed' in others ? others : await ask(others));
     } finally {
       listener.close();
     }
@@ -73,12 +73,12 @@ function cannotListen(port: number, family: Family, code: string): Failed {
 /** What tells most comes last. */
 const telling = ['no-route', 'not-redirected', 'answered-by-someone-else'];
 
-/** The first that holds, or when none does what tells most of them. */
-async function firstHeld(probes: Promise<Finding>[]): Promise<Finding> {
+/** The first that passes, or when none does what tells most of them. */
+async function firstPassed(probes: Promise<Finding>[]): Promise<Finding> {
   const some = Promise.any(
     probes.map(async (found) => {
       const finding = await found;
-      return finding.held ? finding : Promise.reject(finding);
+      return finding.passed ? finding : Promise.reject(finding);
     }),
   );
   return some.catch(({ errors }: { errors: Failed[] }) => mostTelling(errors));
@@ -94,7 +94,23 @@ export function mostTelling(found: Failed[]): Failed {
 
 /** A redirect ends at the loopback interface: where that is down, right rules lead nowhere. */
 function withHint(finding: Finding): Finding {
-  if (finding.held || finding.reason !== 'not-redirected') return finding;
+  if (finding.passed || finding.reason !== 'not-redirected') return finding;
   const up = readDevices().some(({ name, up }) => name === 'lo' && up);
   return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
+}
+
+const bytes = 32;
+
+/** Bytes that nobody else knows. Loading `node:crypto` for them would take longer than the proof does. */
+export function makeToken(): Buffer {
+  const token = Buffer.alloc(bytes);
+  // every container has this device: OCI runtime specification, "Default Devices"
+  const { closeSync, openSync, readSync } = fs();
+  const file = openSync('/dev/urandom', 'r');
+  try {
+    readSync(file, token);
+  } finally {
+    closeSync(file);
+  }
+  return token;
 }

@@ -1,4 +1,4 @@
-import { type Address, addressOf } from '../addresses.ts';
+import { type Address, addressOf } from '../shared/addresses.ts';
 import { type ByteOrder, bytesOfWords, rowsOf } from './words.ts';
 
 export interface Route {

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { quoted } from '../clean.ts';
-import { CniGateError } from '../errors.ts';
+import { quoted } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
 import {
   describe,
   describeKind,

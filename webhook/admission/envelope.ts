@@ -1,7 +1,7 @@
-import { clean, quoted } from '../clean.ts';
-import { CniGateError } from '../errors.ts';
-import { reviews } from '../limits.ts';
-import { isNamespaceName, isUid } from '../object-names.ts';
+import { clean, quoted } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { reviews } from '../lib/limits.ts';
+import { isNamespaceName, isUid } from '../lib/object-names.ts';
 import { reviewApiVersion, reviewKind } from './review.ts';
 
 /** The parts of the envelope that decide what it is; each is looked at by name below, for a text that helps. */
@@ -98,7 +98,8 @@ export function isCoreKind(envelope: RequestEnvelope, name: string): boolean {
 export function describeKind(value: unknown): string {
   if (!isObject(value)) return describe(value);
   const { group, version, kind } = value;
-  return quoted(`${describe(kind)} of ${[group, version].filter((part) => part !== '').join('/')}`);
+  const parts = [group, version].filter((part) => part !== '' && part !== undefined);
+  return quoted(`${describe(kind)} of ${parts.map((part) => stringOr(part, describe(part))).join('/')}`);
 }
 
 /** A short name of any JSON value for an error text, never its whole content. */

@@ -1,4 +1,4 @@
-import { profileLabel } from '../names.ts';
+import { profileLabel } from '../lib/names.ts';
 
 /** What decisions rest on of a namespace. */
 export interface NamespaceFacts {
@@ -27,15 +27,15 @@ export function annotationsOf(
 
 /**
  * Where the labels of namespaces come from: the request does not carry them. A source that has to ask somebody
- * returns a promise and gives up when the signal is aborted; one that knows answers at once.
+ * returns a promise; one that knows answers at once.
  */
 export interface Namespaces {
   /** The namespace's facts, or undefined where there is no such namespace as far as the source can tell. */
-  facts(name: string, signal?: AbortSignal): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
+  facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
 /** Namespaces that were read from somewhere once. */
-export class KnownNamespaces implements Namespaces {
+export class FixedNamespaces implements Namespaces {
   readonly #labels: ReadonlyMap<string, Record<string, string>>;
   readonly #annotations: ReadonlyMap<string, Record<string, string>>;
   readonly #profile: string | undefined;

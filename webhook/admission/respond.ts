@@ -1,5 +1,5 @@
-import { fitText, inBytes } from '../../validator/fit-text.ts';
-import { clean } from '../clean.ts';
+import { fitText, inBytes } from '../../validator/shared/fit-text.ts';
+import { clean } from '../lib/clean.ts';
 import {
   type AdmissionResponse,
   type AdmissionReview,

@@ -1,5 +1,5 @@
-import { fitText } from '../../validator/fit-text.ts';
-import { clean } from '../clean.ts';
+import { fitText } from '../../validator/shared/fit-text.ts';
+import { clean } from '../lib/clean.ts';
 
 /**
  * The API server takes any number of warnings, but cuts each at 256 characters once all together pass 4,096

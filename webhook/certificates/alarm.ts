@@ -1,8 +1,8 @@
-import { apiPath } from '../cluster/api-path.ts';
-import type { ApiClient } from '../cluster/client.ts';
-import type { ApiObject } from '../cluster/reflector/object.ts';
-import { Reflector } from '../cluster/reflector/reflector.ts';
-import { configurationsPath } from '../cluster/webhook-configurations.ts';
+import { apiPath } from '../kubernetes/api-path.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import type { ApiObject } from '../kubernetes/reflector/object.ts';
+import { Reflector } from '../kubernetes/reflector/reflector.ts';
+import { configurationsPath } from '../kubernetes/webhook-configurations.ts';
 import type { ManagedObjects } from './over-api.ts';
 
 /**

@@ -2,7 +2,7 @@ import { carryOut, type Making } from '../../certs/managed/carry-out.ts';
 import { faultsIn, type Step } from '../../certs/managed/plan.ts';
 import { type ReadState, readSecret } from '../../certs/managed/reading.ts';
 import { secretData } from '../../certs/managed/secret.ts';
-import { CniGateError } from '../errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import { ChangedSince, type Shared } from './shared.ts';
 
 /** What can be asked for by hand. */

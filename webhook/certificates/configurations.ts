@@ -1,8 +1,8 @@
 import type { Operation as PatchOperation } from 'fast-json-patch';
-import { pathBelow } from '../cluster/api-path.ts';
-import type { ApiClient } from '../cluster/client.ts';
-import { configurationsPath, type WebhookKind } from '../cluster/webhook-configurations.ts';
-import { CniGateError } from '../errors.ts';
+import { pathBelow } from '../kubernetes/api-path.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { configurationsPath, type WebhookKind } from '../kubernetes/webhook-configurations.ts';
+import { CniGateError } from '../lib/errors.ts';
 import { isStatus } from './secret.ts';
 import { ChangedSince, type SeenConfiguration, type SeenConfigurations } from './shared.ts';
 

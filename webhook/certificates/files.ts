@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Authority, createAuthority } from '../../certs/authority.ts';
 import { authorityName } from '../../certs/managed/carry-out.ts';
 import { issueServing } from '../../certs/serving.ts';
-import { CniGateError, errnoOf, messageOf } from '../errors.ts';
+import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 
 /** What is written into a folder, by what it is. */
 const files = { authority: 'ca.crt', authorityKey: 'ca.key', leaf: 'tls.crt', leafKey: 'tls.key' } as const;

@@ -6,7 +6,7 @@ import { type Reading, type ReadState, readSecret } from '../../certs/managed/re
 import { secretData } from '../../certs/managed/secret.ts';
 import { bundleOf } from '../../certs/managed/state.ts';
 import { bundleFault } from '../../certs/managed/trust.ts';
-import { CniGateError } from '../errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import {
   ChangedSince,
   type SeenConfiguration,

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { FaultReason } from '../../certs/managed/fault.ts';
 import type { Step } from '../../certs/managed/plan.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 
 /** What is measured of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
 export class CertificateMetrics {

@@ -1,5 +1,5 @@
-import type { ApiClient } from '../cluster/client.ts';
-import { configurationsPath } from '../cluster/webhook-configurations.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { configurationsPath } from '../kubernetes/webhook-configurations.ts';
 import type { ConfigurationName, ServiceName } from './configurations.ts';
 
 interface List {

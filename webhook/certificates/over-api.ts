@@ -1,5 +1,5 @@
 import type { SecretData } from '../../certs/managed/secret.ts';
-import type { ApiClient } from '../cluster/client.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
 import { type ConfigurationName, ConfigurationObjects, type ServiceName } from './configurations.ts';
 import { SecretObject } from './secret.ts';
 import type { SeenConfiguration, SeenConfigurations, SeenSecret, Shared } from './shared.ts';

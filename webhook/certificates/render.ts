@@ -1,4 +1,4 @@
-import { clean } from '../clean.ts';
+import { clean } from '../lib/clean.ts';
 import { isWell, type Shown, type ShownCertificate } from './show.ts';
 
 const phases: Record<Shown['phase'], string> = {

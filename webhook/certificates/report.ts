@@ -3,7 +3,7 @@ import type { Step } from '../../certs/managed/plan.ts';
 import type { ReadState } from '../../certs/managed/reading.ts';
 import { bundleOf } from '../../certs/managed/state.ts';
 import { bundleFault, trustedBy } from '../../certs/managed/trust.ts';
-import type { CniGateError } from '../errors.ts';
+import type { CniGateError } from '../lib/errors.ts';
 import type { KeeperEvents } from './keeper.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import type { SeenConfigurations } from './shared.ts';

@@ -1,9 +1,9 @@
 import { type SecretData, secretType } from '../../certs/managed/secret.ts';
-import { apiPath, pathBelow } from '../cluster/api-path.ts';
-import type { ApiClient } from '../cluster/client.ts';
-import { ClusterError } from '../cluster/errors.ts';
-import { CniGateError } from '../errors.ts';
-import { certificatesLabel, certificatesLabelValue } from '../names.ts';
+import { apiPath, pathBelow } from '../kubernetes/api-path.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { ClusterError } from '../kubernetes/errors.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { certificatesLabel, certificatesLabelValue } from '../lib/names.ts';
 import { ChangedSince, type SeenSecret } from './shared.ts';
 
 /** What is read of a Secret of the API. */

@@ -1,6 +1,6 @@
 import type { SecretData } from '../../certs/managed/secret.ts';
 import type { ConfigurationSight, TrustSight } from '../../certs/managed/trust.ts';
-import type { CniGateError } from '../errors.ts';
+import type { CniGateError } from '../lib/errors.ts';
 
 /** The Secret as it was read. */
 export interface SeenSecret {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { ApiClient } from '../cluster/client.ts';
-import { CniGateError, errnoOf, messageOf } from '../errors.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import { type ManagedFlags, managedDays, namesOf } from './managed.ts';
 

@@ -18,23 +18,29 @@ interface Flags extends ClusterFlags {
 /** `cni-gate certs`: what the certificates are, and what the replicas do about them by the calendar, by hand. */
 export function certsCommand(): Command {
   return new Command('certs')
-    .description('show, issue and rotate the certificates that replicas keep in a Secret')
+    .description('show, issue and rotate the certificates in the Secret of the replicas')
     .addCommand(
-      inCluster('show', 'what there is, and how far a rotation got; ends with 1 where something is wrong')
+      inCluster(
+        'show',
+        'show Secret, caBundles and the progress of a rotation; exits with 1 if something is wrong',
+      )
         .addOption(
           new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'),
         )
         .action(runShow),
     )
     .addCommand(
-      making(inCluster('issue', 'a new serving certificate, from the authority that there is'))
-        .option('--out <folder>', 'no cluster: make an authority and a certificate into files')
+      making(inCluster('issue', 'issue a new serving certificate'))
+        .option('--out <folder>', 'no cluster: write an authority and a certificate into files')
         .option('--tls-names <name...>', 'names of the certificate (default: those of the Service)')
         .action(runIssue),
     )
     .addCommand(
-      making(inCluster('rotate', 'begin to replace the authority; the replicas carry it through'))
-        .option('--finish', 'forget the previous authority now, and not when all that it signed has expired')
+      making(inCluster('rotate', 'start to replace the authority; the replicas complete it'))
+        .option(
+          '--finish',
+          'drop the previous authority now, instead of when everything it signed has expired',
+        )
         .action((flags: Flags) => byHand(flags.finish ? 'finish' : 'rotate', flags)),
     );
 }
@@ -99,7 +105,7 @@ function servingNames({ tlsNames, tlsService, namespace }: Flags): string[] {
 /** The cluster's objects, with every webhook configuration that calls the Service. */
 async function openShared({ kubeconfig, context, namespace, tlsSecret: secret, tlsService: service }: Flags) {
   const [{ openCluster }, { SharedOverApi }, { configurationsCalling }] = await Promise.all([
-    import('../cluster/open.ts'),
+    import('../kubernetes/open.ts'),
     import('../certificates/over-api.ts'),
     import('../certificates/ours.ts'),
   ]);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConfigurationName } from '../certificates/configurations.ts';
-import { CniGateError } from '../errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import { days, milliseconds } from './options.ts';
 
 /** What the flags of managed certificates say. */
@@ -21,12 +21,15 @@ export const managedAuthorityDays = 365;
 /** Adds the flags of managed certificates to `serve`. */
 export function addManagedOptions(command: Command): Command {
   return command
-    .option('--tls-secret <name>', 'Secret of our namespace in which replicas keep authority and certificate')
-    .option('--tls-service <name>', 'Service of our namespace that webhooks call', 'cni-gate')
+    .option(
+      '--tls-secret <name>',
+      "Secret in cni-gate's namespace with the replicas' authority and certificate",
+    )
+    .option('--tls-service <name>', "Service in cni-gate's namespace that webhooks call", 'cni-gate')
     .addOption(
       new Option(
         '--webhook-configurations <kind/name...>',
-        'whose caBundle to keep, such as mutating/cni-gate (with --tls-secret)',
+        'whose caBundle to maintain, such as mutating/cni-gate (with --tls-secret)',
       )
         .argParser(configurations)
         .default([], 'none'),

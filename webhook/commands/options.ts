@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../config/duration.ts';
+import { parseDuration } from '../../validator/shared/duration.ts';
 
 /** What the flags that name a cluster say. */
 export interface ClusterFlags {

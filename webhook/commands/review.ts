@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { clean } from '../clean.ts';
 import { readPolicy } from '../config/file.ts';
-import { CniGateError } from '../errors.ts';
+import { clean } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
 import { placeOf, type Report } from '../review/model.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
@@ -30,41 +30,41 @@ interface Flags {
 }
 
 const more = `
-What is reviewed: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob,
+Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob,
 PodTemplate; kinds of Argo, Knative, Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
 adds; any custom resource with spec.template.spec.containers; Lists of them, and AdmissionReviews about pods.
-Everything else is counted as an other object.
-A namespace opts in by the label cni-gate.io/profile on its Namespace, anywhere in the input, or by --profile.
+All other objects are only counted.
+A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in the input, or by --profile.
 
 Output:
   text   a unified diff for each workload, then counts; with --summary a line for each workload, then counts
-  json   a report; where the input is AdmissionReviews only, the AdmissionReviews with their responses instead,
-         one a line, or a list in one line where the input is a list
-  yaml   the input with the patches in it, comments and order kept; messages go to standard error
+  json   a report; if the input is AdmissionReviews only, these with their responses instead, one a line, or a
+         list in one line if the input is a list
+  yaml   the patched input, with its comments and order; messages go to standard error
   junit  a test suite for each file, a test case for each workload
 
-Exit code: 0 nothing wrong; 1 a refusal, or with --strict a warning: a key under cni-gate.io/ that does not exist, a
-namespace that opted in of which nothing is checked, or that is not in the input, a pod that waits for a mesh's
-injector; 2 wrong usage or input that cannot be read.`;
+Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in
+namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong
+usage or unreadable input.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
   return new Command('review')
-    .description('tell what admission would do to manifests; no cluster needed')
+    .description('show what admission would do to manifests; needs no cluster')
     .requiredOption(
       '-f, --filename <path...>',
       'files, folders (.yaml .yml .json), globs, or - for standard input',
     )
     .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
     .option('--config <file>', 'configuration (default: built-in profiles)')
-    .option('--profile <profile>', 'profile of every namespace, in place of its label')
+    .option('--profile <profile>', 'profile of every namespace, instead of its label')
     .addOption(
       new Option(
         '--server <url>',
         'ask a running server, which knows its configuration and namespaces',
       ).conflicts(['profile', 'config']),
     )
-    .option('--ca <file>', 'certificate of the authority that the server is trusted by; with --server')
+    .option('--ca <file>', 'authority that signed the certificate of the server; with --server')
     .addOption(
       new Option('--timeout <duration>', 'how long to wait for each answer of the server')
         .argParser(milliseconds)
@@ -75,15 +75,15 @@ export function reviewCommand(): Command {
         .choices(['text', 'json', 'yaml', 'junit'])
         .default('text'),
     )
-    .option('--strict', 'exit with 1 for warnings: for CI')
-    .addOption(new Option('--summary', 'a line for each workload in place of its diff'))
+    .option('--strict', 'exit with 1 for warnings too: for CI')
+    .addOption(new Option('--summary', 'one line for each workload instead of its diff'))
     .addOption(
       new Option(
         '--assume-meshed',
-        'check a pod that asks for linkerd or Istio as if the injector had run',
+        'check pods that request linkerd or Istio as if the injector had run',
       ).conflicts('server'),
     )
-    .option('--color', 'colours even where the output is no terminal')
+    .option('--color', 'colours even if the output is not a terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
     .addHelpText('after', more)
     .action(run);
@@ -142,7 +142,7 @@ function messagesFor(report: Report, summary: Summary, flags: Flags): string {
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;
   if (answers || flags.output === 'yaml') {
-    for (const { workload, verdict } of report.judged) {
+    for (const { workload, verdict } of report.reviewed) {
       const place = `${workload.document.file}:${workload.line}`;
       if (verdict.message !== undefined) lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
       for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: ${word}: ${warning}`);

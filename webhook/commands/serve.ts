@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { CniGateError } from '../errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { type CertificateFlags, certificateFor } from './certificate.ts';
 import { addManagedOptions, checkManaged } from './managed.ts';
@@ -26,15 +26,18 @@ export function serveCommand(): Command {
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
     .addOption(
-      new Option('--image <image>', "validator's image where the configuration names none").env(
+      new Option('--image <image>', 'image of the validator if the configuration names none').env(
         'CNI_GATE_IMAGE',
       ),
     );
   addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
-    .option('--cluster-state <file>', 'no cluster: Kubernetes objects to take the Namespaces from, reloaded')
-    .option('--profile <profile>', 'no cluster needed: profile of every namespace, in place of its label')
+    .option(
+      '--cluster-state <file>',
+      'no cluster: Kubernetes objects that stand for it, reloaded when they change',
+    )
+    .option('--profile <profile>', 'no cluster needed: profile of every namespace, instead of its label')
     .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are left alone').env(
+      new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt').env(
         'POD_NAMESPACE',
       ),
     )
@@ -43,31 +46,37 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'port for /livez, /readyz and /metrics (plain HTTP)', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded when it changes; with --tls-key')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option(
-      '--tls-names <name...>',
-      'names of a certificate that cni-gate makes (default: those of the Service)',
-    )
+    .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
-      'validity of such a certificate (default: 7 in a Secret, 90 made at start)',
+      'validity of a generated certificate (default: 7 in a Secret, 90 generated at start)',
       days,
     )
-    .option('--tls-ca-out <file>', 'write the authority of a certificate made at start, for the caBundle');
+    .option(
+      '--tls-ca-out <file>',
+      'write the authority of a certificate generated at start, for the caBundle',
+    );
   return addManagedOptions(command)
-    .option('--client-ca <file>', 'authorities that callers need a certificate of, reloaded')
-    .option('--client-name <name...>', 'names of which such a certificate needs one')
+    .option(
+      '--client-ca <file>',
+      'authorities of client certificates that callers must present, reloaded when it changes',
+    )
+    .option(
+      '--client-name <name...>',
+      'accepted common names or DNS names of client certificates (default: any)',
+    )
     .addOption(
-      new Option('--drain-delay <duration>', 'how long to go on serving once told to stop')
+      new Option('--drain-delay <duration>', 'how long to keep serving after SIGTERM')
         .argParser(milliseconds)
         .default(5000, '5s'),
     )
     .addOption(
-      new Option('--drain-timeout <duration>', 'when to cut what is still open then')
+      new Option('--drain-timeout <duration>', 'when to close open connections after SIGTERM')
         .argParser(milliseconds)
         .default(25_000, '25s'),
     )
     .addOption(
-      new Option('--log-level <level>', 'least level to log')
+      new Option('--log-level <level>', 'lowest level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
         .default('info'),
     )
@@ -122,8 +131,8 @@ async function openCluster(
   ownNamespace: string | undefined,
 ) {
   const [cluster, { watchCluster }] = await Promise.all([
-    import('../cluster/open.ts'),
-    import('../cluster/watch.ts'),
+    import('../kubernetes/open.ts'),
+    import('../view/from-cluster.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig, context);
   const view: ServeOptions['cluster'] = (inside) => {
@@ -131,15 +140,16 @@ async function openCluster(
       ...inside,
       ownNamespace,
     });
-    const { readiness, pods, waiting, unsynced, unlisted, unheard, whenSynced, policyChanged } = gate;
+    const { readiness, pods, pending, unsynced, notSynced, notObservedSince, whenSynced, policyChanged } =
+      gate;
     return {
       namespaces: namespaces.value,
       readiness,
       pods,
-      waiting,
+      pending,
       unsynced,
-      unlisted,
-      unheard,
+      notSynced,
+      notObservedSince,
       whenSynced,
       policyChanged,
       unready,

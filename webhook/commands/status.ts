@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
-import type { ApiClient } from '../cluster/client.ts';
-import type { FoundPolicy } from '../cluster/status/configuration.ts';
-import type { Wanted } from '../cluster/status/wanted.ts';
 import { readPolicy } from '../config/file.ts';
-import { CniGateError } from '../errors.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { CniGateError } from '../lib/errors.ts';
+import type { FoundPolicy } from '../status/collect/configuration.ts';
+import type { Wanted } from '../status/collect/wanted.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
 import type { TextOptions } from '../status/text.ts';
@@ -21,21 +21,21 @@ interface Flags extends ClusterFlags {
 }
 
 const more = `
-Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of ours
-is missing, a DaemonSet that is in use is missing or not ready on a node, a pod is held or runs without a proof, a
-label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer of the cluster, no
-such namespace, a right that is missing to tell whether all is well, or a probe that could not be made; 3 cni-gate is
-not installed. With --watch it is that of the last status.`;
+Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of
+cni-gate is missing, a used DaemonSet is missing or not ready on a node, a pod is held or runs without a proof, a label
+is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no
+such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is
+not installed. With --watch, it is that of the last status.`;
 
 const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
   const command = new Command('status').description(
-    'tell what is in force, where networks are ready, which pods are held, and which run without a proof',
+    'show what is in force, where networks are ready, which pods are held, and which run without a proof',
   );
   return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
-    .option('-n, --namespace <name>', 'of the namespaces that opted in, only this one', namespaceName)
+    .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
     .option(
       '--config <file>',
       'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
@@ -46,9 +46,9 @@ export function statusCommand(): Command {
         .default('cni-gate'),
     )
     .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
-    .option('--all', 'nodes that are ready or exempt as well, and every row')
-    .option('-w, --watch', 'go on, and print the status again whenever it changes')
-    .option('--probe', 'ask the API server for a pod in a namespace that opted in, as a dry run')
+    .option('--all', 'include nodes that are ready or exempt, and show every row')
+    .option('-w, --watch', 'keep running, and print the status again on each change')
+    .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
     .addHelpText('after', more)
     .action(run);
 }
@@ -65,12 +65,12 @@ async function run(flags: Flags): Promise<void> {
     { installedPolicy },
     { withRoleNamed },
   ] = await Promise.all([
-    import('../cluster/open.ts'),
-    import('../cluster/status/list.ts'),
+    import('../kubernetes/open.ts'),
+    import('../status/collect/list.ts'),
     import('../status/compose.ts'),
     import('../status/text.ts'),
-    import('../cluster/status/configuration.ts'),
-    import('../cluster/status/role.ts'),
+    import('../status/collect/configuration.ts'),
+    import('../status/collect/role.ts'),
   ]);
   const { config, ownNamespace, namespace } = flags;
   const all = flags.all === true;
@@ -91,7 +91,7 @@ async function run(flags: Flags): Promise<void> {
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
     const first = await listStatus(client, wanted);
     if (flags.probe) {
-      const { makeProbe } = await import('../cluster/status/probe.ts');
+      const { makeProbe } = await import('../status/collect/probe.ts');
       first.probe = await makeProbe(client, { ...first, ownNamespace });
     }
     if (flags.watch) await follow(client, wanted, first, { compose, form, output: flags.output });
@@ -145,11 +145,11 @@ async function follow(
   }: { compose: (facts: StatusFacts) => Status; form: (status: Status) => string; output: Flags['output'] },
 ): Promise<void> {
   const [{ watchStatus }, { roleFor }] = await Promise.all([
-    import('../cluster/status/watch.ts'),
-    import('../cluster/status/role.ts'),
+    import('../status/collect/watch.ts'),
+    import('../status/collect/role.ts'),
   ]);
-  const warn = (told: { err?: unknown }, message: string): void =>
-    void process.stderr.write(`cni-gate: ${message}${roleFor(told.err)}\n`);
+  const warn = (reported: { err?: unknown }, message: string): void =>
+    void process.stderr.write(`cni-gate: ${message}${roleFor(reported.err)}\n`);
   const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn });
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());

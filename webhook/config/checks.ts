@@ -1,4 +1,4 @@
-import type { Check, CheckName } from '../../validator/contract.ts';
+import type { Check, CheckName } from '../../validator/shared/contract.ts';
 import type { CheckOfProfile, ProfileSettings } from './types.ts';
 
 /** The word and the settings of a check. The schema sees to it that there is exactly one. */

@@ -54,7 +54,7 @@ export function explain(error: ErrorObject): Fault {
     case 'propertyNames':
       return {
         path: [...path, String(params.propertyName)],
-        text: 'is not a label or annotation key: at most 63 characters, behind an optional DNS prefix and a slash',
+        text: 'is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
         onKey: true,
       };
     case 'minProperties':

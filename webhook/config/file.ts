@@ -1,4 +1,4 @@
-import { LiveFiles, type LiveFilesOptions, readText } from '../files/live.ts';
+import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { defaultConfiguration, parseConfiguration } from './load.ts';
 import { Policy } from './policy.ts';
 

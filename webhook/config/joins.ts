@@ -1,4 +1,4 @@
-import { foreign } from '../names.ts';
+import { foreign } from '../lib/names.ts';
 import { settingsOf } from './checks.ts';
 import type { Condition, Id, Profile } from './types.ts';
 
@@ -34,7 +34,7 @@ export function conflicts(profiles: Profile[]): string[] {
   }
   for (const { profile, redirect } of redirects) {
     const { notAsUser } = redirect;
-    // ids that the pod says are compared when there is one: see `demandOn`
+    // ids that the pod says are compared when there is one: see `requirementsFor`
     const clash =
       typeof notAsUser === 'number' ? users.find((user) => user.value === String(notAsUser)) : undefined;
     if (clash !== undefined) {

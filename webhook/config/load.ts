@@ -1,4 +1,4 @@
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';

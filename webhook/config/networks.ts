@@ -3,6 +3,7 @@
  * `pkg/k8sclient`, and the Network Plumbing Working Group's specification): a comma list `ns/name@interface`,
  * or a JSON list of objects.
  */
+import { texts } from '../lib/limits.ts';
 
 /** One network asked for, as a JSON object of the specification. */
 export interface NetworkEntry {
@@ -21,8 +22,9 @@ const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 /** IFNAMSIZ of Linux leaves 15 characters; the kernel takes neither slashes nor white space. */
 const interfaceName = /^[^\s/,@]{1,15}$/;
 
-/** The list that an annotation's text stands for, or undefined where Multus could not read it. */
+/** The list that an annotation's text stands for, or undefined where Multus could not read it or it is too long. */
 export function parseNetworks(text: string): NetworkList | undefined {
+  if (text.length > texts.annotation) return undefined;
   const entries = isJson(text) ? parseJson(text) : parseCommaList(text);
   if (!entries?.every(isEntry)) return undefined;
   return { form: isJson(text) ? 'json' : 'comma', entries: entries.map(withoutEmpty) };

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
-import { CniGateError, messageOf } from '../errors.ts';
+import { CniGateError, messageOf } from '../lib/errors.ts';
 import { dotted, explain, type Fault } from './explain.ts';
 
 /** At most this many faults are told at once; a wholly wrong file would otherwise fill the screen. */
@@ -32,14 +32,14 @@ export function parseChecked<T>(
     ? rules(value)
     : (validate.errors ?? []).filter(isCause).map((error) => explain(error));
   if (faults.length > 0) {
-    const told = faults.slice(0, mostFaults).map((fault) => {
+    const reported = faults.slice(0, mostFaults).map((fault) => {
       const line = lineOf(fault, document.contents, lines);
       return `${file}:${line}: ${dotted(fault.path) || 'the document'}: ${fault.text}`;
     });
-    const more = faults.length - told.length;
+    const more = faults.length - reported.length;
     throw new CniGateError(
       'CNI_GATE_CONFIG_INVALID',
-      told.join('\n') + (more > 0 ? `\nand ${more} more` : ''),
+      reported.join('\n') + (more > 0 ? `\nand ${more} more` : ''),
     );
   }
   return value as T;

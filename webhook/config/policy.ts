@@ -1,6 +1,6 @@
-import { CniGateError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../../validator/shared/duration.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { nearest } from '../lib/nearest.ts';
 import { conflicts } from './joins.ts';
 import type { Configuration, Profile, ProofSettings, TemplateKind } from './types.ts';
 

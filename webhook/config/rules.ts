@@ -1,5 +1,5 @@
-import { unfitTargets } from '../../validator/unfit-target.ts';
-import { foreign, ownPrefix } from '../names.ts';
+import { unfitTargets } from '../../validator/shared/unfit-target.ts';
+import { foreign, ownPrefix } from '../lib/names.ts';
 import { wordOf } from './checks.ts';
 import type { Fault } from './explain.ts';
 import { conflicts } from './joins.ts';

@@ -1,9 +1,9 @@
-import type { Check, CheckSettings, RedirectCheck } from '../../validator/contract.ts';
+import type { Check, CheckSettings, RedirectCheck } from '../../validator/shared/contract.ts';
 
 /** How a label, an annotation or a variable is looked at: a value it must have, or these, all of which must hold. */
 export type Matcher = string | { in?: string[]; notIn?: string[]; exists?: boolean };
 
-/** What must be true of a pod for a profile to promise it anything. All that are given must hold. */
+/** What must be true of a pod for a profile to promise it anything. All fields must match. */
 export interface Condition {
   /** A container or init container of this name is there. */
   container?: string;
@@ -116,7 +116,7 @@ export interface TemplateKind {
   kind: string;
   /** Field names joined by dots; `*` is each value of a map or list, `.` the object itself. */
   path: string;
-  /** Path of a reference to the workload whose template is used where the object has none. */
+  /** Path of a reference to the workload whose template is used if the object has none. */
   reference?: string;
 }
 

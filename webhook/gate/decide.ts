@@ -2,10 +2,10 @@ import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
+import type { GatePod } from './gate-pod.ts';
 import { holdBegan } from './hold.ts';
-import type { PendingPod } from './pending.ts';
 import type { Placement } from './placement.ts';
-import { type Obstacle, refusalText } from './refusal.ts';
+import { type Blocker, refusalText } from './refusal.ts';
 
 /** Why the gate let a pod pass without knowing that its node is ready. */
 export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
@@ -33,9 +33,9 @@ export interface GateContext {
   policy: Policy;
   readiness: Readiness;
   /** Whether the nodes, or the pods of a DaemonSet, have not all been listed yet: nothing follows from their absence. */
-  unlisted: (daemonSet: DaemonSetRef) => boolean;
+  notSynced: (daemonSet: DaemonSetRef) => boolean;
   /** Whether a node is so new here that nothing has been heard of the DaemonSet's pods since it came. */
-  unheard: (daemonSet: DaemonSetRef, node: string) => boolean;
+  notObservedSince: (daemonSet: DaemonSetRef, node: string) => boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -48,8 +48,8 @@ export interface GateContext {
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<PendingPod, 'profiles' | 'heldSince'> | undefined,
-  { policy, readiness, unlisted, unheard, now }: GateContext,
+  pod: Pick<GatePod, 'profiles' | 'heldSince'> | undefined,
+  { policy, readiness, notSynced, notObservedSince, now }: GateContext,
 ): GateDecision {
   const { node } = placement;
   if (placement.operation !== 'CREATE' || node === '') return skip('operation');
@@ -64,20 +64,20 @@ export function decidePlacement(
   const doubts: GateDecision[] = [];
   let exempt = true;
   for (const { profile, daemonSet } of asked) {
-    const told = { profile, profiles: names };
-    if (unlisted(daemonSet)) {
-      doubts.push({ ...notSynced(`pods of DaemonSet ${textOf(daemonSet)}`), ...told });
+    const about = { profile, profiles: names };
+    if (notSynced(daemonSet)) {
+      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)}`), ...about });
       continue;
     }
-    const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
-    if (standing === undefined) {
-      doubts.push({ ...unknown({ readiness, daemonSet, node }), ...told });
-    } else if (standing.state === 'absent' && unheard(daemonSet, node)) {
-      doubts.push({ ...notSynced(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...told });
-    } else if (!open.has(standing.state)) {
-      const obstacle = { node, profile, daemonSet, standing };
-      return { ...stop(obstacle, pod.heldSince, policy, now), ...told };
-    } else if (standing.state === 'ready') exempt = false;
+    const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
+    if (status === undefined) {
+      doubts.push({ ...unknown({ readiness, daemonSet, node }), ...about });
+    } else if (status.state === 'absent' && notObservedSince(daemonSet, node)) {
+      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...about });
+    } else if (!open.has(status.state)) {
+      const blocker = { node, profile, daemonSet, status };
+      return { ...stop(blocker, pod.heldSince, policy, now), ...about };
+    } else if (status.state === 'ready') exempt = false;
   }
   const [profile = ''] = names;
   const allowed = { profile, profiles: names, warnings: [] };
@@ -92,7 +92,7 @@ export function doubt(reason: Doubt, why: string): GateDecision {
 }
 
 /** @param missing what has not been listed yet */
-export const notSynced = (missing: string): GateDecision =>
+export const notSyncedDoubt = (missing: string): GateDecision =>
   doubt('not-synced', `not all is known here yet: ${missing}`);
 
 const textOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
@@ -101,22 +101,22 @@ function unknown({
   readiness,
   daemonSet,
   node,
-}: Pick<Obstacle, 'daemonSet' | 'node'> & { readiness: Readiness }) {
+}: Pick<Blocker, 'daemonSet' | 'node'> & { readiness: Readiness }) {
   return readiness.knows(daemonSet)
     ? doubt('node-unknown', `node ${node} is not known`)
     : doubt('daemonset-unknown', `DaemonSet ${textOf(daemonSet)} does not exist`);
 }
 
 /** A refusal, unless the pod has been held for as long as the configuration allows. */
-function stop(obstacle: Obstacle, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
-  const { standing } = obstacle;
-  const message = refusalText(obstacle);
+function stop(blocker: Blocker, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
+  const { status } = blocker;
+  const message = refusalText(blocker);
   const { mode, maxHold } = policy.gate;
-  if (heldSince !== undefined && now - holdBegan(heldSince, standing, now) > maxHold) {
+  if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
     const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
     return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
   }
-  const base = { reason: standing.state, profiles: [] };
+  const base = { reason: status.state, profiles: [] };
   return mode === 'audit'
     ? { ...base, outcome: 'audited', warnings: [`gate.mode audit: ${message}`] }
     : { ...base, outcome: 'refused', warnings: [], message };

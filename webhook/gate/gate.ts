@@ -1,17 +1,12 @@
-import { messageOf } from '../errors.ts';
-import { decidePlacement, doubt, type GateContext, type GateDecision, notSynced } from './decide.ts';
-import type { PendingPod } from './pending.ts';
+import { messageOf } from '../lib/errors.ts';
+import { decidePlacement, doubt, type GateContext, type GateDecision, notSyncedDoubt } from './decide.ts';
+import type { GatePod } from './gate-pod.ts';
 import { decodePlacement, type Placement } from './placement.ts';
 
 /** Where pods that wait for a node are known from. A source that has to ask somebody returns a promise. */
 export interface PendingPods {
   /** The pod, or undefined where there is none of that name, or one with another UID than a given one. */
-  pod(
-    namespace: string,
-    name: string,
-    uid: string,
-    signal?: AbortSignal,
-  ): PendingPod | undefined | Promise<PendingPod | undefined>;
+  pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
 }
 
 /** What `/gate` works with. */
@@ -31,29 +26,23 @@ export interface Gated {
  *
  * @param body parsed JSON
  * @param now milliseconds since the epoch
- * @param signal aborted when the API server is about to stop waiting
  * @throws CniGateError where the body is neither about a Binding nor about a Pod
  */
-export async function gate(
-  body: unknown,
-  sources: GateSources,
-  now: number,
-  signal?: AbortSignal,
-): Promise<Gated> {
+export async function gate(body: unknown, sources: GateSources, now: number): Promise<Gated> {
   const request = decodePlacement(body);
-  const { policy, pods, unsynced, unlisted } = sources;
+  const { policy, pods, unsynced, notSynced } = sources;
   const missing = unsynced();
   // where nothing could be said of any pod, nobody is asked for one
   if (
     missing !== undefined &&
-    [...policy.profiles.values()].every(({ daemonSets }) => daemonSets.every(unlisted))
+    [...policy.profiles.values()].every(({ daemonSets }) => daemonSets.every(notSynced))
   ) {
-    return { request, decision: notSynced(missing) };
+    return { request, decision: notSyncedDoubt(missing) };
   }
   const { namespace, name, podUid, profiles } = request;
   try {
     const found =
-      profiles === undefined ? pods.pod(namespace, name, podUid, signal) : { profiles, heldSince: undefined };
+      profiles === undefined ? pods.pod(namespace, name, podUid) : { profiles, heldSince: undefined };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, { ...sources, now }) };
   } catch (error) {

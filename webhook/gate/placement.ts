@@ -9,10 +9,10 @@ import {
   openEnvelope,
   wrongName,
 } from '../admission/envelope.ts';
-import { isMirrorPod } from '../admission/exempt.ts';
-import { quoted } from '../clean.ts';
-import { CniGateError } from '../errors.ts';
-import { isObjectName, isUid } from '../object-names.ts';
+import { isMirrorPod } from '../inject/exempt.ts';
+import { quoted } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { isObjectName, isUid } from '../lib/object-names.ts';
 import { promisedTo } from './promised.ts';
 
 /** A pod that is to be put on a node: by a Binding, or because it was made with `spec.nodeName`. */

@@ -1,18 +1,18 @@
-import { clean } from '../clean.ts';
 import type { DaemonSetRef } from '../config/types.ts';
-import type { ErrorCode } from '../errors.ts';
-import { texts } from '../limits.ts';
-import { bindingsWebhook } from '../names.ts';
-import { isObjectName } from '../object-names.ts';
-import type { Standing } from '../readiness/state.ts';
-import { timeText } from '../time-text.ts';
+import { clean } from '../lib/clean.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import { texts } from '../lib/limits.ts';
+import { bindingsWebhook } from '../lib/names.ts';
+import { isObjectName } from '../lib/object-names.ts';
+import { timeText } from '../lib/time-text.ts';
+import type { DaemonSetStatus } from '../readiness/state.ts';
 
 /** Why a node does not get a pod: a DaemonSet of a profile is not ready there. */
-export interface Obstacle {
+export interface Blocker {
   node: string;
   profile: string;
   daemonSet: DaemonSetRef;
-  standing: Standing;
+  status: DaemonSetStatus;
 }
 
 const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
@@ -21,12 +21,14 @@ const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
  * The text of a refusal. It is the same from try to try, as long as nothing changes on the node: each new text would
  * be a write of the pod's status. So it tells since when, and never for how long.
  */
-export function refusalText({ node, profile, daemonSet, standing }: Obstacle): string {
-  const { state, pod, lacks, since } = standing;
+export function refusalText({ node, profile, daemonSet, status }: Blocker): string {
+  const { state, pod, reason, since } = status;
   const who = `DaemonSet ${daemonSet.namespace}/${daemonSet.name} is ${state} there`;
   const when = since === undefined ? '' : ` since ${timeText(since)}`;
   const where = pod === undefined ? '' : ` (pod ${pod})`;
-  return clean(`node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${lacks} (${code})`);
+  return clean(
+    `node ${node} is not ready for profile ${profile}: ${who}${when}${where}: ${reason} (${code})`,
+  );
 }
 
 const ours = new RegExp(

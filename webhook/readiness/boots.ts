@@ -4,20 +4,20 @@ import { isBefore, type Moment } from './versions.ts';
 interface Boot {
   bootID: string;
   /** When the id was seen to change; undefined where the node was not known before. */
-  changed: (Noticed & { listed: boolean }) | undefined;
+  changed: (Observed & { listed: boolean }) | undefined;
 }
 
 /** Something that was seen, and when it came here: milliseconds since the epoch. */
-interface Noticed extends Moment {
+interface Observed extends Moment {
   at: number;
 }
 
-interface Seen extends Noticed {
+interface ContainerObservation extends Observed {
   containers: ReadonlySet<string>;
 }
 
 /** Of each pod, so many states of its containers are kept: one before a boot, some while it comes up. */
-const mostSeen = 6;
+const maxObservations = 6;
 
 /** So many nodes that went are remembered: one that comes back by the same name has booted since. */
 const mostGone = 1000;
@@ -49,7 +49,7 @@ export const surelyOld = 10_000;
 export class Boots {
   readonly #boots = new Map<string, Boot>();
   readonly #gone = new Set<string>();
-  readonly #seen = new Map<string, Seen[]>();
+  readonly #observations = new Map<string, ContainerObservation[]>();
   #arrival = 0;
 
   /**
@@ -75,27 +75,27 @@ export class Boots {
   }
 
   agent({ uid, version, containers }: AgentFacts, now: number): void {
-    const seen = this.#seen.get(uid) ?? [];
+    const seen = this.#observations.get(uid) ?? [];
     const last = seen.at(-1);
     const same =
       last?.containers.size === containers.length && containers.every((id) => last.containers.has(id));
     if (same) return;
     const state = { version, arrival: this.#arrival++, at: now, containers: new Set(containers) };
-    this.#seen.set(uid, [...seen, state].slice(-mostSeen));
+    this.#observations.set(uid, [...seen, state].slice(-maxObservations));
   }
 
   forgetAgent(uid: string): void {
-    this.#seen.delete(uid);
+    this.#observations.delete(uid);
   }
 
   /**
-   * When the boot was noticed in which no container of this pod was started, as far as one can know; undefined where
+   * When the boot was observed in which no container of this pod was started, as far as one can know; undefined where
    * one was, or may have been.
    */
   staleSince({ uid, node, containers }: AgentFacts, now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
     if (changed === undefined) return undefined;
-    const before = (this.#seen.get(uid) ?? []).filter(
+    const before = (this.#observations.get(uid) ?? []).filter(
       (seen) => isBefore(seen, changed) && containers.some((id) => seen.containers.has(id)),
     );
     if (containers.length > 0 && before.length === 0) return undefined;

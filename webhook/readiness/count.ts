@@ -20,8 +20,8 @@ export function countStates(
   if (!readiness.knows(daemonSet)) return undefined;
   const counts = noneYet();
   for (const { name } of readiness.nodes()) {
-    const standing = readiness.standing(daemonSet, name, now, grace);
-    if (standing !== undefined) counts[standing.state] += 1;
+    const status = readiness.status(daemonSet, name, now, grace);
+    if (status !== undefined) counts[status.state] += 1;
   }
   return counts;
 }

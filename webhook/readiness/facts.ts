@@ -48,5 +48,5 @@ export interface AgentFacts {
   /** Ids of the containers that run or last ran, but for init containers: each start of one has another id. */
   containers: string[];
   /** What it lacks, for people: the containers that are not ready, and why. Empty where they all are. */
-  lacks: string;
+  reason: string;
 }

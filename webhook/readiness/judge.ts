@@ -1,6 +1,6 @@
 import { wantsDaemonPod } from '../scheduling/daemon.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
-import type { Standing } from './state.ts';
+import type { DaemonSetStatus } from './state.ts';
 
 /** What a judgement rests on. */
 export interface Evidence {
@@ -8,41 +8,41 @@ export interface Evidence {
   node: NodeFacts;
   /** Pods of the DaemonSet on the node. */
   agents: AgentFacts[];
-  /** When the boot was noticed in which no container of a pod was started; undefined where one was. */
+  /** When the boot was observed in which no container of a pod was started; undefined where one was. */
   staleSince: (agent: AgentFacts) => number | undefined;
   /** When the last pod of the DaemonSet was seen to go from the node, if one was. */
   lastGone: number | undefined;
 }
 
 /**
- * The standing of a DaemonSet on a node.
+ * The status of a DaemonSet on a node.
  *
  * @param now milliseconds since the epoch
  * @param grace how long a new pod or node may take, in milliseconds
  */
-export function judge(evidence: Evidence, now: number, grace: number): Standing {
+export function judge(evidence: Evidence, now: number, grace: number): DaemonSetStatus {
   const { daemonSet, node, agents, staleSince, lastGone } = evidence;
   const staying = agents.filter((agent) => !agent.leaving);
   const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
   if (agent === undefined) {
-    if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', lacks: '' };
+    if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', reason: '' };
     const leaving = newest(agents);
-    const noticed = Math.max(node.createdAt, lastGone ?? 0);
+    const observedAt = Math.max(node.createdAt, lastGone ?? 0);
     return leaving === undefined
-      ? { state: 'absent', lacks: 'no pod of it is on the node', noticed }
-      : { state: 'absent', pod: leaving.name, lacks: 'its pod has ended or is being deleted', noticed };
+      ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
+      : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };
   }
-  const noticed = staleSince(agent);
-  if (noticed !== undefined) {
-    const lacks = `no container of its pod was started in the node's boot ${node.bootID}`;
-    return { state: 'rebooted', pod: agent.name, lacks, noticed };
+  const observedAt = staleSince(agent);
+  if (observedAt !== undefined) {
+    const reason = `no container of its pod was started in the node's boot ${node.bootID}`;
+    return { state: 'rebooted', pod: agent.name, reason, observedAt };
   }
-  if (agent.ready) return { state: 'ready', pod: agent.name, lacks: '', since: agent.readySince };
+  if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };
   const young = now - Math.max(agent.createdAt, node.createdAt) < grace;
   return {
     state: young ? 'starting' : 'broken',
     pod: agent.name,
-    lacks: agent.lacks === '' ? 'its pod is not Ready' : `its pod is not Ready: ${agent.lacks}`,
+    reason: agent.reason === '' ? 'its pod is not Ready' : `its pod is not Ready: ${agent.reason}`,
     since: agent.readySince ?? agent.createdAt,
   };
 }

@@ -2,7 +2,7 @@ import type { DaemonSetRef } from '../config/types.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { judge } from './judge.ts';
-import type { Standing } from './state.ts';
+import type { DaemonSetStatus } from './state.ts';
 
 /** What became of an object in the cluster. */
 export type Change =
@@ -63,12 +63,12 @@ export class Readiness {
   }
 
   /**
-   * The standing of a DaemonSet on a node; undefined where the one or the other is not known.
+   * The status of a DaemonSet on a node; undefined where the one or the other is not known.
    *
    * @param now milliseconds since the epoch
    * @param grace how long a new pod or node may take, in milliseconds
    */
-  standing(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): Standing | undefined {
+  status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(keyOf(daemonSet));
     const node = this.#nodes.get(nodeName);
     if (found === undefined || node === undefined) return undefined;

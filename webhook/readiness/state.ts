@@ -16,17 +16,17 @@ export const states = ['ready', 'exempt', 'starting', 'broken', 'absent', 'reboo
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 
 /** What is known of a DaemonSet on a node. */
-export interface Standing {
+export interface DaemonSetStatus {
   state: State;
   /** Name of the pod that it is about. */
   pod?: string;
   /** What is missing, for people; the same from look to look. Empty where nothing is. */
-  lacks: string;
+  reason: string;
   /** Since when, milliseconds since the epoch, from the cluster's objects; undefined where they do not tell. */
   since?: number | undefined;
   /**
-   * From when on a pod may have been held for it, where `since` does not tell: what was noticed here, so replicas may
+   * From when on a pod may have been held for it, where `since` does not tell: what was observed here, so replicas may
    * differ by a moment, and no text tells it.
    */
-  noticed?: number | undefined;
+  observedAt?: number | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
-import type { Outcome } from '../admission/decide.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import { CniGateError, type ErrorCode } from '../errors.ts';
+import type { Outcome } from '../inject/decide.ts';
+import { CniGateError, type ErrorCode } from '../lib/errors.ts';
 
 /** Keys and indexes that lead from a value to one inside it. */
 export type Path = readonly (string | number)[];
@@ -69,7 +69,7 @@ export interface Verdict {
   answer?: AdmissionReview;
 }
 
-export interface Judged {
+export interface Reviewed {
   workload: Workload;
   verdict: Verdict;
 }
@@ -94,7 +94,7 @@ export interface Finding extends Fault {
 /** Everything that an output is made from. */
 export interface Report {
   documents: SourceDocument[];
-  judged: Judged[];
+  reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
   /** Objects that are neither workload nor Namespace, by kind. */

@@ -1,4 +1,4 @@
-import { clean } from '../clean.ts';
+import { clean } from '../lib/clean.ts';
 
 /** Where progress is shown: standard error, or a stand-in for it. */
 export interface ProgressStream {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../admission/decide.ts';
+import type { Outcome } from '../inject/decide.ts';
 import type { Uncalled } from './ask/judge.ts';
 import type { Report, Verdict } from './model.ts';
 
@@ -41,7 +41,7 @@ export function isNotInInput({ outcome, reason }: Verdict): boolean {
 }
 
 export function summarize(report: Report): Summary {
-  const verdicts = report.judged.map((one) => one.verdict);
+  const verdicts = report.reviewed.map((one) => one.verdict);
   const count = (outcome: Outcome): number =>
     verdicts.filter((verdict) => verdict.outcome === outcome).length;
   const skipped = Map.groupBy(
@@ -58,7 +58,7 @@ export function summarize(report: Report): Summary {
     warned: count('warned'),
     refused: count('refused'),
     otherObjects: Object.fromEntries(report.otherObjects),
-    unknownKinds: report.judged.filter(({ workload }) => workload.unknownKind).length,
+    unknownKinds: report.reviewed.filter(({ workload }) => workload.unknownKind).length,
     namespaces: report.namespaces,
     warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
     findings: report.findings.length,

@@ -1,4 +1,4 @@
-import { quantity } from '../admission/quantity.ts';
+import { quantity } from '../lib/quantity.ts';
 
 /**
  * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
@@ -23,11 +23,11 @@ function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => num
   return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
 }
 
-export const sum = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
-export const less = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
+export const add = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
+export const subtract = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
 
 /** The sum of many amounts. Adding them two by two would copy the sum once for each. */
-export function sumOf(all: Iterable<Amounts>): Amounts {
+export function addAll(all: Iterable<Amounts>): Amounts {
   const total = new Map<string, number>();
   for (const amounts of all) {
     for (const [name, amount] of Object.entries(amounts)) total.set(name, (total.get(name) ?? 0) + amount);
@@ -36,6 +36,6 @@ export function sumOf(all: Iterable<Amounts>): Amounts {
 }
 
 /** Whether what is asked for is there; of what is not asked for, there may be too little already. */
-export function isThere(asked: Amounts, free: Amounts): boolean {
+export function fits(asked: Amounts, free: Amounts): boolean {
   return Object.entries(asked).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }

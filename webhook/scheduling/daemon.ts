@@ -1,8 +1,8 @@
-import { type LabelledNode, type NodeWish, wantsNode } from './node-selector.ts';
+import { type LabelledNode, matchesNode, type NodeConstraints } from './node-selector.ts';
 import { type Taint, type Toleration, toleratesAll } from './taints.ts';
 
 /** What of a DaemonSet's pod template says which nodes get a pod of it. */
-export interface DaemonTemplate extends NodeWish {
+export interface DaemonTemplate extends NodeConstraints {
   tolerations?: Toleration[] | null;
   hostNetwork?: boolean | null;
   /** A template may name its one node itself. */
@@ -41,5 +41,5 @@ export function wantsDaemonPod(
     ...(template.hostNetwork === true ? [onHostNetwork] : []),
   ];
   if (template.nodeName && template.nodeName !== node.name) return false;
-  return wantsNode(template, node) && toleratesAll(tolerations, node.taints);
+  return matchesNode(template, node) && toleratesAll(tolerations, node.taints);
 }

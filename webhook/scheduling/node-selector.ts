@@ -1,4 +1,4 @@
-import { own } from '../own.ts';
+import { own } from '../lib/own.ts';
 import { matches, type Requirement } from './requirement.ts';
 
 /** All that it names must hold; one that names nothing holds for no node. */
@@ -9,7 +9,7 @@ export interface NodeSelectorTerm {
 }
 
 /** What of a pod, or of a pod template, says which nodes it wants. */
-export interface NodeWish {
+export interface NodeConstraints {
   nodeSelector?: Record<string, string> | null;
   affinity?: {
     nodeAffinity?: {
@@ -20,7 +20,7 @@ export interface NodeWish {
   } | null;
 }
 
-/** What of a node such wishes look at. */
+/** What of a node such constraints look at. */
 export interface LabelledNode {
   name: string;
   labels: Readonly<Record<string, string>>;
@@ -30,10 +30,10 @@ export interface LabelledNode {
  * Whether a node is one that the pod wants: its node selector and its required node affinity both hold. Source:
  * Kubernetes, `component-helpers/scheduling/corev1/nodeaffinity`.
  */
-export function wantsNode(wish: NodeWish, node: LabelledNode): boolean {
-  const selector = Object.entries(wish.nodeSelector ?? {});
+export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
+  const selector = Object.entries(constraints.nodeSelector ?? {});
   if (!selector.every(([key, value]) => own(node.labels, key) === value)) return false;
-  const required = wish.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return !required || matchesTerms(required.nodeSelectorTerms ?? [], node);
 }
 

@@ -1,4 +1,4 @@
-import { type Amounts, amountsOf, sum } from './amounts.ts';
+import { type Amounts, add, amountsOf } from './amounts.ts';
 
 /** What of a container says how much of a node it takes. */
 export interface Asking {
@@ -29,7 +29,7 @@ export function podRequests(spec: RequestingSpec): Amounts {
   const running = new Map<string, number>();
   const sidecars = new Map<string, number>();
   const starting = new Map<string, number>();
-  const add = (to: Map<string, number>, name: string, amount: number): number => {
+  const count = (to: Map<string, number>, name: string, amount: number): number => {
     const total = (to.get(name) ?? 0) + amount;
     to.set(name, total);
     return total;
@@ -38,13 +38,13 @@ export function podRequests(spec: RequestingSpec): Amounts {
     to.set(name, Math.max(to.get(name) ?? 0, amount));
   };
   for (const container of spec.containers ?? []) {
-    for (const [name, amount] of requestsOf(container)) add(running, name, amount);
+    for (const [name, amount] of requestsOf(container)) count(running, name, amount);
   }
   for (const container of spec.initContainers ?? []) {
     for (const [name, amount] of requestsOf(container)) {
       if (container.restartPolicy === 'Always') {
-        add(running, name, amount);
-        raise(starting, name, add(sidecars, name, amount));
+        count(running, name, amount);
+        raise(starting, name, count(sidecars, name, amount));
       } else {
         raise(starting, name, amount + (sidecars.get(name) ?? 0));
       }
@@ -52,5 +52,5 @@ export function podRequests(spec: RequestingSpec): Amounts {
   }
   for (const [name, amount] of running) raise(starting, name, amount);
   const asked = { ...Object.fromEntries(starting), ...amountsOf(spec.resources?.requests) };
-  return { ...sum(asked, amountsOf(spec.overhead)), pods: 1 };
+  return { ...add(asked, amountsOf(spec.overhead)), pods: 1 };
 }

@@ -30,15 +30,15 @@ export function toleratesAll(tolerations: readonly Toleration[], taints: readonl
 function tolerating(tolerations: readonly Toleration[]): (taint: Taint) => boolean {
   const keyOf = (key: string, value: string | undefined, effect: string): string =>
     JSON.stringify([key, value, effect]);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { key = '', operator = '', value = '', effect = '' } of tolerations) {
-    if (operator === 'Exists') told.add(keyOf(key, undefined, effect));
-    else if (operator === '' || operator === 'Equal') told.add(keyOf(key, value, effect));
+    if (operator === 'Exists') reported.add(keyOf(key, undefined, effect));
+    else if (operator === '' || operator === 'Equal') reported.add(keyOf(key, value, effect));
   }
   return ({ key, value = '', effect }) =>
     [key, ''].some((asked) =>
       [effect, ''].some(
-        (over) => told.has(keyOf(asked, undefined, over)) || told.has(keyOf(asked, value, over)),
+        (over) => reported.has(keyOf(asked, undefined, over)) || reported.has(keyOf(asked, value, over)),
       ),
     );
 }

@@ -5,12 +5,12 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { type MutateContext, mutate } from '../admission/mutate.ts';
-import { reviewNamespace } from '../admission/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
-import { CniGateError } from '../errors.ts';
 import { type GateSources, gate } from '../gate/gate.ts';
-import { type MemoryLimits, memoryLimits, serverLimits } from '../limits.ts';
+import { type MutateContext, mutate } from '../inject/mutate.ts';
+import { reviewNamespace } from '../inject/namespace-label.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { type MemoryLimits, memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import type { ClientCertificates } from './client-certificates.ts';
 import { Connections } from './connections.ts';
@@ -44,8 +44,8 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   const { context, metrics, clients, limits = memoryLimits() } = options;
   const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
   metrics.measureBodies(() => bodies.inFlight);
-  const connections = new Connections(limits.connections, serverLimits.answerTimeout, () =>
-    metrics.overload('connections'),
+  const connections = new Connections(limits.connections, serverLimits.answerTimeout, (limit) =>
+    metrics.overload(limit),
   );
   const app = fastify({
     https: {
@@ -82,13 +82,12 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
       clients.check(raw);
     });
   }
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') {
-      throw new CniGateError(
-        'CNI_GATE_REVIEW_MEDIA',
-        `expected a body as it is, got Content-Encoding ${encoding}`,
-      );
+    if (encoding === 'identity') done();
+    else {
+      const message = `expected a body as it is, got Content-Encoding ${encoding}`;
+      done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
     }
   });
   /** Runs a handler while the connection counts as one that is worked for, and within the room of the body. */
@@ -100,22 +99,17 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   app.post<Timed>('/mutate', { bodyLimit: bodyLimit.mutate }, (request) =>
     answering(request, async () => {
       const start = process.hrtime.bigint();
-      const mutation = await mutate(
-        request.body,
-        context(),
-        AbortSignal.timeout(timeToAnswer(request.query.timeout)),
-      );
+      const mutation = await mutate(request.body, context(), timeToAnswer(request.query.timeout));
       const seconds = Number(process.hrtime.bigint() - start) / 1e9;
       metrics.answered('mutate', mutation.decision, seconds);
       logDecision(request.log, 'mutate', mutation, seconds);
       return mutation.review;
     }),
   );
-  app.post<Timed>('/gate', { bodyLimit: bodyLimit.gate }, (request) =>
+  app.post('/gate', { bodyLimit: bodyLimit.gate }, (request) =>
     answering(request, async () => {
       const start = process.hrtime.bigint();
-      const signal = AbortSignal.timeout(timeToAnswer(request.query.timeout));
-      const gated = await gate(request.body, options.gate(), Date.now(), signal);
+      const gated = await gate(request.body, options.gate(), Date.now());
       const seconds = Number(process.hrtime.bigint() - start) / 1e9;
       metrics.answered('gate', gated.decision, seconds);
       logDecision(request.log, 'gate', gated, seconds);

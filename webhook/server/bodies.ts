@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CniGateError, messageOf } from '../errors.ts';
-import { type MemoryLimits, serverLimits } from '../limits.ts';
+import { CniGateError, messageOf } from '../lib/errors.ts';
+import { checkShape } from '../lib/json-shape.ts';
+import { type MemoryLimits, serverLimits } from '../lib/limits.ts';
 import { Budget } from './budget.ts';
 import { heapCostOf } from './json-cost.ts';
 import type { OverloadLimit } from './metrics.ts';
+import { Turns } from './turns.ts';
 
 type Done = (error: Error | null, body?: unknown) => void;
 
@@ -23,14 +24,14 @@ interface Arrival {
 }
 
 /** Room that a parsed body takes until its call is answered. */
-interface Room {
+interface Reservation {
   bytes: number;
   /** A handler has it, and gives it back. */
   taken: boolean;
 }
 
 /** How often bodies that arrive slowly are looked for while others wait. */
-const lookEvery = 100;
+const slowInterval = 100;
 
 /**
  * Reads and parses the bodies of admission calls within two budgets: one for texts, one for what they are parsed into.
@@ -40,9 +41,10 @@ export class Bodies {
   readonly #texts: Budget;
   readonly #parsed: Budget;
   readonly #overload: (limit: OverloadLimit) => void;
+  readonly #turns = new Turns({ time: serverLimits.turn });
   readonly #arriving = new Set<Arrival>();
-  readonly #rooms = new WeakMap<object, Room>();
-  #look: NodeJS.Timeout | undefined;
+  readonly #reservations = new WeakMap<object, Reservation>();
+  #slowTimer: NodeJS.Timeout | undefined;
 
   /** @param overload told of each call that a limit stops */
   constructor(limits: Pick<MemoryLimits, 'texts' | 'parsed'>, overload: (limit: OverloadLimit) => void) {
@@ -62,14 +64,14 @@ export class Bodies {
    * @param request as it was parsed
    */
   async answering<T>(request: { body: unknown }, handler: () => T | Promise<T>): Promise<T> {
-    const room = this.#rooms.get(request);
-    if (room) room.taken = true;
+    const reservation = this.#reservations.get(request);
+    if (reservation) reservation.taken = true;
     try {
       return await handler();
     } finally {
       // Fastify keeps the request until its answer is written: the next body must not be parsed beside this one
       request.body = undefined;
-      if (room) this.#parsed.give(room.bytes);
+      if (reservation) this.#parsed.give(reservation.bytes);
     }
   }
 
@@ -101,8 +103,8 @@ export class Bodies {
       this.#receive(request, payload, size, limit, done);
       return;
     }
-    void this.#wait(this.#texts, size, payload).then((room) => {
-      if (room) this.#receive(request, payload, size, limit, done);
+    void this.#wait(this.#texts, size, payload).then((reservation) => {
+      if (reservation) this.#receive(request, payload, size, limit, done);
       else this.#busy(payload, 'text', done);
     });
   }
@@ -144,7 +146,9 @@ export class Bodies {
     const whole = (): void => {
       payload.off('data', take).off('end', whole).off('close', gone);
       this.#arriving.delete(arrival);
-      this.#estimate(request, payload, text?.subarray(0, received) ?? Buffer.alloc(0), size, done);
+      const whose = payload.socket.remoteAddress;
+      const all = text?.subarray(0, received) ?? Buffer.alloc(0);
+      this.#turns.run(() => this.#estimate(request, payload, all, size, done), whose);
     };
     // it may be gone since it began to wait
     if (payload.destroyed) {
@@ -161,34 +165,35 @@ export class Bodies {
       if (text.length === 0) throw emptyBody();
       bytes = heapCostOf(text, serverLimits.depth);
       if (bytes > this.#parsed.largest) {
-        this.#overload('cost');
         throw tooCostly(bytes, this.#parsed.largest);
       }
+      checkShape(text);
     } catch (error) {
+      if (error instanceof CniGateError && error.code === 'CNI_GATE_REVIEW_TOO_LARGE') this.#overload('cost');
       this.#texts.give(size);
       done(error as Error);
       return;
     }
     const parse = (): void => {
       this.#texts.give(size);
-      const room: Room = { bytes, taken: false };
+      const reservation: Reservation = { bytes, taken: false };
       try {
         const body: unknown = JSON.parse(text.toString());
-        this.#rooms.set(request, room);
+        this.#reservations.set(request, reservation);
         done(null, body);
       } catch (error) {
         done(notJson(error));
       }
       // handlers run within `done`; where none did, nobody else gives it back
-      if (!room.taken) this.#parsed.give(bytes);
+      if (!reservation.taken) this.#parsed.give(bytes);
     };
     if (this.#parsed.tryTake(bytes)) {
       parse();
       return;
     }
-    void this.#wait(this.#parsed, bytes, payload).then((room) => {
-      if (room) {
-        parse();
+    void this.#wait(this.#parsed, bytes, payload).then((reservation) => {
+      if (reservation) {
+        this.#turns.run(parse, payload.socket.remoteAddress);
         return;
       }
       this.#texts.give(size);
@@ -197,31 +202,29 @@ export class Bodies {
   }
 
   async #wait(budget: Budget, bytes: number, payload: IncomingMessage): Promise<boolean> {
-    this.#lookForSlow();
+    this.#watchSlow();
     // who went away must not stand in line
     const over = new AbortController();
     const stop = (): void => over.abort();
-    const late = setTimeout(stop, serverLimits.roomWait);
+    const late = setTimeout(stop, serverLimits.memoryWait);
     payload.socket.once('close', stop);
-    const room = await budget.take(bytes, over.signal);
+    const reservation = await budget.take(bytes, over.signal);
     clearTimeout(late);
     payload.socket.off('close', stop);
-    // a line of large bodies must not be parsed in one go: others have their turn in between
-    await nextTurn();
-    return room;
+    return reservation;
   }
 
   /** While others wait for room, bodies that arrive slowly have to give theirs back. */
-  #lookForSlow(): void {
-    this.#look ??= setInterval(() => {
+  #watchSlow(): void {
+    this.#slowTimer ??= setInterval(() => {
       if (this.#texts.waiting === 0) {
-        clearInterval(this.#look);
-        this.#look = undefined;
+        clearInterval(this.#slowTimer);
+        this.#slowTimer = undefined;
         return;
       }
       const slow = performance.now() - serverLimits.slowBody;
       for (const arrival of this.#arriving) if (arrival.since < slow) arrival.cut();
-    }, lookEvery).unref();
+    }, slowInterval).unref();
   }
 
   /** Answers when the rest of the body has come, and is thrown away: a client that still writes would not read it. */
@@ -255,10 +258,10 @@ const tooLarge = (limit: number): CniGateError =>
 
 const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
 
-const tooCostly = (bytes: number, most: number): CniGateError =>
+const tooCostly = (bytes: number, max: number): CniGateError =>
   new CniGateError(
     'CNI_GATE_REVIEW_TOO_LARGE',
-    `the body has so many lists, objects and values that it may take ${mebibytes(bytes)} MiB of memory; the server has ${mebibytes(most)} MiB for one call`,
+    `the body has so many lists, objects and values that it may take ${mebibytes(bytes)} MiB of memory; the server has ${mebibytes(max)} MiB for one call`,
   );
 
 const notJson = (error: unknown): CniGateError =>

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { namesIn } from '../../certs/names.ts';
 import { readCertificates } from '../../certs/read.ts';
-import { CniGateError } from '../errors.ts';
-import { LiveFiles, type LiveFilesOptions } from '../files/live.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { LiveFiles, type LiveFilesOptions } from '../lib/live-files.ts';
 
 /**
  * The certificates that whoever calls must show. The API server shows one only where its AdmissionConfiguration
@@ -24,11 +24,11 @@ export class ClientCertificates {
   constructor(
     file: string,
     names: readonly string[] | undefined,
-    told: Pick<LiveFilesOptions<string>, 'onReload' | 'onError' | 'interval'>,
+    reported: Pick<LiveFilesOptions<string>, 'onReload' | 'onError' | 'interval'>,
   ) {
     this.#names = names;
     this.#file = new LiveFiles({
-      ...told,
+      ...reported,
       paths: [file],
       unreadable: 'CNI_GATE_TLS_UNREADABLE',
       parse: ([pem = '']) => {

@@ -1,5 +1,7 @@
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { handshakesPerTurn, mostPipelined } from '../lib/limits.ts';
+import { Turns } from './turns.ts';
 
 interface Connection {
   socket: Socket;
@@ -8,7 +10,11 @@ interface Connection {
   state: 'new' | 'idle' | 'busy';
   /** When it came into this state, in milliseconds of `performance.now()`. */
   since: number;
+  /** Requests that have no answer yet. */
+  open: number;
 }
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Bounds the connections of a server. At the bound a new connection replaces the one that is missed least, so that
@@ -19,11 +25,15 @@ interface Connection {
  * 3. the one that has been idle for longest after an answer.
  *
  * Within each group, those of the address that has the most connections go first. Where all others are being answered, the new one is closed.
+ *
+ * Requests that are sent one behind the other, without waiting for answers, are bounded as well: Node takes up all that
+ * have come before it looks at anybody else. Go's HTTP client, and so the API server, sends one at a time.
  */
 export class Connections {
-  readonly #most: number;
+  readonly #max: number;
   readonly #answerTimeout: number;
-  readonly #closed: () => void;
+  readonly #closed: (limit: 'connections' | 'pipelined') => void;
+  readonly #turns = new Turns({ count: handshakesPerTurn });
   readonly #open = new Map<Socket, Connection>();
   readonly #perAddress = new Map<string, number>();
   /** A TLS socket has the ports of the socket below it. */
@@ -31,12 +41,12 @@ export class Connections {
   readonly #bySocket = new WeakMap<Socket, Connection>();
 
   /**
-   * @param most connections at the same time
+   * @param max connections at the same time
    * @param answerTimeout milliseconds within which every answer is made and read
-   * @param closed told of each connection that is closed because of the bound
+   * @param closed told of each connection that is closed because of a bound
    */
-  constructor(most: number, answerTimeout: number, closed: () => void) {
-    this.#most = most;
+  constructor(max: number, answerTimeout: number, closed: (limit: 'connections' | 'pipelined') => void) {
+    this.#max = max;
     this.#answerTimeout = answerTimeout;
     this.#closed = closed;
   }
@@ -46,8 +56,24 @@ export class Connections {
   }
 
   /** Bounds the connections of a server that does not listen yet. */
-  bound(server: Pick<HttpServer, 'on'>): void {
-    server.on('connection', (socket: Socket) => this.#add(socket));
+  bound(server: Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>): void {
+    const handlers = server.listeners('request') as Handler[];
+    server.removeAllListeners('request');
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (this.#admits(request.socket)) for (const handle of handlers) handle(request, response);
+    });
+    const takers = server.listeners('connection') as ((socket: Socket) => void)[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      this.#add(socket);
+      // it may break while it waits
+      const ignore = (): void => {};
+      socket.on('error', ignore);
+      this.#turns.run(() => {
+        socket.off('error', ignore);
+        if (!socket.destroyed) for (const take of takers) take.call(server, socket);
+      }, socket.remoteAddress);
+    });
     server.on('secureConnection', (socket: Socket) => {
       const connection = this.#byPeer.get(peerOf(socket));
       if (connection) this.#bySocket.set(socket, connection);
@@ -61,7 +87,24 @@ export class Connections {
 
   /** An answer on this connection was written. */
   answered(request: IncomingMessage): void {
+    const connection = this.#bySocket.get(request.socket);
+    if (connection) connection.open -= 1;
     this.#enter(request, 'idle');
+  }
+
+  /** Whether a request is taken up; its connection is closed where it is not. */
+  #admits(socket: Socket): boolean {
+    const connection = this.#bySocket.get(socket);
+    if (!connection) return true;
+    // what came in one piece with a request that was too much is still handed over
+    if (socket.destroyed) return false;
+    if (connection.open < mostPipelined) {
+      connection.open += 1;
+      return true;
+    }
+    this.#closed('pipelined');
+    socket.destroy();
+    return false;
   }
 
   #enter({ socket }: IncomingMessage, state: Connection['state']): void {
@@ -73,10 +116,10 @@ export class Connections {
 
   #add(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
-    const connection: Connection = { socket, address, state: 'new', since: performance.now() };
-    if (this.#open.size >= this.#most) {
+    const connection: Connection = { socket, address, state: 'new', since: performance.now(), open: 0 };
+    if (this.#open.size >= this.#max) {
       const victim = this.#leastMissed();
-      this.#closed();
+      this.#closed('connections');
       if (!victim) {
         socket.destroy();
         return;

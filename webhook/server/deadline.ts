@@ -1,4 +1,4 @@
-import { parseDuration } from '../config/duration.ts';
+import { parseDuration } from '../../validator/shared/duration.ts';
 
 /** The API server's own limits on `timeoutSeconds`: 1 to 30, default 10. */
 const defaultTimeout = 10_000;

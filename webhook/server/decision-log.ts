@@ -17,7 +17,7 @@ interface Asked {
 const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 
 /** Outcomes that somebody should hear of. */
-const told = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
+const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
  * One line for each decision: who, what came of it and why. Pods may hold secrets in their environment, so
@@ -46,7 +46,7 @@ export function logDecision(
     warnings,
     seconds,
   };
-  if (told.has(outcome)) log.warn(line, message ?? warnings[0]);
+  if (reported.has(outcome)) log.warn(line, message ?? warnings[0]);
   else log.info(line, `${subjects[webhook]} reviewed`);
   if (operations.length > 0) log.debug({ uid: request.uid, patch: operations }, 'patch');
 }

@@ -6,7 +6,7 @@ import type {
   FastifyRequest,
   RouteGenericInterface,
 } from 'fastify';
-import { CniGateError, type ErrorCode, messageOf } from '../errors.ts';
+import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 import type { Metrics } from './metrics.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { CniGateError, errnoOf, messageOf } from '../errors.ts';
+import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 
 /** What is asked of a Fastify instance here, over HTTP or HTTPS. */
 interface Listener {

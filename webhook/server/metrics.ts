@@ -1,14 +1,25 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Answerable } from '../admission/respond.ts';
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 
 /** A decision takes tens of microseconds, a call that waits for the cluster up to the API server's 30 seconds. */
 const durationBuckets = [
   50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
 ];
 
+/** Milliseconds between two looks at the event loop, as prom-client has it for its own metrics. */
+const loopResolution = 10;
+
 /** A limit that stopped somebody. */
-export type OverloadLimit = 'text' | 'parsed' | 'slow-body' | 'cost' | 'connections' | 'ops-connections';
+export type OverloadLimit =
+  | 'text'
+  | 'parsed'
+  | 'slow-body'
+  | 'cost'
+  | 'connections'
+  | 'ops-connections'
+  | 'pipelined';
 
 /** Every metric of the server. Names follow https://prometheus.io/docs/practices/naming/. */
 export class Metrics {
@@ -94,6 +105,23 @@ export class Metrics {
       registers: [this.registry],
       collect() {
         for (const [form, bytes] of Object.entries(inFlight())) this.set({ form }, bytes);
+      },
+    });
+  }
+
+  /**
+   * Begins to measure for how long at the most the server answered nobody. For a server that serves: what blocks its
+   * start keeps nobody waiting. Unlike `nodejs_eventloop_lag_max_seconds` the value is not lost to whoever scrapes first.
+   */
+  measureEventLoop(): void {
+    const delays = monitorEventLoopDelay({ resolution: loopResolution });
+    delays.enable();
+    new Gauge({
+      name: 'cni_gate_event_loop_delay_max_seconds',
+      help: 'The longest time for which the server could answer nobody since it serves, with 10 ms for the measurement.',
+      registers: [this.registry],
+      collect() {
+        this.set(delays.max / 1e9);
       },
     });
   }

@@ -1,9 +1,8 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import type { ErrorCode } from '../errors.ts';
-import { opsLimits } from '../limits.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
-import { sharedFor } from './shared-for.ts';
 
 /** What the kubelet and Prometheus ask, on a plain port of its own. */
 export interface OpsOptions {
@@ -28,8 +27,8 @@ export function buildOps(options: OpsOptions): FastifyInstance {
       connectionsCheckingInterval: opsLimits.requestTimeout,
     },
   });
-  const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, () =>
-    options.metrics.overload('ops-connections'),
+  const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, (limit) =>
+    options.metrics.overload(limit === 'connections' ? 'ops-connections' : limit),
   );
   connections.bound(app.server);
   app.addHook('onResponse', (request, _reply, done) => {
@@ -50,4 +49,32 @@ export function buildOps(options: OpsOptions): FastifyInstance {
     return reply.code(404).send({ code: 'CNI_GATE_NOT_FOUND' satisfies ErrorCode, message });
   });
   return app;
+}
+
+/**
+ * Makes a value for all who ask at about the same time: who asks while it is made gets the same, and so does who asks
+ * before it is too old.
+ *
+ * @param age milliseconds from the end of the making
+ * @param make not called again before it has ended
+ */
+export function sharedFor<T>(age: number, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  let until = Number.POSITIVE_INFINITY;
+  return () => {
+    if (made && performance.now() < until) return made;
+    until = Number.POSITIVE_INFINITY;
+    const begun = make();
+    made = begun;
+    begun.then(
+      () => {
+        until = performance.now() + age;
+      },
+      () => {
+        // the next who asks tries again
+        until = 0;
+      },
+    );
+    return begun;
+  };
 }

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Policy } from '../config/policy.ts';
 import { countStates } from '../readiness/count.ts';
 import { states } from '../readiness/state.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from '../view/cluster-view.ts';
 
 /**
  * Measures the readiness of nodes and the pods that are held, each time the metrics are asked for; docs/reference/metrics.md
@@ -11,7 +11,7 @@ import type { ClusterView } from './cluster-view.ts';
 export function measureReadiness(
   registry: Registry,
   policy: () => Policy,
-  { readiness, waiting, unsynced }: Pick<ClusterView, 'readiness' | 'waiting' | 'unsynced'>,
+  { readiness, pending, unsynced }: Pick<ClusterView, 'readiness' | 'pending' | 'unsynced'>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -43,7 +43,7 @@ export function measureReadiness(
       this.remove();
       if (unsynced() !== undefined) return;
       let held = 0;
-      for (const { refused } of waiting()) if (refused !== undefined) held += 1;
+      for (const { refused } of pending()) if (refused !== undefined) held += 1;
       this.set(held);
     },
   });

@@ -3,15 +3,16 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
-import { opsLimits } from '../limits.ts';
+import { opsLimits } from '../lib/limits.ts';
+import type { ClusterView } from '../view/cluster-view.ts';
+import { viewOfFile, viewOfFlag } from '../view/from-file.ts';
 import { buildApp } from './app.ts';
 import { ClientCertificates } from './client-certificates.ts';
-import type { ClusterView } from './cluster-view.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import { buildOps } from './ops.ts';
 import { measureReadiness } from './readiness-metrics.ts';
-import { reloadsToldTo } from './reloads.ts';
+import { reloadListeners } from './reloads.ts';
 import { tellReadiness } from './tell-readiness.ts';
 import {
   type CertificateEvents,
@@ -19,7 +20,6 @@ import {
   type CertificateSource,
   secureOptions,
 } from './tls.ts';
-import { viewOfFile, viewOfFlag } from './view-of-file.ts';
 
 export interface ServeOptions {
   log: FastifyBaseLogger;
@@ -80,14 +80,14 @@ export interface RunningServer {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log } = options;
   const metrics = new Metrics();
-  const told = reloadsToldTo(metrics, log, options.interval);
+  const reload = reloadListeners(metrics, log, options.interval);
   const policies: { value: Policy; close?: () => void } =
     options.config === undefined
       ? { value: readPolicy(undefined, options.image) }
       : livePolicy(
           options.config,
           options.image,
-          told('configuration', () => cluster?.policyChanged?.()),
+          reload('configuration', () => cluster?.policyChanged?.()),
         );
   // a profile that does not exist is told at the start, not by refusing every pod
   if (options.profile !== undefined) policies.value.join(options.profile);
@@ -98,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       : new ClientCertificates(
           options.clientCa,
           options.clientName,
-          told('client-ca', () => swap()),
+          reload('client-ca', () => swap()),
         );
   let [certificate, app]: [CertificateSource?, ReturnType<typeof buildApp>?] = [];
   let cluster: ClusterView | undefined;
@@ -121,7 +121,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
   try {
     const opsPort = await listen(ops, options.host, options.opsPort, '--ops-port');
-    const certificateTold = told('certificate');
+    const certificateReload = reload('certificate');
     const { registry } = metrics;
     const { signal = new AbortController().signal } = options;
     certificate = await options.certificate(
@@ -129,9 +129,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         onReload: (pair) => {
           swap();
           metrics.certificateExpires(pair.notAfter);
-          certificateTold.onReload();
+          certificateReload.onReload();
         },
-        onError: certificateTold.onError,
+        onError: certificateReload.onError,
       },
       {
         registry,
@@ -148,7 +148,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       options.cluster?.({ registry, log, policy: () => policies.value }) ??
       (options.clusterState === undefined
         ? viewOfFlag(options.profile)
-        : viewOfFile(options.clusterState, options.profile, told('cluster-state')));
+        : viewOfFile(options.clusterState, options.profile, reload('cluster-state')));
     cluster = view;
     measureReadiness(registry, () => policies.value, view);
     void tellReadiness(log, () => policies.value, view);
@@ -169,6 +169,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     });
     const { server } = app;
     const port = await listen(app, options.host, options.port, '--port');
+    metrics.measureEventLoop();
     log.info({ port, opsPort, profiles: [...policies.value.profiles.keys()] }, 'serving admission reviews');
     return {
       port,

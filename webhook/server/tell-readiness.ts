@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Policy } from '../config/policy.ts';
 import { countStates } from '../readiness/count.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from '../view/cluster-view.ts';
 
 /**
  * Logs once what is known of the nodes, when all was listed: how many, and how many are in which state for each

@@ -5,8 +5,8 @@ import { createAuthority } from '../../certs/authority.ts';
 import { checkPair } from '../../certs/pair.ts';
 import { renewalDue } from '../../certs/renewal.ts';
 import { issueServing } from '../../certs/serving.ts';
-import { CniGateError } from '../errors.ts';
-import { LiveFiles } from '../files/live.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { LiveFiles } from '../lib/live-files.ts';
 
 /** A serving certificate (a chain, the leaf first) and its key, in PEM. */
 export interface CertificatePair {

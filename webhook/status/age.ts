@@ -52,6 +52,6 @@ export function ageText(milliseconds: number): string {
     rest %= size;
     return { count, letter };
   });
-  const told = parts.filter(({ count }, at) => at === 0 || count > 0);
-  return told.map(({ count, letter }) => `${count}${letter}`).join('');
+  const reported = parts.filter(({ count }, at) => at === 0 || count > 0);
+  return reported.map(({ count, letter }) => `${count}${letter}`).join('');
 }

@@ -1,14 +1,14 @@
 import type { Policy } from '../config/policy.ts';
-import { profileLabel, webhookConfiguration } from '../names.ts';
+import { profileLabel, webhookConfiguration } from '../lib/names.ts';
+import { timeText } from '../lib/time-text.ts';
 import { noneYet } from '../readiness/count.ts';
 import { open, type State } from '../readiness/state.ts';
-import { timeText } from '../time-text.ts';
 import type { PodFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { daemonSetsOf, type NamedDaemonSet, type OptedIn, profilesInUse } from './in-use.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
 import type {
-  DaemonSetStatus,
+  DaemonSetSummary,
   Fault,
   HeldPod,
   NodeStatus,
@@ -51,7 +51,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
-  const daemonSets: DaemonSetStatus[] = [];
+  const daemonSets: DaemonSetSummary[] = [];
   const nodes: (NodeStatus & { inUse: boolean })[] = [];
   for (const [key, named] of daemonSetsOf(policy)) {
     const { daemonSet } = named;
@@ -62,9 +62,9 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     if (!exists) faults.push(missing(key, named, profiles));
     const counts = noneYet();
     for (const node of nodeNames) {
-      const standing = readiness.standing(daemonSet, node, now, policy.gate.startupGrace);
-      if (standing === undefined) continue;
-      const { state, since, pod, lacks: why } = standing;
+      const found = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
+      if (found === undefined) continue;
+      const { state, since, pod, reason: why } = found;
       counts[state] += 1;
       if (!all && open.has(state)) continue;
       nodes.push({ node, daemonSet: key, state, since: textOf(since), pod: pod ?? null, why, inUse });
@@ -98,7 +98,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
         (one, other) =>
           rank(one) - rank(other) || compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet),
       )
-      .map(({ inUse: _, ...told }) => told),
+      .map(({ inUse: _, ...reported }) => reported),
     heldPods,
     unprovedPods,
     faults,
@@ -130,11 +130,11 @@ function installationFaults(
 
 function notInstalled(namespaces: OptedIn[]): Fault {
   const names = namespaces.map(({ name }) => name);
-  const told =
+  const reported =
     names.length === 0
       ? ''
       : ` Namespaces that opted in are not looked after: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' and others' : ''}.`;
-  const message = `cni-gate is not installed: this cluster has no webhook configuration, Service or Deployment of it.${told} To install it: https://github.com/cni-gate/cni-gate/blob/main/docs/guides/install.md`;
+  const message = `cni-gate is not installed: this cluster has no webhook configuration, Service or Deployment of it.${reported} To install it: https://github.com/cni-gate/cni-gate/blob/main/docs/guides/install.md`;
   return { code: 'CNI_GATE_NOT_INSTALLED', message };
 }
 

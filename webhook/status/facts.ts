@@ -1,7 +1,7 @@
 import type { Policy } from '../config/policy.ts';
 import type { Readiness } from '../readiness/readiness.ts';
-import type { Room } from '../steer/room.ts';
-import type { WaitingPod } from '../steer/waiting.ts';
+import type { NodeUsage } from '../steer/node-usage.ts';
+import type { PendingPod } from '../steer/pending-pod.ts';
 import type { InstallationFacts } from './installation/facts.ts';
 import type { WebhookRules } from './installation/webhook-rules.ts';
 import type { ProbeFacts } from './probe/facts.ts';
@@ -25,7 +25,7 @@ export interface Hold {
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
   nominated: string;
   /** All of it that says where it could go. */
-  pod: WaitingPod;
+  pod: PendingPod;
 }
 
 /** That a node was named for a pod. */
@@ -36,9 +36,9 @@ export interface Nominated {
 }
 
 /** What is asked for only where pods are held. */
-export interface HeldKnowledge {
+export interface HeldPodFacts {
   /** What is taken of a node; undefined where that is not known. */
-  room?: (node: string) => Room | undefined;
+  usage?: (node: string) => NodeUsage | undefined;
   /** The last nomination of a pod, by its UID; undefined where there was none, or that is not known. */
   lastNomination?: (uid: string) => Nominated | undefined;
 }
@@ -85,7 +85,7 @@ export interface SchedulerFacts {
 }
 
 /** All that a status is made of. */
-export interface StatusFacts extends HeldKnowledge {
+export interface StatusFacts extends HeldPodFacts {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;

@@ -8,8 +8,8 @@ export function headline(status: Omit<Status, 'headline'>): string {
     case 'well': {
       const unknown = installation.filter(({ inOrder }) => inOrder === null);
       if (unknown.length === 0) return 'All is well.';
-      const told = unknown.map(({ object, what }) => `${object} (${what})`);
-      return `All is well, as far as it is known. Not known: ${told.join('; ')}.`;
+      const reported = unknown.map(({ object, what }) => `${object} (${what})`);
+      return `All is well, as far as it is known. Not known: ${reported.join('; ')}.`;
     }
     case 'not-known':
       return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;

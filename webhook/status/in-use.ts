@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
-import { CniGateError } from '../errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import type { Fault, Status } from './model.ts';
 
 /** A namespace that opted in. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
 import type { ProbeFacts } from './probe/facts.ts';
@@ -49,7 +49,7 @@ export interface ProbeStatus {
 export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
 /** A DaemonSet that brings a network. */
-export interface DaemonSetStatus {
+export interface DaemonSetSummary {
   namespace: string;
   name: string;
   /** Of the configuration, those that name it. */
@@ -84,7 +84,7 @@ export interface NodeStatus {
  * - `due`: there is a node for it, and it is sent soon;
  * - `ignored`: it was sent, the scheduler did not bind it there, and steering pauses;
  * - `leaving`: it is being deleted;
- * - `unwieldy`: it asks for too much of its node;
+ * - `too-large`: it asks for too much of its node;
  * - `not-known`: that would need what status may not read.
  */
 export interface Unsent {
@@ -96,7 +96,7 @@ export interface Unsent {
     | 'due'
     | 'ignored'
     | 'leaving'
-    | 'unwieldy'
+    | 'too-large'
     | 'not-known';
   /** The reason for people, with what it is about. */
   why: string;
@@ -151,7 +151,7 @@ export interface Status {
   namespaces: { name: string; profile: string; pods: ProofCounts }[];
   /** What came of the checks of all these pods. */
   pods: ProofCounts;
-  daemonSets: DaemonSetStatus[];
+  daemonSets: DaemonSetSummary[];
   /** Where a DaemonSet is not ready; with `--all` everywhere. */
   nodes: NodeStatus[];
   heldPods: HeldPod[];

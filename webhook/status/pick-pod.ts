@@ -1,18 +1,18 @@
-import { exemption } from '../admission/exempt.ts';
 import type { Pod } from '../admission/pod.ts';
-import { readStatus } from '../admission/status.ts';
 import type { Policy } from '../config/policy.ts';
-import { waitsBy } from '../gate/pending.ts';
+import { waitsBy } from '../gate/gate-pod.ts';
 import { type Refused, refusedFor } from '../gate/refusal.ts';
-import { optOutValue, profileLabel } from '../names.ts';
-import { own } from '../own.ts';
-import { type ApiWaitingPod, pickWaiting, type WaitingPod } from '../steer/waiting.ts';
+import { exemption } from '../inject/exempt.ts';
+import { readStatus } from '../inject/status-annotation.ts';
+import { optOutValue, profileLabel } from '../lib/names.ts';
+import { own } from '../lib/own.ts';
+import { type ApiPendingPod, type PendingPod, toPendingPod } from '../steer/pending-pod.ts';
 import type { Hold, PodFacts } from './facts.ts';
 import { type ProofState, proofState, type RunningStatus, unproved } from './proof.ts';
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiWaitingPod & {
+  ApiPendingPod & {
     spec: { nodeName?: string };
     status?: RunningStatus;
   };
@@ -28,7 +28,7 @@ export interface Exempting {
 export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
   const { namespace = '', name } = pod.metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
-  const held = refused !== undefined && holdOf(pickWaiting(pod), refused);
+  const held = refused !== undefined && holdOf(toPendingPod(pod), refused);
   const exempt = whyExempt(pod, exempting);
   const without = exempt === undefined ? unproved(pod, pod.status ?? {}) : undefined;
   const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, pod.status ?? {}));
@@ -44,7 +44,7 @@ export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
   };
 }
 
-const holdOf = (pod: WaitingPod, { node, why }: Refused): Hold => ({
+const holdOf = (pod: PendingPod, { node, why }: Refused): Hold => ({
   refused: node,
   why,
   since: pod.heldSince,

@@ -1,8 +1,8 @@
-import { exitCode } from '../../validator/exit-codes.ts';
+import { exitCode } from '../../validator/shared/contract.ts';
 import type { Pod } from '../admission/pod.ts';
-import { readStatus } from '../admission/status.ts';
-import { isErrorCode } from '../errors.ts';
-import { statusAnnotation, validatorContainer } from '../names.ts';
+import { readStatus } from '../inject/status-annotation.ts';
+import { isErrorCode } from '../lib/errors.ts';
+import { statusAnnotation, validatorContainer } from '../lib/names.ts';
 
 /**
  * Why a pod that runs was not proved:
@@ -51,7 +51,7 @@ export interface RunningStatus {
 
 /**
  * Why a pod of a namespace that opted in runs without a proof; undefined where it was proved, where nothing has to be,
- * and while nothing of it but our container runs. While a pod's sandbox is made again its phase is Pending and its
+ * and while nothing of it but our container runs. While a pod's sandbox is recreated its phase is Pending and its
  * containers wait, so an earlier run is not held against it.
  */
 export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined {
@@ -109,8 +109,8 @@ const endedBy = ({ exitCode: code }: Terminated): 'failed' | 'waiting' =>
 function isPass({ exitCode: code, message }: Terminated): boolean {
   if (code !== exitCode.proved) return false;
   try {
-    const told: { code?: unknown } | null = JSON.parse(message ?? 'null');
-    return told?.code === undefined || told.code === exitCode.proved;
+    const reported: { code?: unknown } | null = JSON.parse(message ?? 'null');
+    return reported?.code === undefined || reported.code === exitCode.proved;
   } catch {
     // the validator of a mesh writes what it likes
     return true;

@@ -35,7 +35,7 @@ export function layTable(
 ): string[] {
   const filled = rows.map((row) => row.map((cell) => cell || '-'));
   const widths = head.map((name, at) =>
-    filled.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), name.length),
+    filled.reduce((max, row) => Math.max(max, row[at]?.length ?? 0), name.length),
   );
   const columns = [...head.keys()];
   const line = (row: readonly string[], some: readonly number[]): string =>
@@ -65,8 +65,8 @@ export function layTable(
   /** It has its column's name before it where there are several. */
   function sentenceBelow(text: string, name: string): string[] {
     if (text === '-') return [];
-    const told = sentences > 1 ? `${name.toLowerCase()}: ${text}` : text;
-    return wrap(indent + told, width, `${indent}  `).map((part) => emphasis(part, name));
+    const columnsShown = sentences > 1 ? `${name.toLowerCase()}: ${text}` : text;
+    return wrap(indent + columnsShown, width, `${indent}  `).map((part) => emphasis(part, name));
   }
 }
 
@@ -76,8 +76,8 @@ const lineWidth = (columns: readonly number[], widths: readonly number[]): numbe
 /** Columns by the line that they go to: as few lines as can be, and all about as long. */
 function fold(columns: readonly number[], widths: readonly number[], width: number): number[][] {
   const widest = foldInto(columns, widths, width);
-  for (let less = Math.ceil(width / 2); less < width; less += 1) {
-    const groups = foldInto(columns, widths, less);
+  for (let shrinkable = Math.ceil(width / 2); shrinkable < width; shrinkable += 1) {
+    const groups = foldInto(columns, widths, shrinkable);
     if (groups.length === widest.length) return groups;
   }
   return widest;
@@ -88,8 +88,8 @@ function foldInto(columns: readonly number[], widths: readonly number[], width: 
   const groups: number[][] = [];
   for (const column of columns) {
     const last = groups.at(-1);
-    const room = width - (groups.length > 1 ? indent.length : 0);
-    if (last !== undefined && lineWidth([...last, column], widths) <= room) last.push(column);
+    const available = width - (groups.length > 1 ? indent.length : 0);
+    if (last !== undefined && lineWidth([...last, column], widths) <= available) last.push(column);
     else groups.push([column]);
   }
   return groups;

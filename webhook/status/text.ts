@@ -1,10 +1,10 @@
-import { clean } from '../clean.ts';
-import { statusRole } from '../names.ts';
+import { clean } from '../lib/clean.ts';
+import { statusRole } from '../lib/names.ts';
 import { states } from '../readiness/state.ts';
 import { ageText } from './age.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
-import type { DaemonSetStatus, Status } from './model.ts';
+import type { DaemonSetSummary, Status } from './model.ts';
 import { proofStates } from './proof.ts';
 import type { ProofCounts } from './proof-counts.ts';
 import { type Cell, layTable } from './table.ts';
@@ -40,7 +40,7 @@ export function statusText(
 ): string {
   const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
     status;
-  const most = all ? Number.POSITIVE_INFINITY : mostRows;
+  const max = all ? Number.POSITIVE_INFINITY : mostRows;
   const width = Math.max(asked, leastWidth);
   const emphasis = emphasisBy(paint);
   const since = (text: string | null): Cell => withAge(text, time);
@@ -62,27 +62,27 @@ export function statusText(
     ...table(
       ['VERB', 'MODE', 'IN FORCE', 'WHY'],
       verbs.map(({ verb, mode, inForce, why }) => [verb, mode, yesOrNo(inForce), why]),
-      most,
+      max,
     ),
     ...table(
       ['INSTALLATION', 'IN ORDER', 'WHAT'],
       installation
         .filter(({ inOrder }) => all || inOrder !== true)
         .map(({ object, inOrder, what }) => [object, yesOrNo(inOrder), what]),
-      most,
+      max,
     ),
     ...table(
       ['DAEMONSET', 'PROFILES', 'IN USE', ...states.map((state) => state.toUpperCase())],
       daemonSets.map(daemonSetRow),
-      most,
+      max,
       0,
     ),
     ...table(
       ['NODE', 'DAEMONSET', 'STATE', 'SINCE', 'POD', 'WHY'],
       nodes.map((node) => [node.node, node.daemonSet, node.state, since(node.since), node.pod, node.why]),
-      most,
+      max,
     ),
-    ...proofTable(status, table, most),
+    ...proofTable(status, table, max),
     ...table(
       ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO', 'WHY', 'NOT SENT'],
       heldPods.map((pod) => [
@@ -93,18 +93,18 @@ export function statusText(
         pod.why,
         pod.unsent?.why ?? null,
       ]),
-      most,
+      max,
       2,
     ),
     ...table(
       ['POD WITHOUT PROOF', 'NODE', 'WHY'],
       unprovedPods.map(({ namespace, name, node, why }) => [`${namespace}/${name}`, node, why]),
-      most,
+      max,
     ),
     ...table(
       ['FAULT'],
       faults.map(({ code, message }) => [`${message} (${code})`]),
-      most,
+      max,
     ),
     ...(verbs.some(({ inForce }) => inForce === null)
       ? ['', `ClusterRole ${statusRole} has the rights to all that is not known here.`]
@@ -119,8 +119,8 @@ export function statusText(
 /** How many pods are in which state of their check; nothing where there are no pods. */
 function proofTable(
   { namespaces, pods }: Status,
-  table: (head: string[], rows: Cell[][], most: number, sentences: number) => Line[],
-  most: number,
+  table: (head: string[], rows: Cell[][], max: number, sentences: number) => Line[],
+  max: number,
 ): Line[] {
   const row = (name: string, counts: ProofCounts): Cell[] => [
     name,
@@ -128,7 +128,7 @@ function proofTable(
   ];
   const some = namespaces.filter(({ pods: counts }) => Object.values(counts).some((count) => count > 0));
   if (some.length === 0) return [];
-  const rows = some.slice(0, most).map(({ name, pods: counts }) => row(name, counts));
+  const rows = some.slice(0, max).map(({ name, pods: counts }) => row(name, counts));
   const rest = some.length - rows.length;
   return [
     ...table(
@@ -153,7 +153,7 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
 }
 
-function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: DaemonSetStatus): Cell[] {
+function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: DaemonSetSummary): Cell[] {
   const counts = states.map((state) => (exists ? String(nodes[state]) : null));
   return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
@@ -175,7 +175,7 @@ function verdict(status: Status, paint: Paint): Line[] {
 
 /** A list that stays on a line or two. */
 function few(names: string[], all: boolean): string {
-  const most = all ? names.length : 10;
-  const more = names.length - most;
-  return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const max = all ? names.length : 10;
+  const more = names.length - max;
+  return names.slice(0, max).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

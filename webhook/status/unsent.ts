@@ -1,16 +1,16 @@
+import { timeText } from '../lib/time-text.ts';
+import { acceptsBy } from '../steer/accepts.ts';
 import { History } from '../steer/history.ts';
 import { type Misfit, type MisfitCounts, misfits } from '../steer/misfit.ts';
 import type { PassedOver } from '../steer/passed-over.ts';
-import { type Known, plan } from '../steer/plan.ts';
-import { takesBy } from '../steer/takes.ts';
-import type { VolumeWish } from '../steer/volumes.ts';
-import type { WaitingPod } from '../steer/waiting.ts';
-import { timeText } from '../time-text.ts';
+import type { PendingPod } from '../steer/pending-pod.ts';
+import { plan, type Snapshot } from '../steer/plan.ts';
+import type { VolumeConstraints } from '../steer/volumes.ts';
 import type { StatusFacts } from './facts.ts';
 import type { Unsent, VerbStatus } from './model.ts';
 
 /** What a plan needs of the facts. */
-type PlanFacts = Pick<StatusFacts, 'policy' | 'readiness' | 'pods' | 'room'>;
+type PlanFacts = Pick<StatusFacts, 'policy' | 'readiness' | 'pods' | 'usage'>;
 
 /** What a plan of steering says of pods that are held, by UID. */
 interface HeldPlan {
@@ -19,20 +19,20 @@ interface HeldPlan {
   /** Why the others would be sent nowhere. */
   passedOver: Map<string, PassedOver>;
   /** Nodes whose room would have to be known for more. */
-  unknownRooms: string[];
+  unknownUsages: string[];
 }
 
 /** Status may not read volumes: it plans as if they could be used everywhere, and says so. */
-const anywhere: VolumeWish = { affinities: [], selected: [] };
+const anywhere: VolumeConstraints = { affinities: [], selected: [] };
 
 /** The leader's own plan, as far as it can be made without the leader's memory of nominations. */
-function planHeld({ policy, readiness, pods, room }: PlanFacts, now: number): HeldPlan {
+function planHeld({ policy, readiness, pods, usage }: PlanFacts, now: number): HeldPlan {
   const held = Array.from(pods).flatMap(({ held: hold }) => hold?.pod ?? []);
   const passedOver: HeldPlan['passedOver'] = new Map();
-  const known: Known = {
+  const known: Snapshot = {
     nodes: [...readiness.nodes()],
-    takes: takesBy(policy, readiness, now),
-    room: (node) => room?.(node),
+    accepts: acceptsBy(policy, readiness, now),
+    usage: (node) => usage?.(node),
     volumes: () => anywhere,
     history: new History(),
     start: 0,
@@ -41,7 +41,7 @@ function planHeld({ policy, readiness, pods, room }: PlanFacts, now: number): He
   };
   const { nominations, unknown } = plan(held, known, Number.POSITIVE_INFINITY);
   const nodes = new Map(nominations.map(({ pod, node }) => [pod.uid, node]));
-  return { nodes, passedOver, unknownRooms: unknown.rooms };
+  return { nodes, passedOver, unknownUsages: unknown.usages };
 }
 
 /**
@@ -49,14 +49,14 @@ function planHeld({ policy, readiness, pods, room }: PlanFacts, now: number): He
  *
  * @param now milliseconds since the epoch
  */
-export const roomsNeeded = (facts: PlanFacts, now: number): string[] => planHeld(facts, now).unknownRooms;
+export const usagesNeeded = (facts: PlanFacts, now: number): string[] => planHeld(facts, now).unknownUsages;
 
 /**
  * The pods that are held though a node would take them: whether one was named for them before says why.
  *
  * @param now milliseconds since the epoch
  */
-export function podsDue(facts: PlanFacts, now: number): WaitingPod[] {
+export function podsDue(facts: PlanFacts, now: number): PendingPod[] {
   const { nodes } = planHeld(facts, now);
   const held = Array.from(facts.pods).flatMap(({ held: hold }) => hold?.pod ?? []);
   return held.filter(({ uid }) => nodes.has(uid));
@@ -72,7 +72,7 @@ export function whyUnsent(
   facts: PlanFacts & Pick<StatusFacts, 'lastNomination'>,
   steer: Pick<VerbStatus, 'inForce' | 'why'>,
   now: number,
-): (pod: WaitingPod) => Unsent | null {
+): (pod: PendingPod) => Unsent | null {
   const planned = planHeld(facts, now);
   const nodeCount = [...facts.readiness.nodes()].length;
   return (pod) => {
@@ -87,7 +87,7 @@ export function whyUnsent(
 
 function dueTo(
   node: string,
-  { uid, claims, heldSince = 0 }: WaitingPod,
+  { uid, claims, heldSince = 0 }: PendingPod,
   lastNomination: StatusFacts['lastNomination'],
 ): Unsent {
   const last = lastNomination?.(uid);
@@ -106,12 +106,12 @@ function dueTo(
   return { reason: 'due', why: `node ${node} would take it: it is sent there within seconds${unless}` };
 }
 
-function unsentBy(passed: PassedOver, { refused = '', profiles }: WaitingPod, nodeCount: number): Unsent {
+function unsentBy(passed: PassedOver, { refused = '', profiles }: PendingPod, nodeCount: number): Unsent {
   switch (passed.why) {
     case 'leaving':
       return { reason: 'leaving', why: 'it is being deleted' };
-    case 'unwieldy':
-      return { reason: 'unwieldy', why: 'it asks for too much of its node for steering to choose one' };
+    case 'too-large':
+      return { reason: 'too-large', why: 'it asks for too much of its node for steering to choose one' };
     case 'node-ready':
       return { reason: 'node-ready', why: `node ${refused} is ready by now, or gone: its next try will do` };
     case 'under-way':
@@ -119,7 +119,7 @@ function unsentBy(passed: PassedOver, { refused = '', profiles }: WaitingPod, no
       return { reason: 'due', why: 'it was refused a moment ago' };
     case 'volumes-unknown':
       return { reason: 'not-known', why: 'not known: its volumes are not known' };
-    case 'room-unknown': {
+    case 'usage-unknown': {
       const few = passed.nodes.slice(0, 3).join(', ');
       const more = passed.nodes.length > 3 ? ' and others' : '';
       return {
@@ -141,7 +141,7 @@ const misfitText: Record<Misfit, (profiles: string) => string> = {
   volumes: () => 'that its volumes do not reach',
   neighbours: () => 'ruled out by its anti-affinity or topology spread',
   ignored: () => 'that the scheduler ignored before',
-  full: () => 'without room for its requests',
+  full: () => 'without free capacity for its requests',
 };
 
 /** @param nodeCount all nodes of the cluster, the refused one among them */
@@ -150,12 +150,12 @@ function noNode(found: MisfitCounts, profiles: readonly string[], nodeCount: num
   const others: MisfitCounts = { ...found, 'not-ready': Math.max(0, (found['not-ready'] ?? 0) - 1) };
   if (nodeCount <= 1) return { reason: 'no-node-ready', why: 'there is no other node' };
   const names = profiles.join(', ');
-  const told = misfits.filter((misfit) => (others[misfit] ?? 0) > 0);
-  if (told.every((misfit) => misfit === 'not-ready')) {
+  const reported = misfits.filter((misfit) => (others[misfit] ?? 0) > 0);
+  if (reported.every((misfit) => misfit === 'not-ready')) {
     return { reason: 'no-node-ready', why: `none of the ${nodeCount - 1} other nodes is ready for ${names}` };
   }
-  const parts = told.map((misfit) => `${others[misfit]} ${misfitText[misfit](names)}`);
-  const counted = told.reduce((sum, misfit) => sum + (others[misfit] ?? 0), 0);
+  const parts = reported.map((misfit) => `${others[misfit]} ${misfitText[misfit](names)}`);
+  const counted = reported.reduce((sum, misfit) => sum + (others[misfit] ?? 0), 0);
   const rest = nodeCount - 1 - counted;
   if (rest > 0) parts.push(`${rest} not looked at`);
   return { reason: 'no-node-fits', why: `no other node takes it: ${parts.join('; ')}` };

@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
-import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../names.ts';
-import { version } from '../version.ts';
+import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../lib/names.ts';
+import { version } from '../lib/version.ts';
 import type { RegisteredWebhook, StatusFacts } from './facts.ts';
 import type { Installation } from './installation/judge.ts';
 import { changesOf } from './installation/webhook-rules.ts';

@@ -1,12 +1,12 @@
 import type { NodeFacts } from '../readiness/facts.ts';
 import { type MisfitCounts, misfitOf } from './misfit.ts';
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 import { type Pausing, stepsPerNode, type Work } from './work.ts';
 
 /**
  * Says whether a node may take a pod of these profiles: each of their DaemonSets is ready there or does not want it.
  */
-export type Takes = (profiles: readonly string[], node: string) => boolean;
+export type Accepts = (profiles: readonly string[], node: string) => boolean;
 
 /** More are not looked at for pods of one kind in one go: 5,000 nodes need not be known to choose a good one. */
 const enough = 64;
@@ -14,7 +14,7 @@ const enough = 64;
 /** So many lists of nodes are kept, by profiles: anybody may name other ones on each pod. */
 const mostKept = 64;
 /** Steps to look up how a DaemonSet stands on a node. */
-const stepsPerStanding = 10;
+const stepsPerStatus = 10;
 
 /** Nodes that suit a pod, and why those that were looked at before enough were found do not. */
 export interface Found {
@@ -25,7 +25,7 @@ export interface Found {
 /** Nodes for pods, whatever is on them already. Pods that ask for the same are looked at once. */
 export class Candidates {
   readonly #nodes: readonly NodeFacts[];
-  readonly #takes: Takes;
+  readonly #accepts: Accepts;
   readonly #start: number;
   readonly #work: Work;
   readonly #found = new Map<string, Found>();
@@ -36,14 +36,14 @@ export class Candidates {
    * @param start where in the nodes to begin to look: another one each time finds them all in the end
    * @param work where the steps are counted
    */
-  constructor(nodes: readonly NodeFacts[], takes: Takes, start: number, work: Work) {
+  constructor(nodes: readonly NodeFacts[], accepts: Accepts, start: number, work: Work) {
     this.#nodes = nodes;
-    this.#takes = takes;
+    this.#accepts = accepts;
     this.#start = start;
     this.#work = work;
   }
 
-  *for(pod: WaitingPod): Pausing<Found> {
+  *for(pod: PendingPod): Pausing<Found> {
     const known = this.#found.get(pod.kind);
     if (known !== undefined) return known;
     const taking = yield* this.#takingNodes(pod.profiles);
@@ -70,8 +70,8 @@ export class Candidates {
     if (known !== undefined) return known;
     const taking: NodeFacts[] = [];
     for (const node of this.#nodes) {
-      if (this.#work.spend(stepsPerStanding * profiles.length)) yield;
-      if (this.#takes(profiles, node.name)) taking.push(node);
+      if (this.#work.spend(stepsPerStatus * profiles.length)) yield;
+      if (this.#accepts(profiles, node.name)) taking.push(node);
     }
     if (this.#taking.size < mostKept) this.#taking.set(key, taking);
     return taking;

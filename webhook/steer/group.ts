@@ -5,7 +5,7 @@ const widest = 64;
 
 /**
  * How pods of one controller fare with nominations. They are alike, so what one of them learned holds for the others:
- * after one that was ignored the whole group pauses. Of pods whose wishes only the scheduler can judge, one is tried
+ * after one that was ignored the whole group pauses. Of pods whose constraints only the scheduler can judge, one is tried
  * first, and twice as many after each that worked.
  */
 export class Group {
@@ -19,8 +19,8 @@ export class Group {
   }
 
   /** How many may be open at a time. */
-  width(guesswork: boolean): number {
-    return guesswork ? this.#window : Number.POSITIVE_INFINITY;
+  width(unverifiable: boolean): number {
+    return unverifiable ? this.#window : Number.POSITIVE_INFINITY;
   }
 
   /** One of its nominations came true: whatever others did, they work now. */

@@ -1,15 +1,15 @@
 import { isBefore } from '../readiness/versions.ts';
 import { Group } from './group.ts';
-import type { Expected } from './room.ts';
+import type { Expected } from './node-usage.ts';
+import type { PendingPod } from './pending-pod.ts';
 import { defaultTimes, pauseAfter, type SteerTimes } from './times.ts';
-import type { WaitingPod } from './waiting.ts';
 
 /**
  * What came of a nomination: `left`: the pod does not wait any more, mostly because it was bound; `ignored`: the
- * scheduler cleared it, and the pod still waits; `crossed`: cleared so soon that it may not have been seen;
- * `replaced`: somebody wrote another; `lapsed`: nobody did anything about it.
+ * scheduler cleared it, and the pod still waits; `raced`: cleared so soon that it may not have been seen;
+ * `replaced`: somebody wrote another; `expired`: nobody did anything about it.
  */
-export type Outcome = 'left' | 'ignored' | 'crossed' | 'replaced' | 'lapsed';
+export type Outcome = 'left' | 'ignored' | 'raced' | 'replaced' | 'expired';
 
 export interface Ended {
   /** `namespace/name` */
@@ -22,23 +22,23 @@ interface Open extends Expected {
   pod: string;
   at: number;
   /** How its node looked then. */
-  look: string;
+  fingerprint: string;
   /** The pod's version with the nomination in it. */
   version: string;
 }
 
 interface Made {
-  pod: WaitingPod;
+  pod: PendingPod;
   node: string;
-  look: string;
+  fingerprint: string;
 }
 
 interface PodRecord {
   group: string;
   open: Open | undefined;
   /** Nodes that are avoided, by name: until when at least, and for as long as they look so. */
-  avoid: Map<string, { until: number; look: string }>;
-  crossed: Set<string>;
+  avoid: Map<string, { until: number; fingerprint: string }>;
+  raced: Set<string>;
   ignored: number;
   notBefore: number;
   /** A version of the pod that is known to be an old one. */
@@ -70,41 +70,41 @@ export class History {
    * @param made its pod, its node, and how that looked: see {@link lookOf}
    * @param version the pod's with it
    */
-  made({ pod, node, look }: Made, version: string, now: number): void {
+  made({ pod, node, fingerprint }: Made, version: string, now: number): void {
     const { uid, group, requests } = pod;
     const name = `${pod.namespace}/${pod.name}`;
     const expected = { uid, node, group, requests, leftAt: undefined };
     const record = this.#record(pod);
     if (record.open === undefined) this.#count(record.group, 1);
-    record.open = { ...expected, pod: name, at: now, look, version };
+    record.open = { ...expected, pod: name, at: now, fingerprint, version };
   }
 
   /** A nomination was not taken, because the pod is another by now than it was seen: nothing is done until it is seen. */
-  stale(pod: WaitingPod): void {
+  stale(pod: PendingPod): void {
     this.#record(pod).stale = pod.version;
   }
 
   /** A nomination could not be written, for whatever reason: the pod pauses. */
-  failed(pod: WaitingPod, now: number): void {
+  failed(pod: PendingPod, now: number): void {
     const record = this.#record(pod);
     record.ignored += 1;
     record.notBefore = now + pauseAfter(record.ignored, this.#times);
   }
 
   /** Takes note of the pods that wait now, and tells which nominations came to their end. */
-  observe(waiting: ReadonlyMap<string, WaitingPod>, now: number): Ended[] {
+  observe(pending: ReadonlyMap<string, PendingPod>, now: number): Ended[] {
     this.#left = this.#left.filter(({ leftAt }) => leftAt !== undefined && now - leftAt < remembered);
     const ended: Ended[] = [];
     for (const [uid, record] of this.#pods) {
-      const pod = waiting.get(uid);
-      const outcome = record.open && outcomeOf(record.open, pod, now, this.#times, record.crossed);
+      const pod = pending.get(uid);
+      const outcome = record.open && outcomeOf(record.open, pod, now, this.#times, record.raced);
       if (record.open && outcome) {
         ended.push({ pod: record.open.pod, node: record.open.node, outcome });
         this.#close(record, record.open, outcome, now);
       }
       if (pod === undefined) this.#pods.delete(uid);
     }
-    const groups = new Set(Array.from(waiting.values(), ({ group }) => group));
+    const groups = new Set(Array.from(pending.values(), ({ group }) => group));
     for (const [name, group] of this.#groups) {
       if (!groups.has(name) && group.notBefore <= now) this.#groups.delete(name);
     }
@@ -112,13 +112,13 @@ export class History {
   }
 
   /** Whether a nomination of the pod is open, or the pod is not known as it is now. */
-  isBusy({ uid, version }: WaitingPod): boolean {
+  isBusy({ uid, version }: PendingPod): boolean {
     const record = this.#pods.get(uid);
     return record?.open !== undefined || record?.stale === version;
   }
 
   /** When the pod may be nominated again; in the past where it may be now. */
-  notBefore({ uid, group }: WaitingPod): number {
+  notBefore({ uid, group }: PendingPod): number {
     const own = this.#pods.get(uid)?.notBefore ?? Number.NEGATIVE_INFINITY;
     return Math.max(own, this.#groups.get(group)?.notBefore ?? Number.NEGATIVE_INFINITY);
   }
@@ -127,16 +127,16 @@ export class History {
    * Whether the pod is to be kept off a node where a nomination of it came to nothing: for a while in any case, and
    * then for as long as the node looks as it did.
    *
-   * @param look how the node looks now; undefined where that is not known, and has to be asked first
+   * @param fingerprint how the node looks now; undefined where that is not known, and has to be asked first
    */
-  avoids({ uid }: WaitingPod, node: string, look: () => string | undefined, now: number): boolean {
+  avoids({ uid }: PendingPod, node: string, fingerprint: () => string | undefined, now: number): boolean {
     const avoided = this.#pods.get(uid)?.avoid.get(node);
-    return avoided !== undefined && (avoided.until > now || avoided.look === look());
+    return avoided !== undefined && (avoided.until > now || avoided.fingerprint === fingerprint());
   }
 
   /** How many more of the pod's group may be nominated now. */
-  width({ group, guesswork }: WaitingPod): number {
-    const width = (this.#groups.get(group) ?? new Group()).width(guesswork);
+  width({ group, unverifiable }: PendingPod): number {
+    const width = (this.#groups.get(group) ?? new Group()).width(unverifiable);
     if (width === Number.POSITIVE_INFINITY) return width;
     return width - (this.#openOf.get(group) ?? 0);
   }
@@ -153,14 +153,14 @@ export class History {
     else this.#openOf.set(group, count);
   }
 
-  #record({ uid, group }: WaitingPod): PodRecord {
+  #record({ uid, group }: PendingPod): PodRecord {
     const known = this.#pods.get(uid);
     if (known !== undefined) return known;
     const record: PodRecord = {
       group,
       open: undefined,
       avoid: new Map(),
-      crossed: new Set(),
+      raced: new Set(),
       ignored: 0,
       notBefore: Number.NEGATIVE_INFINITY,
       stale: undefined,
@@ -177,12 +177,12 @@ export class History {
     if (outcome === 'left') {
       group.worked();
       this.#left.push({ ...open, leftAt: now });
-    } else if (outcome === 'crossed') {
-      record.crossed.add(open.node);
+    } else if (outcome === 'raced') {
+      record.raced.add(open.node);
     } else {
       record.ignored += 1;
       record.notBefore = now + pauseAfter(record.ignored, this.#times);
-      record.avoid.set(open.node, { until: now + this.#times.avoid, look: open.look });
+      record.avoid.set(open.node, { until: now + this.#times.avoid, fingerprint: open.fingerprint });
       if (outcome === 'ignored') group.failed(now, this.#times);
     }
   }
@@ -190,16 +190,16 @@ export class History {
 
 function outcomeOf(
   { node, at, version }: Open,
-  pod: WaitingPod | undefined,
+  pod: PendingPod | undefined,
   now: number,
-  { crossing, lapse }: SteerTimes,
-  crossed: ReadonlySet<string>,
+  { raceWindow, expiry }: SteerTimes,
+  raced: ReadonlySet<string>,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  if (pod.nominated === node) return now - at > lapse ? 'lapsed' : undefined;
+  if (pod.nominated === node) return now - at > expiry ? 'expired' : undefined;
   // what is seen may be older than the nomination
   const isNewer = isBefore({ version, arrival: 0 }, { version: pod.version, arrival: 0 });
-  if (!isNewer) return now - at > lapse ? 'lapsed' : undefined;
+  if (!isNewer) return now - at > expiry ? 'expired' : undefined;
   if (pod.nominated !== '') return 'replaced';
-  return now - at <= crossing && !crossed.has(node) ? 'crossed' : 'ignored';
+  return now - at <= raceWindow && !raced.has(node) ? 'raced' : 'ignored';
 }

@@ -1,12 +1,12 @@
 import type { Policy } from '../config/policy.ts';
 import { holdBegan } from '../gate/hold.ts';
-import { type Obstacle, refusalText } from '../gate/refusal.ts';
-import { eventReasons } from '../names.ts';
+import { type Blocker, refusalText } from '../gate/refusal.ts';
+import { eventReasons } from '../lib/names.ts';
+import { timeText } from '../lib/time-text.ts';
 import type { Readiness } from '../readiness/readiness.ts';
-import { timeText } from '../time-text.ts';
+import { blockersBy } from './accepts.ts';
 import { fitNote, type Notice } from './notice.ts';
-import { obstaclesBy } from './takes.ts';
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 
 /** From when on a hold is told of on its pod, in milliseconds: a node that boots is ready sooner. */
 const long = 120_000;
@@ -29,62 +29,62 @@ export interface HoldView {
  */
 export class LongHolds {
   /** By UID of pods that wait: since when, and when it may be told again. */
-  readonly #told = new Map<string, { heldSince: number; again: number }>();
+  readonly #reported = new Map<string, { heldSince: number; again: number }>();
 
   /**
    * What is to be told now. It counts as told unless {@link failed} says otherwise.
    *
-   * @param most how many at most
+   * @param max how many at most
    */
-  due(waiting: Iterable<WaitingPod>, view: HoldView, now: number, most: number): Notice[] {
+  due(pending: Iterable<PendingPod>, view: HoldView, now: number, max: number): Notice[] {
     const { policy, readiness } = view;
     const { mode, maxHold } = policy.gate;
-    const obstacle = obstaclesBy(policy, readiness, now);
+    const blocker = blockersBy(policy, readiness, now);
     const after = Math.min(long, maxHold);
-    const left = new Set(this.#told.keys());
+    const left = new Set(this.#reported.keys());
     const due: Notice[] = [];
-    for (const pod of waiting) {
+    for (const pod of pending) {
       const { uid, heldSince, refused, leaving, profiles } = pod;
       left.delete(uid);
       // who audits holds nobody: what stands on the pod is from before
       if (mode === 'audit' || heldSince === undefined || refused === undefined || leaving) continue;
       // a time that cannot be read is none
       const isLong = (since: number): boolean => now - since >= after;
-      if (due.length >= most || !isLong(heldSince) || this.#isTold(uid, heldSince, now)) continue;
-      const found = obstacle(profiles, refused);
-      if (found === undefined || !isLong(holdBegan(heldSince, found.standing, now))) continue;
-      this.#told.set(uid, { heldSince, again: Number.POSITIVE_INFINITY });
+      if (due.length >= max || !isLong(heldSince) || this.#isReported(uid, heldSince, now)) continue;
+      const found = blocker(profiles, refused);
+      if (found === undefined || !isLong(holdBegan(heldSince, found.status, now))) continue;
+      this.#reported.set(uid, { heldSince, again: Number.POSITIVE_INFINITY });
       due.push(longHoldNotice(pod, heldSince, found, view, now));
     }
-    for (const uid of left) this.#told.delete(uid);
+    for (const uid of left) this.#reported.delete(uid);
     return due;
   }
 
   /** One could not be told. */
   failed({ pod: { uid } }: Notice, now: number): void {
-    const told = this.#told.get(uid);
-    if (told !== undefined) told.again = now + pause;
+    const reported = this.#reported.get(uid);
+    if (reported !== undefined) reported.again = now + pause;
   }
 
-  #isTold(uid: string, heldSince: number, now: number): boolean {
-    const told = this.#told.get(uid);
-    return told !== undefined && told.heldSince === heldSince && now < told.again;
+  #isReported(uid: string, heldSince: number, now: number): boolean {
+    const reported = this.#reported.get(uid);
+    return reported !== undefined && reported.heldSince === heldSince && now < reported.again;
   }
 }
 
 function longHoldNotice(
-  pod: WaitingPod,
+  pod: PendingPod,
   heldSince: number,
-  obstacle: Obstacle,
+  blocker: Blocker,
   view: HoldView,
   now: number,
 ): Notice {
-  const { daemonSet, standing } = obstacle;
-  const until = timeText(holdBegan(heldSince, standing, now) + view.policy.gate.maxHold);
+  const { daemonSet, status } = blocker;
+  const until = timeText(holdBegan(heldSince, status, now) + view.policy.gate.maxHold);
   const where =
-    standing.pod === undefined
+    status.pod === undefined
       ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`
-      : `pod -n ${daemonSet.namespace} ${standing.pod}`;
+      : `pod -n ${daemonSet.namespace} ${status.pod}`;
   const unsteered = view.unsteered === undefined ? '' : ` No other node is named for it: ${view.unsteered}.`;
   return {
     pod,
@@ -93,9 +93,9 @@ function longHoldNotice(
     action: 'Hold',
     // what stands in the cluster, so that the next leader tells the same by the same name
     occasion: String(heldSince),
-    node: obstacle.node,
+    node: blocker.node,
     note: fitNote(
-      `waits since ${timeText(heldSince)}: ${refusalText(obstacle)}`,
+      `waits since ${timeText(heldSince)}: ${refusalText(blocker)}`,
       `. It is bound when that is ready, or let through by gate.maxHold, if that stays so, after ${until}.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
     ),
   };

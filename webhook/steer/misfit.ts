@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../readiness/facts.ts';
-import { isThere } from '../scheduling/amounts.ts';
-import { wantsNode } from '../scheduling/node-selector.ts';
+import { fits } from '../scheduling/amounts.ts';
+import { matchesNode } from '../scheduling/node-selector.ts';
 import { type Taint, toleratesAll } from '../scheduling/taints.ts';
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 
 /**
  * Why a node does not do for a pod:
@@ -35,11 +35,11 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 
 /** Why a node would not do for the pod if it were empty; undefined where it would. */
 export function misfitOf(
-  { wish, tolerations, requests }: WaitingPod,
+  { constraints, tolerations, requests }: PendingPod,
   node: NodeFacts,
 ): 'taints' | 'affinity' | 'size' | undefined {
   const taints = node.unschedulable ? [...node.taints, cordon] : node.taints;
   if (!toleratesAll(tolerations, taints)) return 'taints';
-  if (!wantsNode(wish, node)) return 'affinity';
-  return isThere(requests, node.allocatable) ? undefined : 'size';
+  if (!matchesNode(constraints, node)) return 'affinity';
+  return fits(requests, node.allocatable) ? undefined : 'size';
 }

@@ -1,8 +1,8 @@
-import { own } from '../own.ts';
+import { own } from '../lib/own.ts';
 import { type LabelSelector, requirementsOf, requires, selects } from '../scheduling/label-selector.ts';
 import type { Requirement } from '../scheduling/requirement.ts';
 
-/** The parts of a pod's spec that {@link pickNeighbours} reads: its hard wishes about other pods. */
+/** The parts of a pod's spec that {@link pickNeighbours} reads: its hard constraints on other pods. */
 export interface ApiNeighbourly {
   topologySpreadConstraints?: (Selecting & { whenUnsatisfiable?: string; maxSkew?: number })[] | null;
   affinity?: { podAntiAffinity?: Apart } | null;
@@ -33,8 +33,8 @@ export interface PlacedPod {
 }
 
 /**
- * A pod's hard wishes about the other pods of its namespace on the very node, which the pods of one or two nodes are
- * enough to judge. Wishes about zones would need those of many.
+ * A pod's hard constraints on the other pods of its namespace on the very node, which the pods of one or two nodes are
+ * enough to judge. Constraints on zones would need those of many.
  */
 export interface Neighbours {
   /** Of the pods that are selected, a node may have so many more than any other that the pod could go to. */
@@ -93,7 +93,7 @@ export type Placed = ReadonlyMap<string, PlacedPod> | undefined;
  * @param there the pods on the node
  * @param refused those on the node that the pod was refused for
  */
-export function isHopeless(
+export function isUnsatisfiable(
   { neighbours: { spread, apart }, namespace }: { neighbours: Neighbours; namespace: string },
   there: Placed,
   refused: Placed,

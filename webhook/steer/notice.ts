@@ -1,12 +1,12 @@
-import { fitText, inBytes } from '../../validator/fit-text.ts';
-import { clean } from '../clean.ts';
-import { eventReasons } from '../names.ts';
+import { fitText, inBytes } from '../../validator/shared/fit-text.ts';
+import { clean } from '../lib/clean.ts';
+import { eventReasons } from '../lib/names.ts';
+import type { PendingPod } from './pending-pod.ts';
 import type { Nomination } from './plan.ts';
-import type { WaitingPod } from './waiting.ts';
 
 /** Something to tell on a pod, as an event of the cluster. */
 export interface Notice {
-  pod: Pick<WaitingPod, 'namespace' | 'name' | 'uid'>;
+  pod: Pick<PendingPod, 'namespace' | 'name' | 'uid'>;
   type: 'Normal' | 'Warning';
   reason: (typeof eventReasons)[keyof typeof eventReasons];
   /** What was done, in a word. */
@@ -27,7 +27,10 @@ export const longest = 1024;
  *
  * @param version the pod's with the nomination
  */
-export function nominatedNotice({ pod, node, why }: Omit<Nomination, 'look'>, version: string): Notice {
+export function nominatedNotice(
+  { pod, node, why }: Omit<Nomination, 'fingerprint'>,
+  version: string,
+): Notice {
   return {
     pod,
     type: 'Normal',

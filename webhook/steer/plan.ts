@@ -1,48 +1,48 @@
 import type { NodeFacts } from '../readiness/facts.ts';
-import { Candidates, type Takes } from './candidates.ts';
+import { type Accepts, Candidates } from './candidates.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import type { History } from './history.ts';
-import { Hopes } from './hopes.ts';
-import { lookOf } from './look.ts';
+import { memoize } from './memoize.ts';
 import type { Misfit, MisfitCounts } from './misfit.ts';
-import { once } from './once.ts';
+import { NeighbourConstraints } from './neighbour-constraints.ts';
+import { NodeScorer } from './node-scorer.ts';
+import type { NodeUsage } from './node-usage.ts';
 import type { PassedOver } from './passed-over.ts';
-import type { Room } from './room.ts';
-import { Sites } from './sites.ts';
+import type { PendingPod } from './pending-pod.ts';
 import { inTurns, type Queue, Turns } from './turns.ts';
-import { reachesVolumes, type VolumeWish } from './volumes.ts';
-import type { WaitingPod } from './waiting.ts';
+import { reachesVolumes, type VolumeConstraints } from './volumes.ts';
 import { type Pausing, stepsFor, stepsPerNode, Work, withoutPauses } from './work.ts';
 
 /** What a plan is made from. */
-export interface Known {
+export interface Snapshot {
   nodes: readonly NodeFacts[];
-  takes: Takes;
+  accepts: Accepts;
   /** What is taken of a node; undefined where that is not known. */
-  room: (node: string) => Room | undefined;
+  usage: (node: string) => NodeUsage | undefined;
   /** Where a pod's volumes can be used; undefined where that is not known. */
-  volumes: (pod: WaitingPod) => VolumeWish | undefined;
+  volumes: (pod: PendingPod) => VolumeConstraints | undefined;
   history: History;
   /** Where in the nodes to begin: see {@link Candidates}. */
   start: number;
   /** Milliseconds since the epoch. */
   now: number;
   /** Told of each pod that waits for a node and is nominated nowhere. */
-  passedOver?: (pod: WaitingPod, why: PassedOver) => void;
+  passedOver?: (pod: PendingPod, why: PassedOver) => void;
 }
 
 export interface Nomination {
-  pod: WaitingPod;
+  pod: PendingPod;
   node: string;
   /** Why this node, for people. */
   why: string;
-  /** How the node looked: {@link lookOf}. */
-  look: string;
+  /** How the node looked: {@link fingerprintOf}. */
+  fingerprint: string;
 }
 
 export interface Plan {
   nominations: Nomination[];
   /** What would have to be known for more, or better ones: names of nodes, and pods whose volumes matter. */
-  unknown: { rooms: string[]; volumes: WaitingPod[] };
+  unknown: { usages: string[]; volumes: PendingPod[] };
   /** When a pause ends that now keeps a pod from being nominated, milliseconds since the epoch. */
   again: number | undefined;
   /** How far it came, for {@link Turns.done}. */
@@ -54,7 +54,7 @@ export interface Plan {
 /** What bounds a plan. */
 export interface Bounds {
   /** How many nominations at most. */
-  most: number;
+  max: number;
   /** Steps after which no further pod has its turn. */
   budget: number;
   /** Counts the steps, and says when a pause is due. */
@@ -66,10 +66,10 @@ export interface Bounds {
 /**
  * Makes a plan in one go, whatever it costs: see {@link planning}.
  *
- * @param most how many nominations at most
+ * @param max how many nominations at most
  */
-export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Plan {
-  const bounds = { most, budget: Number.POSITIVE_INFINITY, work: new Work(), turns: new Turns() };
+export function plan(pods: Iterable<PendingPod>, known: Snapshot, max: number): Plan {
+  const bounds = { max, budget: Number.POSITIVE_INFINITY, work: new Work(), turns: new Turns() };
   return withoutPauses(planning(pods, known, bounds));
 }
 
@@ -85,59 +85,59 @@ export function plan(pods: Iterable<WaitingPod>, known: Known, most: number): Pl
  * before it is written: {@link isOutdated}.
  */
 export function* planning(
-  pods: Iterable<WaitingPod>,
-  known: Known,
-  { most, budget, work, turns }: Bounds,
+  pods: Iterable<PendingPod>,
+  known: Snapshot,
+  { max, budget, work, turns }: Bounds,
 ): Pausing<Plan> {
   const queues = turns.order([...pods].filter(isRefused));
   const planner = new Planner(known, work);
-  if (most > 0) {
+  if (max > 0) {
     for (const pod of inTurns(queues, work, budget)) {
       if (work.spend(1)) yield;
       yield* planner.judge(pod);
-      if (planner.nominations.length >= most) break;
+      if (planner.nominations.length >= max) break;
     }
   }
   const isLeft = queues.some(({ pods: all, taken }) => taken < all.length);
-  return { ...planner.result(), queues, isCut: isLeft && planner.nominations.length < most };
+  return { ...planner.result(), queues, isCut: isLeft && planner.nominations.length < max };
 }
 
 /** One plan in the making. */
 class Planner {
   readonly nominations: Nomination[] = [];
-  readonly #known: Known;
+  readonly #known: Snapshot;
   readonly #work: Work;
-  readonly #passedOver: (pod: WaitingPod, why: PassedOver) => void;
-  readonly #room: (node: string) => Room | undefined;
-  readonly #look: (node: NodeFacts) => string | undefined;
+  readonly #passedOver: (pod: PendingPod, why: PassedOver) => void;
+  readonly #usage: (node: string) => NodeUsage | undefined;
+  readonly #fingerprint: (node: NodeFacts) => string | undefined;
   readonly #names: ReadonlySet<string>;
   readonly #candidates: Candidates;
-  readonly #hopes: Hopes;
-  readonly #sites: Sites;
+  readonly #constraints: NeighbourConstraints;
+  readonly #scorer: NodeScorer;
   readonly #widths = new Map<string, number>();
-  readonly #rooms = new Set<string>();
-  readonly #volumes: WaitingPod[] = [];
+  readonly #usages = new Set<string>();
+  readonly #volumes: PendingPod[] = [];
   #again: number | undefined;
 
-  constructor(known: Known, work: Work) {
+  constructor(known: Snapshot, work: Work) {
     this.#known = known;
     this.#work = work;
     this.#passedOver = known.passedOver ?? (() => {});
     // what is known of a node may become too old while this is made
-    const room = once(known.room);
-    this.#room = room;
-    this.#look = once((node: NodeFacts) => {
-      const there = room(node.name);
-      return there && lookOf(node, there);
+    const usage = memoize(known.usage);
+    this.#usage = usage;
+    this.#fingerprint = memoize((node: NodeFacts) => {
+      const there = usage(node.name);
+      return there && fingerprintOf(node, there);
     });
     this.#names = new Set(known.nodes.map(({ name }) => name));
-    this.#candidates = new Candidates(known.nodes, known.takes, known.start, work);
-    this.#hopes = new Hopes((node) => room(node)?.pods, work);
-    this.#sites = new Sites(room, known.history.expected());
+    this.#candidates = new Candidates(known.nodes, known.accepts, known.start, work);
+    this.#constraints = new NeighbourConstraints((node) => usage(node)?.pods, work);
+    this.#scorer = new NodeScorer(usage, known.history.expected());
   }
 
   result(): Pick<Plan, 'nominations' | 'unknown' | 'again'> {
-    const unknown = { rooms: [...this.#rooms], volumes: this.#volumes };
+    const unknown = { usages: [...this.#usages], volumes: this.#volumes };
     return { nominations: this.nominations, unknown, again: this.#again };
   }
 
@@ -146,62 +146,63 @@ class Planner {
     const { history, now, volumes } = this.#known;
     const settledBy = needsNoHelp(pod, this.#known, this.#names);
     if (settledBy !== undefined) return this.#passedOver(pod, { why: settledBy });
-    const seen = othersSeenFrom(pod, now);
+    const seen = othersAfter(pod, now);
     const notBefore = Math.max(history.notBefore(pod), seen);
     const width = this.#widths.get(pod.group) ?? history.width(pod);
     if (notBefore > now || width <= 0) {
       if (notBefore > now) this.#again = Math.min(notBefore, this.#again ?? notBefore);
       return this.#passedOver(pod, { why: 'pause' });
     }
-    const wish = pod.claims.length === 0 ? nowhere : volumes(pod);
-    if (wish === undefined) {
+    const constraints = pod.claims.length === 0 ? nowhere : volumes(pod);
+    if (constraints === undefined) {
       this.#volumes.push(pod);
       return this.#passedOver(pod, { why: 'volumes-unknown' });
     }
-    if (pod.neighbours.spread.length > 0 && this.#room(pod.refused) === undefined) {
-      return this.#lacksRooms(pod, [pod.refused]);
+    if (pod.neighbours.spread.length > 0 && this.#usage(pod.refused) === undefined) {
+      return this.#lacksUsages(pod, [pod.refused]);
     }
     // the refused node is not among them: it takes the pod no more than it did
     const candidate = yield* this.#candidates.for(pod);
     const misfits: MisfitCounts = { ...candidate.misfits };
-    const steps = stepsPerNode(pod) + stepsForVolumes(wish);
+    const steps = stepsPerNode(pod) + stepsForVolumes(constraints);
     const open: NodeFacts[] = [];
     for (const node of candidate.nodes) {
       if (this.#work.spend(steps)) yield;
-      const misfit = this.#misfitHere(pod, wish, node);
+      const misfit = this.#misfitHere(pod, constraints, node);
       if (misfit === undefined) open.push(node);
       else misfits[misfit] = (misfits[misfit] ?? 0) + 1;
     }
-    const found = this.#sites.best(pod, open);
-    for (const name of found.unknown) this.#rooms.add(name);
-    if (found.site === undefined) {
-      if (found.unknown.length > 0) return this.#lacksRooms(pod, found.unknown);
+    const found = this.#scorer.best(pod, open);
+    for (const name of found.unknown) this.#usages.add(name);
+    if (found.scored === undefined) {
+      if (found.unknown.length > 0) return this.#lacksUsages(pod, found.unknown);
       return this.#passedOver(pod, { why: 'no-node', misfits: { ...misfits, full: open.length } });
     }
-    const { node, room } = found.site;
-    if (room.at < seen) return this.#lacksRooms(pod, [node.name]);
-    this.nominations.push({ pod, node: node.name, why: found.why, look: lookOf(node, room) });
-    this.#sites.add(found.site, pod);
+    const { node, usage } = found.scored;
+    if (usage.at < seen) return this.#lacksUsages(pod, [node.name]);
+    this.nominations.push({ pod, node: node.name, why: found.why, fingerprint: fingerprintOf(node, usage) });
+    this.#scorer.add(found.scored, pod);
     this.#widths.set(pod.group, width - 1);
   }
 
-  #misfitHere(pod: RefusedPod, wish: VolumeWish, node: NodeFacts): Misfit | undefined {
+  #misfitHere(pod: RefusedPod, constraints: VolumeConstraints, node: NodeFacts): Misfit | undefined {
     const { history, now } = this.#known;
-    if (history.avoids(pod, node.name, () => this.#look(node), now)) return 'ignored';
-    if (!reachesVolumes(wish, node)) return 'volumes';
-    return this.#hopes.areVain(pod, node.name) ? 'neighbours' : undefined;
+    if (history.avoids(pod, node.name, () => this.#fingerprint(node), now)) return 'ignored';
+    if (!reachesVolumes(constraints, node)) return 'volumes';
+    return this.#constraints.areUnsatisfiable(pod, node.name) ? 'neighbours' : undefined;
   }
 
-  #lacksRooms(pod: WaitingPod, nodes: readonly string[]): void {
-    for (const name of nodes) this.#rooms.add(name);
-    this.#passedOver(pod, { why: 'room-unknown', nodes });
+  #lacksUsages(pod: PendingPod, nodes: readonly string[]): void {
+    for (const name of nodes) this.#usages.add(name);
+    this.#passedOver(pod, { why: 'usage-unknown', nodes });
   }
 }
 
-const nowhere: VolumeWish = { affinities: [], selected: [] };
+const nowhere: VolumeConstraints = { affinities: [], selected: [] };
 
 /** Steps for comparing what volumes ask for with one node. */
-const stepsForVolumes = (wish: VolumeWish): number => (wish === nowhere ? 0 : stepsFor(JSON.stringify(wish)));
+const stepsForVolumes = (constraints: VolumeConstraints): number =>
+  constraints === nowhere ? 0 : stepsFor(JSON.stringify(constraints));
 
 /** So long after a refusal, in milliseconds, the other pods that were made with this one have a node or wait as well. */
 const settled = 1000;
@@ -210,29 +211,29 @@ const settled = 1000;
  * From when on it can be told which other pods are where, for a pod that wants to know: those of its controller are
  * made and bound at once. By a scheduler's clock; one that is ahead of ours tells nothing.
  */
-function othersSeenFrom({ neighbours: { kind }, heldSince }: WaitingPod, now: number): number {
+function othersAfter({ neighbours: { kind }, heldSince }: PendingPod, now: number): number {
   if (kind === '' || heldSince === undefined || heldSince > now) {
     return Number.NEGATIVE_INFINITY;
   }
   return heldSince + settled;
 }
 
-type RefusedPod = WaitingPod & { refused: string };
+type RefusedPod = PendingPod & { refused: string };
 
-const isRefused = (pod: WaitingPod): pod is RefusedPod => pod.refused !== undefined;
+const isRefused = (pod: PendingPod): pod is RefusedPod => pod.refused !== undefined;
 
 /** Why nothing has to be done, or can be, for a pod that was refused; undefined where it needs help. */
 function needsNoHelp(
   pod: RefusedPod,
-  { history, takes }: Known,
+  { history, accepts }: Snapshot,
   nodes: ReadonlySet<string>,
-): 'leaving' | 'unwieldy' | 'under-way' | 'node-ready' | undefined {
-  const { refused, leaving, unwieldy, profiles, nominated } = pod;
+): 'leaving' | 'too-large' | 'under-way' | 'node-ready' | undefined {
+  const { refused, leaving, tooLarge, profiles, nominated } = pod;
   if (leaving) return 'leaving';
-  if (unwieldy) return 'unwieldy';
+  if (tooLarge) return 'too-large';
   if (history.isBusy(pod)) return 'under-way';
-  if (takes(profiles, refused)) return 'node-ready';
+  if (accepts(profiles, refused)) return 'node-ready';
   // a nomination of somebody else's, or of a leader before this one
-  const mayComeTrue = nominated !== '' && nodes.has(nominated) && takes(profiles, nominated);
+  const mayComeTrue = nominated !== '' && nodes.has(nominated) && accepts(profiles, nominated);
   return mayComeTrue ? 'under-way' : undefined;
 }

@@ -1,18 +1,23 @@
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 
 /** What of a pod that waits is compared with nodes and with other pods. */
-type Asked = Pick<WaitingPod, 'wish' | 'tolerations' | 'requests' | 'neighbours'>;
+type Asked = Pick<PendingPod, 'constraints' | 'tolerations' | 'requests' | 'neighbours'>;
 
 /**
  * In how many terms a pod asks for its node: each is compared with every node, so `planLimits.terms` bounds them. A
  * list of values counts once.
  */
-export function countTerms({ wish, tolerations, requests, neighbours: { spread, apart } }: Asked): number {
-  const required = wish.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+export function countTerms({
+  constraints,
+  tolerations,
+  requests,
+  neighbours: { spread, apart },
+}: Asked): number {
+  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const affinity = required?.nodeSelectorTerms ?? [];
   const others = [...spread.map(({ selects }) => selects), ...apart];
   return (
-    Object.keys(wish.nodeSelector ?? {}).length +
+    Object.keys(constraints.nodeSelector ?? {}).length +
     sizeOf(affinity.map((term) => [...(term.matchExpressions ?? []), ...(term.matchFields ?? [])])) +
     tolerations.length +
     Object.keys(requests).length +

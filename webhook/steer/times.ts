@@ -6,20 +6,20 @@ export interface SteerTimes {
   /** For how long at least a pod is not nominated again for a node where that was ignored, whatever changes there. */
   avoid: number;
   /**
-   * A nomination that is gone after no more than this may have crossed with a try of the scheduler that was under way
+   * A nomination that is gone after no more than this may have raced with a try of the scheduler that was under way
    * and did not see it. It is made once more.
    */
-  crossing: number;
+  raceWindow: number;
   /** The scheduler looks at a pod again after 11 s at most: who leaves a nomination alone for this long goes by none. */
-  lapse: number;
+  expiry: number;
 }
 
 export const defaultTimes: SteerTimes = {
   pause: 10_000,
   longestPause: 300_000,
   avoid: 600_000,
-  crossing: 1000,
-  lapse: 60_000,
+  raceWindow: 1000,
+  expiry: 60_000,
 };
 
 /** The pause after so many nominations in a row that were ignored. */

@@ -1,8 +1,8 @@
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 import type { Work } from './work.ts';
 
 /** The pods of one namespace in the order in which a plan takes them. */
-export interface Queue<P extends WaitingPod = WaitingPod> {
+export interface Queue<P extends PendingPod = PendingPod> {
   namespace: string;
   pods: P[];
   /** How many of the pods, from the first on, had no turn in the unfinished pass over the namespace. */
@@ -31,7 +31,7 @@ export class Turns {
   #hadTurn = new Map<string, Set<string>>();
 
   /** Namespaces that waited longest first, then by their oldest refusal; in each the oldest refusals first. */
-  order<P extends WaitingPod>(pods: Iterable<P>): Queue<P>[] {
+  order<P extends PendingPod>(pods: Iterable<P>): Queue<P>[] {
     return Array.from(
       Map.groupBy(pods, ({ namespace }) => namespace),
       ([namespace, all]) => {
@@ -79,7 +79,7 @@ export class Turns {
  * @param work counts what is done about each pod before the next one is asked for
  * @param budget steps
  */
-export function* inTurns<P extends WaitingPod>(queues: Queue<P>[], work: Work, budget: number): Generator<P> {
+export function* inTurns<P extends PendingPod>(queues: Queue<P>[], work: Work, budget: number): Generator<P> {
   const end = work.spent + budget;
   for (const share of [budget / queues.length, Number.POSITIVE_INFINITY]) {
     const mayGoOn = ({ pods, taken, spent }: Queue): boolean => taken < pods.length && spent < share;
@@ -98,7 +98,7 @@ export function* inTurns<P extends WaitingPod>(queues: Queue<P>[], work: Work, b
 }
 
 /** Those that wait longest first. */
-const byTime = (one: WaitingPod, other: WaitingPod): number =>
+const byTime = (one: PendingPod, other: PendingPod): number =>
   (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
 
 function byFirstPod({ pods: [one] }: Queue, { pods: [other] }: Queue): number {

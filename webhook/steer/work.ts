@@ -1,4 +1,4 @@
-import type { WaitingPod } from './waiting.ts';
+import type { PendingPod } from './pending-pod.ts';
 
 /** Counts the work of a plan in steps, and says when who works should pause. */
 export class Work {
@@ -39,4 +39,4 @@ const charactersPerStep = 64;
 export const stepsFor = (text: string): number => 1 + Math.floor(text.length / charactersPerStep);
 
 /** Steps for comparing what a pod asks of its node with one node. */
-export const stepsPerNode = ({ kind }: Pick<WaitingPod, 'kind'>): number => stepsFor(kind);
+export const stepsPerNode = ({ kind }: Pick<PendingPod, 'kind'>): number => stepsFor(kind);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../../webhook/errors.ts';
+import { messageOf } from '../../../webhook/lib/errors.ts';
 import { mortal } from '../../support/mortal.ts';
 import { run } from '../../support/run.ts';
 import { cacheFolder } from './cache.ts';

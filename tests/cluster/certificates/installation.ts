@@ -1,5 +1,5 @@
 import { type Reading, readSecret } from '../../../certs/managed/reading.ts';
-import { certificatesLabel, certificatesLabelValue } from '../../../webhook/names.ts';
+import { certificatesLabel, certificatesLabelValue } from '../../../webhook/lib/names.ts';
 import type { Access } from '../harness/access.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../../webhook/errors.ts';
-import { validatorContainer } from '../../../webhook/names.ts';
+import { messageOf } from '../../../webhook/lib/errors.ts';
+import { validatorContainer } from '../../../webhook/lib/names.ts';
 import { Api } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { opsLimits } from '../../../webhook/limits.ts';
+import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { profileLabel } from '../../../webhook/names.ts';
+import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { gateRegistration, registration } from '../harness/registration.ts';

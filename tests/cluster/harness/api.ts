@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../../webhook/errors.ts';
+import { messageOf } from '../../../webhook/lib/errors.ts';
 import type { Access } from './access.ts';
 import { answered, linesOf, readAll } from './http.ts';
 

@@ -19,6 +19,8 @@ export interface ClusterOptions {
   nodeLifecycle?: boolean | number;
   /** What the API server records of each request, for {@link Cluster.audited}. Nothing by default. */
   audit?: 'Metadata' | 'Request' | 'RequestResponse';
+  /** What is put around the command of a component, such as a control group. */
+  enclose?: (component: ComponentName, command: [string, string[]]) => [string, string[]];
   /** Flags put behind the usual ones; where a flag comes twice, the last one counts. */
   flags?: Partial<Record<ComponentName, string[]>>;
 }

@@ -27,13 +27,14 @@ export function planComponents(layout: Layout): Record<ComponentName, ComponentP
     'kube-scheduler': scheduler(layout),
     kwok: kwok(layout),
   };
-  const { flags = {} } = layout.options;
+  const { flags = {}, enclose = (_, command) => command } = layout.options;
   return Object.fromEntries(
     Object.entries(plans).map(([key, plan]) => {
       const name = key as ComponentName;
       const log = join(layout.folder, 'log', `${name}.log`);
       const args = [...plan.args, ...(flags[name] ?? [])];
-      return [name, { name, path: programPath(name), args, log, ready: plan.ready }];
+      const [path, given] = enclose(name, [programPath(name), args]);
+      return [name, { name, path, args: given, log, ready: plan.ready }];
     }),
   ) as Record<ComponentName, ComponentPlan>;
 }

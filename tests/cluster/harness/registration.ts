@@ -1,4 +1,4 @@
-import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/names.ts';
+import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/lib/names.ts';
 
 /** The webhook's name in {@link registration}. */
 export const [webhookName] = installedWebhooks.mutating;

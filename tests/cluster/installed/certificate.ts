@@ -1,4 +1,4 @@
-import { installedWebhooks } from '../../../webhook/names.ts';
+import { installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
 /** What somebody else has to bring with the overlay `files`: the Secret, and the authority in our configuration. */

@@ -1,4 +1,4 @@
-import { profileLabel } from '../../../webhook/names.ts';
+import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { pod } from './overlay.ts';
 import { makeNamespace } from './working.ts';

@@ -47,7 +47,7 @@ export async function runningPods(cluster: Cluster, count: number): Promise<Stor
 }
 
 /** Waits until the Service has that many addresses. */
-async function endpoints(cluster: Cluster, count: number): Promise<void> {
+export async function endpoints(cluster: Cluster, count: number): Promise<void> {
   await cluster.api.until<EndpointSlice>(
     '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',
     ({ endpoints: list }) => (list ?? []).filter(({ conditions }) => conditions.ready).length === count,

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { Cluster } from '../harness/cluster.ts';
@@ -8,7 +9,7 @@ export interface ReviewedPod {
   spec: { initContainers?: { name: string }[]; containers: { name: string }[] };
 }
 
-type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
+export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
 /** Another mutating webhook, of somebody else. */
 export interface Neighbour {
@@ -27,19 +28,7 @@ export async function startNeighbour(
   address: string,
   change: (pod: ReviewedPod) => Patch,
 ): Promise<Neighbour> {
-  const server = createServer(
-    await tls(cluster, address),
-    (request, response) =>
-      void json(request).then((body) => {
-        const { request: asked } = body as { request: { uid: string; object: ReviewedPod } };
-        const patch = change(asked.object);
-        const answer = { uid: asked.uid, allowed: true, ...(patch.length > 0 && encoded(patch)) };
-        response.setHeader('content-type', 'application/json');
-        response.end(
-          JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }),
-        );
-      }),
-  );
+  const server = createServer(await tls(cluster, address), answering(change));
   await listening(server, address);
   const port = (server.address() as { port: number }).port;
   await cluster.kubectl(['apply', '-f', '-'], {
@@ -52,6 +41,20 @@ export async function startNeighbour(
       await server[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Answers reviews of pods with patches. */
+export function answering(change: (pod: ReviewedPod) => Patch): RequestListener {
+  return (request, response) =>
+    void json(request).then((body) => {
+      const { request: asked } = body as { request: { uid: string; object: ReviewedPod } };
+      const patch = change(asked.object);
+      const answer = { uid: asked.uid, allowed: true, ...(patch.length > 0 && encoded(patch)) };
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }),
+      );
+    });
 }
 
 const encoded = (patch: Patch): object => ({

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { profileLabel } from '../../../webhook/names.ts';
+import { profileLabel } from '../../../webhook/lib/names.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 
 export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 
-/** Where an overlay lies, as `kubectl apply -k` takes it. */
-export const overlayPath = (overlay: Overlay): string =>
-  fileURLToPath(new URL(`../../../manifests/overlays/${overlay}`, import.meta.url));
+const own = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Applies an overlay as it is. */
-export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {
-  await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay)]);
+/** Where an overlay lies, as `kubectl apply -k` takes it. */
+export const overlayPath = (overlay: Overlay, checkout = own): string =>
+  join(checkout, 'manifests/overlays', overlay);
+
+/** Applies an overlay as it is. @param checkout another one than this */
+export async function apply(cluster: Cluster, overlay: Overlay, checkout?: string): Promise<void> {
+  await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay, checkout)]);
 }
 
 export const policyName = 'pods.cni-gate.io';

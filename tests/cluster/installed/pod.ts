@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { contained, type Mount, signal } from '../../support/container/container.ts';
+import { commandOf, contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { fieldOf, type Volume, writeVolume } from './volumes.ts';
 
@@ -25,6 +25,7 @@ export interface StoredPod {
 interface StoredContainer {
   name: string;
   args: string[];
+  ports?: { name: string; containerPort: number }[];
   env?: { name: string; value?: string; valueFrom?: { fieldRef?: { fieldPath: string } } }[];
   volumeMounts: { name: string; mountPath: string }[];
 }
@@ -33,6 +34,10 @@ interface StoredContainer {
 export interface RunningPod {
   pod: StoredPod;
   child: ChildProcess;
+  /** The id of the server's own process. */
+  pid: number;
+  /** Its port for probes and metrics, without a path. */
+  opsUrl: string;
   /** Every line that it logged, parsed. */
   lines: Record<string, unknown>[];
   /** Asks its port for probes and metrics. */
@@ -43,7 +48,17 @@ export interface RunningPod {
   end(name?: NodeJS.Signals): Promise<number | null>;
 }
 
-const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+/** How a pod's process differs from the usual one. */
+export interface PodOptions {
+  /** Where its sources are: another checkout than this one. */
+  checkout?: string;
+  /** What is put around its command, such as a control group. */
+  enclose?: (command: [string, string[]]) => [string, string[]];
+}
+
+const own = fileURLToPath(new URL('../../../', import.meta.url));
+/** Where Node looks for the memory that it may use. */
+const controlGroups = '/sys/fs/cgroup';
 /** The image's user, but any other number will do. */
 const uid = 65_532;
 const opsPort = 8080;
@@ -55,7 +70,11 @@ const opsPort = 8080;
  *
  * @throws Error with what it wrote where it ends before it serves
  */
-export async function startPod(cluster: Cluster, pod: StoredPod): Promise<RunningPod> {
+export async function startPod(
+  cluster: Cluster,
+  pod: StoredPod,
+  { checkout = own, enclose }: PodOptions = {},
+): Promise<RunningPod> {
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('a pod without containers');
   const host = fieldOf(pod, 'status.podIP');
@@ -68,23 +87,27 @@ export async function startPod(cluster: Cluster, pod: StoredPod): Promise<Runnin
   };
   await refresh();
   const mounts: Mount[] = [
-    ...['/usr', '/lib', '/lib64'].map((path): Mount => [path, path]),
+    ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
     [checkout, '/app'],
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
   const command = ['/node', '/app/webhook/main.ts', ...container.args, '--host', host];
-  const child = spawn(...contained({ root, uid, mounts }, command), {
+  const entered = contained({ root, uid, mounts }, command);
+  const child = spawn(...(enclose?.(entered) ?? entered), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...environment(cluster, pod, container) },
   });
   const lines: Record<string, unknown>[] = [];
   await serving(child, lines);
+  const opsUrl = `http://${host}:${opsPort}`;
   return {
     pod,
     child,
+    pid: commandOf(child),
+    opsUrl,
     lines,
-    ops: (path) => fetch(`http://${host}:${opsPort}${path}`),
+    ops: (path) => fetch(`${opsUrl}${path}`),
     refresh,
     end: async (name = 'SIGTERM') => {
       if (child.exitCode === null && child.signalCode === null) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
 import { namespace, pod } from './overlay.ts';

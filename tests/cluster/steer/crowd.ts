@@ -64,11 +64,11 @@ export function refusals({ server }: Scene, name: string): number[][] {
 }
 
 /** How many there are, for how many pods, and for one of them at most. */
-export function counted(times: number[][]): { total: number; pods: number; most: number } {
+export function counted(times: number[][]): { total: number; pods: number; max: number } {
   const counts = times.map(({ length }) => length);
   return {
     total: counts.reduce((sum, count) => sum + count, 0),
     pods: counts.length,
-    most: Math.max(0, ...counts),
+    max: Math.max(0, ...counts),
   };
 }

@@ -30,13 +30,13 @@ export async function requireMachine(): Promise<void> {
       'these tests make network namespaces and need root (a throw-away machine or container with all capabilities)',
       'As another user: sudo --preserve-env env "PATH=$PATH" npm run test:netns',
     );
-  const found = await Promise.all(commands.map(isThere));
+  const found = await Promise.all(commands.map(exists));
   const missing = commands.filter((_, index) => !found[index]);
   if (missing.length > 0) refuse(`these commands are missing: ${missing.join(', ')}`);
   await requireNetfilter();
 }
 
-async function isThere(command: string): Promise<boolean> {
+async function exists(command: string): Promise<boolean> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const tries = folders.map((folder) => access(join(folder, command), constants.X_OK));
   return Promise.any(tries).then(

@@ -54,7 +54,7 @@ export interface Message {
     profile: string;
     check: string;
     family?: string;
-    held: boolean;
+    passed: boolean;
     reason?: string;
     note?: string;
   }[];

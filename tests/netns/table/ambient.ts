@@ -14,12 +14,12 @@ import {
   write,
 } from './steps.ts';
 
-const bothAlways = 'the proof asks for both families in any case';
-const byMark = 'the rules go by a mark that only ztunnel can set, not by users';
+const bothAlways = 'the proof always checks both families';
+const byMark = 'the rules match a mark that only ztunnel can set, not users';
 
 export const ambientCells: Cells = {
   ...notOfMeshes,
-  'right rules': { before: [write(ambient()), openZtunnel], ends: 0 },
+  'correct rules': { before: [write(ambient()), openZtunnel], ends: 0 },
   'no rules': { before: [openZtunnel], ends: 95 },
   'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
   'rules flushed': { before: [write(ambient()), openZtunnel, flush], ends: 95 },
@@ -27,30 +27,30 @@ export const ambientCells: Cells = {
     before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
     ends: 95,
   },
-  'only IPv4 rules on a dual-stack pod, IPv6 is its first address': 'the same, whichever comes first',
-  'the mesh serves both families, right rules': bothAlways,
+  'only IPv4 rules on a dual-stack pod with IPv6 as first address': 'the order of addresses does not matter',
+  'the mesh serves both families, correct rules': bothAlways,
   'the mesh serves both families, only IPv4 rules': bothAlways,
   'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
-  'wrong port: one of the proxy for the other direction': {
+  'wrong port: that of the other direction': {
     before: [write(ambient({ outbound: 15_006 })), openZtunnel],
     ends: 95,
   },
-  "wrong port: the proxy's for what comes encrypted": {
+  'wrong port: that of encrypted traffic': {
     before: [write(ambient({ outbound: 15_008 })), openZtunnel],
     ends: 95,
   },
   'listeners missing': { before: [write(ambient())], ends: 95 },
-  "proxy's uid skipped: run as the wrong user": byMark,
-  "proxy's uid skipped: the rules skip the proof's": byMark,
-  'the proxy runs as another user and group, right rules': byMark,
-  'the proxy runs as another user and group, rules for the usual one': byMark,
-  'port taken': 'the proof binds no port: ztunnel has them',
-  'no default route, the subnet only': {
+  'the proof runs as the wrong user': byMark,
+  'rules for another proxy user': byMark,
+  'the proxy has other ids, correct rules': byMark,
+  'the proxy has other ids, rules for the default ids': byMark,
+  'port in use': 'the proof binds no port',
+  "no default route, only the subnet's": {
     shape: { defaultRoute: false },
     before: [write(ambient()), openZtunnel],
     ends: 0,
   },
-  'no default route, the services only': {
+  "no default route, only the services'": {
     shape: { defaultRoute: 'services', gateway: 'by-link-route' },
     before: [write(ambient()), openZtunnel],
     ends: 0,
@@ -61,16 +61,16 @@ export const ambientCells: Cells = {
     ends: 95,
   },
   'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
-  'right rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
-  'target answers by itself': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
-  'target sends back what it gets': 'nothing is sent: who accepts the connection decides',
-  'target answers by itself, right rules': {
+  'correct rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
+  'the target itself answers': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
+  'the target echoes': 'the proof sends nothing: what accepts the connection decides',
+  'the target itself answers, correct rules': {
     before: [write(ambient()), openZtunnel, answerOutside('banner')],
     ends: 0,
   },
-  'target hands the connection back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
-  'node leads the connection back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
-  'what held is undone at 2 s, the rest comes at 3 s': {
+  'the target connects back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
+  'the node routes back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
+  'half breaks at 2 s, the rest appears at 3 s': {
     before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
     while: [
       { after: 2000, step: flush },
@@ -78,7 +78,7 @@ export const ambientCells: Cells = {
     ],
     ends: 95,
   },
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': {
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': {
     before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
     while: [
       { after: 2000, step: flush },
@@ -87,11 +87,15 @@ export const ambientCells: Cells = {
     ],
     ends: 0,
   },
-  'target is an address of the pod itself': { before: [ownTarget, write(ambient()), openZtunnel], ends: 0 },
-  'target is an address of the pod itself, no rules': { before: [ownTarget, openZtunnel], ends: 95 },
+  'the target is an address of the pod': { before: [ownTarget, write(ambient()), openZtunnel], ends: 0 },
+  'the target is an address of the pod, no rules': { before: [ownTarget, openZtunnel], ends: 95 },
   'a MASQUERADE rule in the pod': { before: [write(ambient()), openZtunnel, masquerade], ends: 0 },
   'a MASQUERADE rule in the pod, no rules': { before: [openZtunnel, masquerade, leadBack(15_001)], ends: 95 },
-  'rules come 3 s late': { before: [openZtunnel], while: [{ after: 3000, step: write(ambient()) }], ends: 0 },
+  'rules are written after 3 s': {
+    before: [openZtunnel],
+    while: [{ after: 3000, step: write(ambient()) }],
+    ends: 0,
+  },
   'sandbox without the interface': onlyLo,
-  'every packet dropped by policy': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
+  'a policy drops every packet': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
 };

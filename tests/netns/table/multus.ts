@@ -7,58 +7,62 @@ import { addSecondInterface, downSecondInterface, dropEverything } from './steps
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
 const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
-const unlisted = networkStatusOf('dual', podAddress);
-const oneCheck = 'one check looks at all of it at once';
+const notListed = networkStatusOf('dual', podAddress);
+const oneCheck = 'one check covers everything';
 const noRoute = 'the proof needs no route';
 
 export const multusCells: Cells = {
   ...notOfPlugins,
-  'right rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
-  'no default route, the subnet only': noRoute,
-  'no default route, the services only': noRoute,
+  'correct rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
+  "no default route, only the subnet's": noRoute,
+  "no default route, only the services'": noRoute,
   'no route at all': noRoute,
-  'rules come 3 s late': {
+  'rules are written after 3 s': {
     while: [{ after: 3000, step: addSecondInterface() }],
     options: { networkStatus: right },
     ends: 0,
   },
-  'what held is undone at 2 s, the rest comes at 3 s': oneCheck,
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': oneCheck,
+  'half breaks at 2 s, the rest appears at 3 s': oneCheck,
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': oneCheck,
   'sandbox without the interface': { ends: 95 },
-  'interface comes 2 s late': 'the same as `rules come 3 s late`',
-  'interface comes 2 s late, gateway does not answer': 'other profiles prove the first interface',
+  'interface appears after 2 s': 'the same as `rules are written after 3 s`',
+  'interface appears after 2 s, gateway does not answer': 'other profiles check the first interface',
   'address of another pod': {
     before: [addSecondInterface(otherSecondAddress)],
     options: { networkStatus: right },
     ends: 95,
   },
-  'network-status late': { before: [addSecondInterface()], while: [{ after: 1000, step: tell }], ends: 0 },
-  'network-status of the sandbox before': {
+  'network-status written late': {
+    before: [addSecondInterface()],
+    while: [{ after: 1000, step: tell }],
+    ends: 0,
+  },
+  'network-status of the previous sandbox': {
     before: [addSecondInterface()],
     while: [{ after: 200, step: tell }],
     options: { networkStatus: ofOther },
     ends: 0,
   },
   'network-status absent': { before: [addSecondInterface()], ends: 0 },
-  'network-status names an interface that is gone': { options: { networkStatus: right }, ends: 95 },
+  'network-status names a missing interface': { options: { networkStatus: right }, ends: 95 },
   // what Multus writes of a network whose NetworkAttachmentDefinition has no `cniVersion`
-  'network-status leaves the network out': {
+  'network-status omits the network': {
     before: [addSecondInterface()],
-    options: { networkStatus: unlisted },
+    options: { networkStatus: notListed },
     ends: 0,
   },
-  'network-status leaves the network out, interface down': {
+  'network-status omits the network, interface down': {
     before: [addSecondInterface(), downSecondInterface],
-    options: { networkStatus: unlisted },
+    options: { networkStatus: notListed },
     ends: 95,
   },
   // what it writes of a network whose plugin makes no interface, such as Istio's
-  'network-status leaves the network out, no interface': { options: { networkStatus: unlisted }, ends: 0 },
-  'network-status of the sandbox before leaves the network out, no interface': {
+  'network-status omits the network, no interface': { options: { networkStatus: notListed }, ends: 0 },
+  'network-status of the previous sandbox omits the network, no interface': {
     options: { networkStatus: networkStatusOf('dual', otherPodAddress) },
     ends: 95,
   },
-  'network without addresses, as network-status says': {
+  'network without addresses, network-status confirms it': {
     before: [addSecondInterface({})],
     options: { networkStatus: linkLayerStatus },
     ends: 0,
@@ -69,9 +73,9 @@ export const multusCells: Cells = {
     ends: 0,
   },
   'network without addresses, network-status absent': { before: [addSecondInterface({})], ends: 0 },
-  'gateway does not answer': 'other profiles prove the first interface',
-  'gateway does not answer, others do': 'other profiles prove the first interface',
-  'every packet dropped by policy': {
+  'gateway does not answer': 'other profiles check the first interface',
+  'gateway does not answer, other hosts do': 'other profiles check the first interface',
+  'a policy drops every packet': {
     before: [addSecondInterface(), dropEverything],
     options: { networkStatus: right },
     ends: 0,

@@ -14,9 +14,9 @@ export function outcomeOf(proof: Proof): Outcome {
 /** The code and the reason: what must not differ from run to run. */
 export const verdictOf = (outcome: Outcome): string => `${outcome.code} ${outcome.reason}`;
 
-/** The reasons of the checks that did not hold, each with its families where it is not that of all of them. */
+/** The reasons of the checks that did not pass, each with its families where it is not that of all of them. */
 function reasonOf({ checks, verdict }: Message): string {
-  const failed = checks.filter((check) => !check.held);
+  const failed = checks.filter((check) => !check.passed);
   const reasons = [...new Set(failed.map((check) => check.reason ?? 'no reason'))];
   if (reasons.length === 0) return verdict;
   return reasons

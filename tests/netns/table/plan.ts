@@ -4,60 +4,60 @@ import { type Proof, type ProofOptions, type RunningProof, startProof } from '..
 import { Sandbox } from '../harness/sandbox.ts';
 import type { Shape } from '../harness/shape.ts';
 
-/** The rows of the table: what may be the matter with a pod's network. */
+/** The rows of the table: what may be wrong with a pod's network. */
 export const situations = [
-  'right rules',
+  'correct rules',
   'no rules',
   'no rules, a router refuses',
   'rules flushed',
   'only IPv4 rules on a dual-stack pod',
-  'only IPv4 rules on a dual-stack pod, IPv6 is its first address',
-  'the mesh serves both families, right rules',
+  'only IPv4 rules on a dual-stack pod with IPv6 as first address',
+  'the mesh serves both families, correct rules',
   'the mesh serves both families, only IPv4 rules',
   'wrong port',
-  'wrong port: one of the proxy for the other direction',
-  "wrong port: the proxy's for what comes encrypted",
+  'wrong port: that of the other direction',
+  'wrong port: that of encrypted traffic',
   'listeners missing',
-  "proxy's uid skipped: run as the wrong user",
-  "proxy's uid skipped: the rules skip the proof's",
-  'the proxy runs as another user and group, right rules',
-  'the proxy runs as another user and group, rules for the usual one',
-  'port taken',
-  'no default route, the subnet only',
-  'no default route, the services only',
+  'the proof runs as the wrong user',
+  'rules for another proxy user',
+  'the proxy has other ids, correct rules',
+  'the proxy has other ids, rules for the default ids',
+  'port in use',
+  "no default route, only the subnet's",
+  "no default route, only the services'",
   'no default route, no rules',
   'no route at all',
-  'right rules, lo is down',
-  'target answers by itself',
-  'target sends back what it gets',
-  'target answers by itself, right rules',
-  'target is an address of the pod itself',
-  'target is an address of the pod itself, no rules',
+  'correct rules, lo is down',
+  'the target itself answers',
+  'the target echoes',
+  'the target itself answers, correct rules',
+  'the target is an address of the pod',
+  'the target is an address of the pod, no rules',
   'a MASQUERADE rule in the pod',
   'a MASQUERADE rule in the pod, no rules',
-  'target hands the connection back to the pod',
-  'node leads the connection back to the pod',
-  'rules come 3 s late',
-  'what held is undone at 2 s, the rest comes at 3 s',
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s',
+  'the target connects back to the pod',
+  'the node routes back to the pod',
+  'rules are written after 3 s',
+  'half breaks at 2 s, the rest appears at 3 s',
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s',
   'sandbox without the interface',
-  'interface comes 2 s late',
-  'interface comes 2 s late, gateway does not answer',
+  'interface appears after 2 s',
+  'interface appears after 2 s, gateway does not answer',
   'address of another pod',
-  'network-status late',
-  'network-status of the sandbox before',
+  'network-status written late',
+  'network-status of the previous sandbox',
   'network-status absent',
-  'network-status names an interface that is gone',
-  'network-status leaves the network out',
-  'network-status leaves the network out, interface down',
-  'network-status leaves the network out, no interface',
-  'network-status of the sandbox before leaves the network out, no interface',
-  'network without addresses, as network-status says',
+  'network-status names a missing interface',
+  'network-status omits the network',
+  'network-status omits the network, interface down',
+  'network-status omits the network, no interface',
+  'network-status of the previous sandbox omits the network, no interface',
+  'network without addresses, network-status confirms it',
   'network without addresses, network-status late',
   'network without addresses, network-status absent',
   'gateway does not answer',
-  'gateway does not answer, others do',
-  'every packet dropped by policy',
+  'gateway does not answer, other hosts do',
+  'a policy drops every packet',
 ] as const;
 export type Situation = (typeof situations)[number];
 
@@ -77,11 +77,11 @@ export interface Plan {
   ends: 0 | 69 | 95;
 }
 
-/** A plan for each situation, or why the situation says nothing about a network. */
+/** A plan for each situation, or why the situation does not apply to a network. */
 export type Cells = Record<Situation, Plan | string>;
 
 /** Makes the situation in namespaces of its own, runs the validator in it and takes all away again. */
-export async function carryOut(plan: Plan, specimen: PodSpecimen): Promise<Proof> {
+export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {
   await using sandbox = await Sandbox.make(plan.shape);
   for (const step of plan.before ?? []) await step(sandbox);
   const proof = startProof(sandbox, { ...specimen, ...plan.pod }, plan.options);

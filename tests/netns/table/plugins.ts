@@ -12,50 +12,50 @@ import {
 } from './steps.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
-const noTarget = 'the proof connects to nobody';
-const noMultus = 'Multus has no part in it';
+const noTarget = 'the proof opens no connection';
+const noMultus = 'Multus is not involved';
 
-/** What says nothing about any plugin. */
+/** Situations that do not apply to any plugin. */
 export const notOfPlugins = {
   'no rules': noRules,
   'no rules, a router refuses': noRules,
   'rules flushed': noRules,
   'only IPv4 rules on a dual-stack pod': noRules,
-  'only IPv4 rules on a dual-stack pod, IPv6 is its first address': noRules,
-  'the mesh serves both families, right rules': noRules,
+  'only IPv4 rules on a dual-stack pod with IPv6 as first address': noRules,
+  'the mesh serves both families, correct rules': noRules,
   'the mesh serves both families, only IPv4 rules': noRules,
   'wrong port': noRules,
-  'wrong port: one of the proxy for the other direction': noRules,
-  "wrong port: the proxy's for what comes encrypted": noRules,
+  'wrong port: that of the other direction': noRules,
+  'wrong port: that of encrypted traffic': noRules,
   'listeners missing': noTarget,
-  "proxy's uid skipped: run as the wrong user": noRules,
-  "proxy's uid skipped: the rules skip the proof's": noRules,
-  'the proxy runs as another user and group, right rules': noRules,
-  'the proxy runs as another user and group, rules for the usual one': noRules,
-  'port taken': 'the proof binds no port of anybody',
+  'the proof runs as the wrong user': noRules,
+  'rules for another proxy user': noRules,
+  'the proxy has other ids, correct rules': noRules,
+  'the proxy has other ids, rules for the default ids': noRules,
+  'port in use': 'the proof binds no port',
   'no default route, no rules': noRules,
-  'right rules, lo is down': 'nothing goes by lo',
-  'target answers by itself': noTarget,
-  'target sends back what it gets': noTarget,
-  'target answers by itself, right rules': noTarget,
-  'target is an address of the pod itself': noTarget,
-  'target is an address of the pod itself, no rules': noTarget,
+  'correct rules, lo is down': 'nothing uses lo',
+  'the target itself answers': noTarget,
+  'the target echoes': noTarget,
+  'the target itself answers, correct rules': noTarget,
+  'the target is an address of the pod': noTarget,
+  'the target is an address of the pod, no rules': noTarget,
   'a MASQUERADE rule in the pod': noTarget,
   'a MASQUERADE rule in the pod, no rules': noTarget,
-  'target hands the connection back to the pod': noTarget,
-  'node leads the connection back to the pod': noTarget,
+  'the target connects back to the pod': noTarget,
+  'the node routes back to the pod': noTarget,
 };
 
 const withoutMultus = {
-  'network-status late': noMultus,
-  'network-status of the sandbox before': noMultus,
+  'network-status written late': noMultus,
+  'network-status of the previous sandbox': noMultus,
   'network-status absent': noMultus,
-  'network-status names an interface that is gone': noMultus,
-  'network-status leaves the network out': noMultus,
-  'network-status leaves the network out, interface down': noMultus,
-  'network-status leaves the network out, no interface': noMultus,
-  'network-status of the sandbox before leaves the network out, no interface': noMultus,
-  'network without addresses, as network-status says': noMultus,
+  'network-status names a missing interface': noMultus,
+  'network-status omits the network': noMultus,
+  'network-status omits the network, interface down': noMultus,
+  'network-status omits the network, no interface': noMultus,
+  'network-status of the previous sandbox omits the network, no interface': noMultus,
+  'network without addresses, network-status confirms it': noMultus,
   'network without addresses, network-status late': noMultus,
   'network without addresses, network-status absent': noMultus,
 };
@@ -81,17 +81,17 @@ const linkRoute = { gateway: 'by-link-route' } as const;
 export const ciliumCells: Cells = {
   ...notOfPlugins,
   ...withoutMultus,
-  'right rules': { shape: linkRoute, ends: 0 },
-  'no default route, the subnet only': { shape: { ...linkRoute, defaultRoute: false }, ends: 0 },
-  'no default route, the services only': { shape: { ...linkRoute, defaultRoute: 'services' }, ends: 0 },
+  'correct rules': { shape: linkRoute, ends: 0 },
+  "no default route, only the subnet's": { shape: { ...linkRoute, defaultRoute: false }, ends: 0 },
+  "no default route, only the services'": { shape: { ...linkRoute, defaultRoute: 'services' }, ends: 0 },
   'no route at all': 'the same as a sandbox without the interface',
-  'rules come 3 s late': {
+  'rules are written after 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: [{ after: 3000, step: attach }],
     ends: 0,
   },
-  'what held is undone at 2 s, the rest comes at 3 s': {
+  'half breaks at 2 s, the rest appears at 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: [
@@ -100,7 +100,7 @@ export const ciliumCells: Cells = {
     ],
     ends: 95,
   },
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': {
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: [
@@ -111,33 +111,33 @@ export const ciliumCells: Cells = {
     ends: 0,
   },
   'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
-  'interface comes 2 s late': lateInterface(linkRoute, []),
-  'interface comes 2 s late, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
+  'interface appears after 2 s': lateInterface(linkRoute, []),
+  'interface appears after 2 s, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
   'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': { shape: linkRoute, before: [silenceGateway], ends: 95 },
-  'gateway does not answer, others do': { shape: linkRoute, before: [silenceAmongOthers], ends: 95 },
-  'every packet dropped by policy': { shape: linkRoute, before: [dropEverything], ends: 0 },
+  'gateway does not answer, other hosts do': { shape: linkRoute, before: [silenceAmongOthers], ends: 95 },
+  'a policy drops every packet': { shape: linkRoute, before: [dropEverything], ends: 0 },
 };
 
-const together = 'nothing comes late there: the checks hold in one moment, or one of them never does';
-const permanent = 'a permanent neighbour entry stands for the gateway: nobody is asked';
+const together = 'nothing arrives late: the checks pass at once, or one of them never passes';
+const permanent = 'a permanent neighbour entry represents the gateway: no host is asked';
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
 export const awsCells: Cells = {
   ...notOfPlugins,
   ...withoutMultus,
-  'right rules': { shape: standIn, ends: 0 },
-  'no default route, the subnet only': { shape: { ...standIn, defaultRoute: false }, ends: 0 },
-  'no default route, the services only': { shape: { ...standIn, defaultRoute: 'services' }, ends: 0 },
+  'correct rules': { shape: standIn, ends: 0 },
+  "no default route, only the subnet's": { shape: { ...standIn, defaultRoute: false }, ends: 0 },
+  "no default route, only the services'": { shape: { ...standIn, defaultRoute: 'services' }, ends: 0 },
   'no route at all': 'the same as a sandbox without the interface',
-  'what held is undone at 2 s, the rest comes at 3 s': together,
-  'what held is undone at 2 s and done again at 5 s, the rest comes at 3 s': together,
-  'rules come 3 s late': 'address and routes are written before the sandbox is handed over, or not at all',
+  'half breaks at 2 s, the rest appears at 3 s': together,
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': together,
+  'rules are written after 3 s': 'the plugin writes addresses and routes before it returns, or not at all',
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
-  'interface comes 2 s late': lateInterface(standIn, []),
-  'interface comes 2 s late, gateway does not answer': permanent,
+  'interface appears after 2 s': lateInterface(standIn, []),
+  'interface appears after 2 s, gateway does not answer': permanent,
   'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
   'gateway does not answer': permanent,
-  'gateway does not answer, others do': permanent,
-  'every packet dropped by policy': { shape: standIn, before: [dropEverything], ends: 0 },
+  'gateway does not answer, other hosts do': permanent,
+  'a policy drops every packet': { shape: standIn, before: [dropEverything], ends: 0 },
 };

@@ -18,12 +18,12 @@ export class Times {
   lines(): string[] {
     return [...this.#taken].map(([what, taken]) => {
       const sorted = taken.toSorted((a, b) => a - b);
-      const [least, middle, most] = [0, Math.floor(sorted.length / 2), -1].map((at) =>
+      const [least, middle, max] = [0, Math.floor(sorted.length / 2), -1].map((at) =>
         sorted.at(at)?.toFixed(2),
       );
       return sorted.length === 1
         ? `${what}: ${least} s`
-        : `${what}: ${middle} s (${least} to ${most}, ${sorted.length} times)`;
+        : `${what}: ${middle} s (${least} to ${max}, ${sorted.length} times)`;
     });
   }
 }

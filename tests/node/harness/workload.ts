@@ -1,4 +1,4 @@
-import { profileLabel, validatorContainer } from '../../../webhook/names.ts';
+import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
 import { standIn } from '../images/images.ts';
 import type { Image } from '../images/layout.ts';

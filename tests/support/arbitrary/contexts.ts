@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { MutateContext } from '../../../webhook/admission/mutate.ts';
-import { KnownNamespaces } from '../../../webhook/admission/namespaces.ts';
-import { foreign, profileLabel } from '../../../webhook/names.ts';
+import { FixedNamespaces } from '../../../webhook/admission/namespaces.ts';
+import type { MutateContext } from '../../../webhook/inject/mutate.ts';
+import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { policyOf } from '../configurations.ts';
 
 /** Profiles beside the built-in ones, for what those do not use. */
@@ -45,7 +45,7 @@ export const contexts: Arbitrary<MutateContext> = fc
     const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
     return {
       policy,
-      namespaces: new KnownNamespaces(new Map([['shop', labels]])),
+      namespaces: new FixedNamespaces(new Map([['shop', labels]])),
       // a counterexample would print the whole policy
       [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
     };

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { foreign, profileLabel, statusAnnotation } from '../../../webhook/names.ts';
+import { foreign, profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 
 /** Keys that mean something to JavaScript or to JSON Pointer, and some that mean nothing. */
 const nastyKeys = [

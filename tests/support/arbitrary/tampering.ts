@@ -1,6 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
-import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../../../webhook/names.ts';
+import {
+  podInfoVolume,
+  profileLabel,
+  statusAnnotation,
+  validatorContainer,
+} from '../../../webhook/lib/names.ts';
 import type { Change } from '../between-calls.ts';
 
 const onOurs =

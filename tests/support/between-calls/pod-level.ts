@@ -16,7 +16,7 @@ const merge = (one: Totals, other: Totals, by: (a: bigint, b: bigint) => bigint)
   new Map([...one, ...other].map(([name]) => [name, by(one.get(name) ?? 0n, other.get(name) ?? 0n)]));
 
 const add = (a: bigint, b: bigint): bigint => a + b;
-const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** What the containers request together: component-helpers `resource/helpers.go`, `AggregateContainerRequests`. */
 function aggregate(containers: Container[], initContainers: Container[]): Totals {
@@ -30,12 +30,12 @@ function aggregate(containers: Container[], initContainers: Container[]): Totals
     if (container.restartPolicy === 'Always') {
       total = merge(total, own, add);
       sidecars = merge(sidecars, own, add);
-      starting = merge(starting, sidecars, most);
+      starting = merge(starting, sidecars, max);
     } else {
-      starting = merge(starting, merge(sidecars, own, add), most);
+      starting = merge(starting, merge(sidecars, own, add), max);
     }
   }
-  return merge(total, starting, most);
+  return merge(total, starting, max);
 }
 
 /** Requests of the pod's own, where it has limits: Kubernetes `pkg/apis/core/v1/defaults.go`, `defaultPodRequests`. */

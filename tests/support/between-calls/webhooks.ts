@@ -1,5 +1,5 @@
 import { allContainers, type Container, type Pod } from '../../../webhook/admission/pod.ts';
-import { validatorContainer } from '../../../webhook/names.ts';
+import { validatorContainer } from '../../../webhook/lib/names.ts';
 
 /** A container as a mesh or a secrets agent adds it, with the resources of ours: it takes none of them away. */
 function guest(pod: Pod, name: string): Container {

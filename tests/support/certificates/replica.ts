@@ -1,7 +1,7 @@
 import type { KeyPem } from '../../../certs/keys.ts';
 import type { ReadState } from '../../../certs/managed/reading.ts';
 import { Keeper, type KeeperOptions } from '../../../webhook/certificates/keeper.ts';
-import { CniGateError } from '../../../webhook/errors.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import type { World } from './world.ts';
 
 export type Settings = Pick<KeeperOptions, 'overlap' | 'authorityDays' | 'leafDays' | 'names'> & {

@@ -34,9 +34,12 @@ export function contained(
 }
 
 /** Sends a signal to the command of a container, where the child is `unshare` around it. */
-export function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
-  process.kill(childOf(childOf(pid)), name);
+export function signal(child: ChildProcess, name: NodeJS.Signals): void {
+  process.kill(commandOf(child), name);
 }
+
+/** The process id of a container's command, as it is outside, where the child is `unshare` around it. */
+export const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid));
 
 const childOf = (pid: number | undefined): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);

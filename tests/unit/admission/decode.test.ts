@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
-import { CniGateError } from '../../../webhook/errors.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { copyOf, patched } from '../../support/answers.ts';
 import { recorded, reviewOf } from '../../support/reviews.ts';
 

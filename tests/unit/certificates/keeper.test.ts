@@ -7,7 +7,7 @@ import { secretData } from '../../../certs/managed/secret.ts';
 import { bundleOf } from '../../../certs/managed/state.ts';
 import { Keeper } from '../../../webhook/certificates/keeper.ts';
 import { ChangedSince, type SeenConfiguration, type Shared } from '../../../webhook/certificates/shared.ts';
-import { CniGateError } from '../../../webhook/errors.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { keyRing } from '../../support/certificates/keys.ts';
 import { World } from '../../support/certificates/world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import forge from 'node-forge';
-import { CniGateError, type ErrorCode } from '../../../webhook/errors.ts';
+import { CniGateError, type ErrorCode } from '../../../webhook/lib/errors.ts';
 
 const { asn1 } = forge;
 type Node = forge.asn1.Asn1;

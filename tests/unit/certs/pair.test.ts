@@ -5,7 +5,7 @@ import { type Authority, createAuthority } from '../../../certs/authority.ts';
 import { checkPair } from '../../../certs/pair.ts';
 import { issueServing, type ServingCertificate } from '../../../certs/serving.ts';
 import { signCertificate } from '../../../certs/sign.ts';
-import { CniGateError } from '../../../webhook/errors.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { ecAuthority, refusal } from './fixtures.ts';
 
 const now = new Date('2030-01-01T12:00:00Z');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Pod } from '../../../webhook/admission/pod.ts';
-import { applies } from '../../../webhook/admission/when.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { wordOf } from '../../../webhook/config/checks.ts';
+import { applies } from '../../../webhook/inject/when.ts';
 
 interface Facts {
   containers?: string[];
@@ -55,12 +55,12 @@ const cases: [string, Facts, string[]][] = [
 
 suite('built-in profiles', () => {
   test('are these, each with its proof and the DaemonSets that bring it', () => {
-    const told = builtInProfiles().map(({ name, daemonSets, proof }) => ({
+    const reported = builtInProfiles().map(({ name, daemonSets, proof }) => ({
       name,
       daemonSets: daemonSets.map((ds) => `${ds.namespace}/${ds.name}`).join(),
       checks: proof.checks.map(wordOf).join(),
     }));
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       { name: 'aws-vpc-cni', daemonSets: 'kube-system/aws-node', checks: 'address,gateway' },
       { name: 'cilium', daemonSets: 'kube-system/cilium', checks: 'address,gateway' },
       {

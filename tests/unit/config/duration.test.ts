@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDuration } from '../../../webhook/config/duration.ts';
+import { parseDuration } from '../../../validator/shared/duration.ts';
 
 test('durations in milliseconds', () => {
   assert.equal(parseDuration('500ms'), 500);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
-import { applies } from '../../../webhook/admission/when.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Profile } from '../../../webhook/config/types.ts';
+import { applies } from '../../../webhook/inject/when.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
 /* The profiles of docs/guides/istio.md, as they stand there. */

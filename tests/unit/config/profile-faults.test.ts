@@ -25,7 +25,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       invalid(
         `${at}.redirect.listen: must be <= 65535, is 70000`,
         `${at}.redirect.connect[0]: "localhost:80" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
+        `${at}.redirect.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod shows it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -34,7 +34,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       ),
       invalid(
         `${at}.redirect.connect[1]: "[::g]:1" is not allowed (an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)`,
-        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
+        `${at}.redirect.asUser: must be <= 2147483647, is 2147483648 (never 0, which is root; or where the pod shows it: {annotation, containers, default})`,
       ),
     );
     assert.equal(
@@ -115,7 +115,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     assert.equal(
       set('a/b/c', 'x'),
       invalid(
-        `${at('a/b/c')}: is not a label or annotation key: at most 63 characters, behind an optional DNS prefix and a slash`,
+        `${at('a/b/c')}: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash`,
       ),
     );
     assert.equal(
@@ -129,7 +129,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     const proof = (text: string): string => refusal(`profiles:\n  - name: a\n    proof: {${text}}\n`);
     const redirect = (rest: string): string =>
       proof(`checks: [{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}]`);
-    const id = 'never 0, which is root; or where the pod says it: {annotation, containers, default}';
+    const id = 'never 0, which is root; or where the pod shows it: {annotation, containers, default}';
     assert.equal(
       redirect('asUser: {containers: [mesh-proxy]}'),
       invalid(`${at}.checks[0].redirect.asUser: "default" is missing`),
@@ -144,7 +144,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
     assert.equal(redirect('asUser: {containers: [a], default: 5}, notAsUser: {annotation: a/b}'), 'accepted');
     const families =
-      'a container and one of env (a variable that holds the addresses which the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true where the mesh serves both families)';
+      'a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families)';
     assert.equal(
       proof('families: {container: a, env: A, dualStackEnv: B}'),
       invalid(`${at}.families: must be ${families}, has container, env, dualStackEnv`),
@@ -225,8 +225,8 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
       profile('container: {image: "", asUser: 0, env: []}'),
       invalid(
         `${at}.env: unknown field; allowed here: image, imageOf, command, args, asUser, notAsUser, notAsGroup`,
-        `${at}.image: must NOT have fewer than 1 characters, is "" (Its image; or imageOf.)`,
-        `${at}.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod says it: {annotation, containers, default})`,
+        `${at}.image: must NOT have fewer than 1 characters, is "" (Its image. Use this or imageOf.)`,
+        `${at}.asUser: must be >= 1, is 0 (never 0, which is root; or where the pod shows it: {annotation, containers, default})`,
       ),
     );
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../webhook/gate/decide.ts';
-import type { PendingPod } from '../../../webhook/gate/pending.ts';
+import type { GatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { refusedFor, refusedNode } from '../../../webhook/gate/refusal.ts';
-import { pickAgent, pickDaemonSet } from '../../../webhook/readiness/pick.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';
@@ -22,14 +22,14 @@ const profiles = [
     ],
   },
 ];
-const unlisted = ({ name }: { name: string }): boolean => name === 'late';
-const unheard = (_: object, node: string): boolean => node === 'n4';
+const notSynced = ({ name }: { name: string }): boolean => name === 'late';
+const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
 function decide(
   node: string,
-  pod: PendingPod | undefined = pending(),
+  pod: GatePod | undefined = pending(),
   gate: object = {},
   request: object = {},
 ): GateDecision {
@@ -37,8 +37,8 @@ function decide(
   return decidePlacement(decodePlacement(binding(node, request)), pod, {
     policy,
     readiness: broken,
-    unlisted,
-    unheard,
+    notSynced,
+    notObservedSince,
     now,
   });
 }
@@ -79,16 +79,20 @@ suite('what the gate says to a placement', () => {
   });
 
   test('what cannot be known is allowed, and told', () => {
-    const told = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
+    const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const context = { policy, readiness: broken, unlisted, unheard, now };
-    assert.deepEqual(told(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
+    const context = { policy, readiness: broken, notSynced, notObservedSince, now };
+    assert.deepEqual(reported(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
       'unknown',
       'pod-unknown',
       'not held back: pod shop/web-0 is not known',
     ]);
-    assert.deepEqual(told(decide('n9')), ['unknown', 'node-unknown', 'not held back: node n9 is not known']);
-    const lost = told(decide('n1', pending({ profiles: ['lost'] })));
+    assert.deepEqual(reported(decide('n9')), [
+      'unknown',
+      'node-unknown',
+      'not held back: node n9 is not known',
+    ]);
+    const lost = reported(decide('n1', pending({ profiles: ['lost'] })));
     assert.deepEqual(lost, [
       'unknown',
       'daemonset-unknown',
@@ -114,9 +118,9 @@ suite('what the gate says to a placement', () => {
 
   test('nor does absence on a node that is newer here than what was heard of the pods', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
-    const context = { policy: policyOf({ profiles }), readiness, unlisted, now };
-    const on = (node: string, isUnheard = unheard): string => {
-      const all = { ...context, unheard: isUnheard };
+    const context = { policy: policyOf({ profiles }), readiness, notSynced, now };
+    const on = (node: string, isUnheard = notObservedSince): string => {
+      const all = { ...context, notObservedSince: isUnheard };
       const { outcome, reason } = decidePlacement(decodePlacement(binding(node)), pending(), all);
       return `${outcome} ${reason}`;
     };
@@ -131,10 +135,10 @@ suite('what the gate says to a placement', () => {
   test('each DaemonSet of a profile has its say, the first as the last', () => {
     const apply = (ready: { agent: boolean; slow: boolean }) => {
       const readiness = clusterWith({ n1: { ready: ready.agent } });
-      readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('slow')) }, now);
+      readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
-      readiness.apply({ kind: 'agent', facts: pickAgent(slow) }, now);
-      const context = { policy: policyOf({ profiles }), readiness, unlisted, unheard, now };
+      readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
+      const context = { policy: policyOf({ profiles }), readiness, notSynced, notObservedSince, now };
       const pod = pending({ profiles: ['both'] });
       const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, context);
       return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
@@ -144,7 +148,7 @@ suite('what the gate says to a placement', () => {
     assert.deepEqual(apply({ agent: true, slow: false }), ['refused', 'DaemonSet net/slow']);
   });
 
-  test('pods to which nothing is promised, by profiles that bring nothing, are passed by', () => {
+  test('pods to which nothing is promised, by profiles that bring nothing, are ignored', () => {
     for (const named of [[], ['bare'], ['gone']]) {
       const { outcome, reason } = decide('n1', pending({ profiles: named }));
       assert.deepEqual([outcome, reason], ['skipped', 'nothing-promised']);
@@ -176,18 +180,18 @@ suite('a hold ends after gate.maxHold', () => {
 });
 
 test('the node of a refusal is read from what the scheduler writes on the pod, and from nothing else', () => {
-  const told = (webhook: string, text = refusal) =>
+  const reported = (webhook: string, text = refusal) =>
     `running Bind plugin "DefaultBinder": admission webhook "${webhook}" denied the request: ${text}`;
-  assert.equal(refusedNode(told('bindings.cni-gate.io')), 'n1');
-  assert.equal(refusedNode(told('bindings-cni-gate.io')), undefined);
-  assert.equal(refusedNode(told('bindings.example.com')), undefined);
+  assert.equal(refusedNode(reported('bindings.cni-gate.io')), 'n1');
+  assert.equal(refusedNode(reported('bindings-cni-gate.io')), undefined);
+  assert.equal(refusedNode(reported('bindings.example.com')), undefined);
   assert.equal(
-    refusedNode(told('bindings.cni-gate.io', 'node n1 is not ready for something else')),
+    refusedNode(reported('bindings.cni-gate.io', 'node n1 is not ready for something else')),
     undefined,
   );
   assert.equal(refusedNode('0/3 nodes are available: 3 Insufficient cpu.'), undefined);
   assert.equal(refusedNode(''), undefined);
   const [, why = ''] = /for profile mesh: (.+) \(CNI_GATE_NODE_NOT_READY\)$/.exec(refusal) ?? [];
   assert.notEqual(why, '');
-  assert.deepEqual(refusedFor(told('bindings.cni-gate.io')), { node: 'n1', why });
+  assert.deepEqual(refusedFor(reported('bindings.cni-gate.io')), { node: 'n1', why });
 });

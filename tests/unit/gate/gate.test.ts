@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { CniGateError } from '../../../webhook/errors.ts';
 import { type GateSources, gate } from '../../../webhook/gate/gate.ts';
-import { pickPending } from '../../../webhook/gate/pending.ts';
+import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { recorded } from '../../support/reviews.ts';
 import { now } from '../readiness/objects.ts';
@@ -16,8 +16,8 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
   unsynced: () => undefined,
-  unlisted: () => false,
-  unheard: () => false,
+  notSynced: () => false,
+  notObservedSince: () => false,
   ...more,
 });
 const outcome = async (body: object, more: Partial<GateSources> = {}) => {
@@ -64,7 +64,7 @@ suite('a call of /gate', () => {
 
   test('is let through while not all is listed, and where the pod cannot be asked for', async () => {
     const asked = { pod: () => assert.fail('asked') };
-    const nothing = { unsynced: () => 'nodes', unlisted: () => true, pods: asked };
+    const nothing = { unsynced: () => 'nodes', notSynced: () => true, pods: asked };
     assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
     const other = { unsynced: () => 'pods of DaemonSet net/other' };
     assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
@@ -136,7 +136,7 @@ suite('what a call is about', () => {
 
 suite('what is known of a pod that waits', () => {
   const waiting = (message: string, status = 'False') =>
-    pickPending({
+    toGatePod({
       metadata: {
         uid: 'u1',
         resourceVersion: '1',
@@ -160,7 +160,7 @@ suite('what is known of a pod that waits', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
     assert.deepEqual(
-      pickPending({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
+      toGatePod({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
       pending({ profiles: [] }),
     );
   });

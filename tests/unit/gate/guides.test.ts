@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { type Obstacle, refusalText, refusedNode } from '../../../webhook/gate/refusal.ts';
-import { bindingsWebhook } from '../../../webhook/names.ts';
-import type { Standing } from '../../../webhook/readiness/state.ts';
+import { type Blocker, refusalText, refusedNode } from '../../../webhook/gate/refusal.ts';
+import { bindingsWebhook } from '../../../webhook/lib/names.ts';
+import type { DaemonSetStatus } from '../../../webhook/readiness/state.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
 const refusal =
-  /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<lacks>.+) \(CNI_GATE_NODE_NOT_READY\))$/;
+  /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<reason>.+) \(CNI_GATE_NODE_NOT_READY\))$/;
 
 /** What a line of an event tells, as the gate would have it. */
-function obstacleIn(line: string): Obstacle & { text: string } {
+function obstacleIn(line: string): Blocker & { text: string } {
   const groups = refusal.exec(line)?.groups;
   assert.ok(groups, `not a refusal of the gate: ${line}`);
   const {
@@ -22,15 +22,15 @@ function obstacleIn(line: string): Obstacle & { text: string } {
     state,
     since,
     pod,
-    lacks = '',
+    reason = '',
   } = groups;
-  const standing: Standing = {
-    state: state as Standing['state'],
-    lacks,
+  const status: DaemonSetStatus = {
+    state: state as DaemonSetStatus['state'],
+    reason,
     ...(pod !== undefined && { pod }),
     ...(since !== undefined && { since: Date.parse(since) }),
   };
-  return { text, node, profile, daemonSet: { namespace, name }, standing };
+  return { text, node, profile, daemonSet: { namespace, name }, status };
 }
 
 describe('a guide shows a refusal as the gate writes it', () => {
@@ -45,13 +45,13 @@ describe('a guide shows a refusal as the gate writes it', () => {
       assert.ok(
         line.includes(`running Bind plugin "DefaultBinder": admission webhook "${bindingsWebhook}" denied`),
       );
-      const { text, ...obstacle } = obstacleIn(line);
-      assert.equal(text, refusalText(obstacle));
-      assert.equal(refusedNode(line), obstacle.node);
-      assert.equal(obstacle.profile, name);
+      const { text, ...blocker } = obstacleIn(line);
+      assert.equal(text, refusalText(blocker));
+      assert.equal(refusedNode(line), blocker.node);
+      assert.equal(blocker.profile, name);
       assert.ok(
         daemonSets.some(
-          (one) => one.name === obstacle.daemonSet.name && one.namespace === obstacle.daemonSet.namespace,
+          (one) => one.name === blocker.daemonSet.name && one.namespace === blocker.daemonSet.namespace,
         ),
       );
     });

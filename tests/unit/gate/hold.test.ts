@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { holdBegan } from '../../../webhook/gate/hold.ts';
-import type { Standing } from '../../../webhook/readiness/state.ts';
+import type { DaemonSetStatus } from '../../../webhook/readiness/state.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
-const began = (times: Pick<Standing, 'since' | 'noticed'>): number =>
-  holdBegan(now - 1000, { state: 'broken', lacks: '', ...times }, now) - now;
+const began = (times: Pick<DaemonSetStatus, 'since' | 'observedAt'>): number =>
+  holdBegan(now - 1000, { state: 'broken', reason: '', ...times }, now) - now;
 
 test('a hold counts from the refusal, or from when the DaemonSet came to its state', () => {
   assert.equal(began({}), -1000);
   assert.equal(began({ since: now - 2000 }), -1000);
   assert.equal(began({ since: now - 500 }), -500);
-  assert.equal(began({ noticed: now - 500 }), -500);
-  assert.equal(began({ since: now - 800, noticed: now - 500 }), -800);
+  assert.equal(began({ observedAt: now - 500 }), -500);
+  assert.equal(began({ since: now - 800, observedAt: now - 500 }), -800);
 });
 
 test('a time that is still to come tells nothing', () => {
   assert.equal(began({ since: now + 1 }), -1000);
-  assert.equal(began({ noticed: now + 1 }), -1000);
-  assert.equal(began({ since: now + 1, noticed: now - 500 }), -500);
+  assert.equal(began({ observedAt: now + 1 }), -1000);
+  assert.equal(began({ since: now + 1, observedAt: now - 500 }), -500);
 });

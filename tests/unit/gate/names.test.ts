@@ -56,8 +56,8 @@ suite('names in a call of /gate', () => {
           readiness: clusterWith({ n1: { ready: true } }),
           pods: { pod: () => assert.fail('asked') },
           unsynced: () => undefined,
-          unlisted: () => false,
-          unheard: () => false,
+          notSynced: () => false,
+          notObservedSince: () => false,
         };
         await assert.rejects(gate(body, sources, now), wrong, JSON.stringify(body).slice(0, 300));
       }

@@ -1,20 +1,20 @@
-import type { PendingPod } from '../../../webhook/gate/pending.ts';
-import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
+import type { GatePod } from '../../../webhook/gate/gate-pod.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 
 /** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
   for (const [name, options] of Object.entries(agents)) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
-    if (options) readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(name, options)) }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)), listed: true }, now);
+    if (options) readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(name, options)) }, now);
   }
   return readiness;
 }
 
-export function pending(more: Partial<PendingPod> = {}): PendingPod {
+export function pending(more: Partial<GatePod> = {}): GatePod {
   const base = { uid: 'u1', namespace: 'shop', name: 'web-0', profiles: ['mesh'] };
   return { ...base, heldSince: undefined, refused: undefined, ...more };
 }

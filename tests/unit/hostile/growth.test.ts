@@ -1,39 +1,38 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { fitText, inBytes } from '../../../validator/fit-text.ts';
-import { admit } from '../../../webhook/admission/admit.ts';
+import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
-import { mergeNetworks } from '../../../webhook/admission/merge-networks.ts';
-import { reviewNamespace } from '../../../webhook/admission/namespace-label.ts';
 import { annotationsOf } from '../../../webhook/admission/namespaces.ts';
-import { quantity } from '../../../webhook/admission/quantity.ts';
 import { respond } from '../../../webhook/admission/respond.ts';
 import { fitWarnings } from '../../../webhook/admission/warnings.ts';
-import { clean, quoted } from '../../../webhook/clean.ts';
-import { selectorText } from '../../../webhook/cluster/gate/selector.ts';
 import { parseNetworks } from '../../../webhook/config/networks.ts';
 import { decidePlacement } from '../../../webhook/gate/decide.ts';
-import { pickPending } from '../../../webhook/gate/pending.ts';
+import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { promisedTo } from '../../../webhook/gate/promised.ts';
 import { refusalText, refusedFor } from '../../../webhook/gate/refusal.ts';
+import { mergeNetworks } from '../../../webhook/inject/merge-networks.ts';
+import { admit } from '../../../webhook/inject/mutate.ts';
+import { reviewNamespace } from '../../../webhook/inject/namespace-label.ts';
+import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import {
   foreign,
   podInfoVolume,
   profileLabel,
   statusAnnotation,
   validatorContainer,
-} from '../../../webhook/names.ts';
-import { isNamespaceName, isObjectName, isUid } from '../../../webhook/object-names.ts';
+} from '../../../webhook/lib/names.ts';
+import { isNamespaceName, isObjectName, isUid } from '../../../webhook/lib/object-names.ts';
+import { quantity } from '../../../webhook/lib/quantity.ts';
 import { countStates } from '../../../webhook/readiness/count.ts';
-import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import { coverageFindings } from '../../../webhook/review/findings/coverage.ts';
 import { workloadKeys } from '../../../webhook/review/findings/keys.ts';
-import { amountsOf, sumOf } from '../../../webhook/scheduling/amounts.ts';
+import { addAll, amountsOf } from '../../../webhook/scheduling/amounts.ts';
 import { wantsDaemonPod } from '../../../webhook/scheduling/daemon.ts';
-import { requirementsOf, selects } from '../../../webhook/scheduling/label-selector.ts';
-import { wantsNode } from '../../../webhook/scheduling/node-selector.ts';
+import { requirementsOf, selectorText, selects } from '../../../webhook/scheduling/label-selector.ts';
+import { matchesNode } from '../../../webhook/scheduling/node-selector.ts';
 import { podRequests } from '../../../webhook/scheduling/requests.ts';
 import { matches } from '../../../webhook/scheduling/requirement.ts';
 import { toleratesAll } from '../../../webhook/scheduling/taints.ts';
@@ -42,14 +41,14 @@ import { countProofs } from '../../../webhook/status/proof-counts.ts';
 import { layTable } from '../../../webhook/status/table.ts';
 import { wrap } from '../../../webhook/status/wrap.ts';
 import { Candidates } from '../../../webhook/steer/candidates.ts';
+import { fingerprintOf } from '../../../webhook/steer/fingerprint.ts';
 import { History } from '../../../webhook/steer/history.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
-import { lookOf } from '../../../webhook/steer/look.ts';
 import { misfitOf } from '../../../webhook/steer/misfit.ts';
-import { isHopeless, pickNeighbours } from '../../../webhook/steer/neighbours.ts';
+import { isUnsatisfiable, pickNeighbours } from '../../../webhook/steer/neighbours.ts';
+import { takenWith, usageOf } from '../../../webhook/steer/node-usage.ts';
 import { fitNote } from '../../../webhook/steer/notice.ts';
-import { roomOf, takenWith } from '../../../webhook/steer/room.ts';
-import { pickWaiting } from '../../../webhook/steer/waiting.ts';
+import { toPendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Work as Steps, withoutPauses } from '../../../webhook/steer/work.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { growth, type Work } from '../../support/growth.ts';
@@ -57,21 +56,32 @@ import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.
 import { reviewOf } from '../../support/reviews.ts';
 import { binding, clusterWith } from '../gate/support.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
-import { byUid, node, room, waiting } from '../steer/support.ts';
+import { byUid, node, usage, waiting } from '../steer/support.ts';
 
 /** Linear work gives 4, and up to 10 where the collector of garbage takes its share; quadratic work gives 16. */
-const most = 12;
+const max = 12;
 
-/** Each may fail by the noise of a busy machine; one that is quadratic fails every time. */
-const attempts = 5;
+/** Growth at which one attempt is enough: quadratic work does not come near it. */
+const clear = 8;
 
-/** The least growth of several attempts, as soon as one is good enough. */
-function leastGrowth(work: Work): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < attempts && least > most; attempt += 1)
-    least = Math.min(least, growth(work));
-  return least;
+/** The growth of the first attempt where that is clear, else the median of five: on a busy machine each is noisy. */
+function typicalGrowth(work: Work): number {
+  const first = growth(work);
+  if (first <= clear) return first;
+  const five = [first, growth(work), growth(work), growth(work), growth(work)];
+  return five.toSorted((a, b) => a - b)[2] ?? first;
 }
+
+/** A pod that `review` found in a manifest. */
+const podOfReview = {
+  document: { file: 'f' },
+  line: 1,
+  podPath: [],
+  path: [],
+  kind: 'Pod',
+  name: 'a',
+  namespace: 'shop',
+} as never;
 
 const many = <T>(size: number, make: (index: number) => T): T[] =>
   Array.from({ length: size }, (_, index) => make(index));
@@ -124,7 +134,7 @@ const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat
 const denied = '"bindings.cni-gate.io" denied the request: node ';
 const condition = (message: string) => ({ conditions: [{ type: 'PodScheduled', status: 'False', message }] });
 const metadata = { uid: 'u', resourceVersion: '1', namespace: 'shop', name: 'web-0' };
-const unknownTo = { policy, unlisted: () => false, unheard: () => false, now };
+const unknownTo = { policy, notSynced: () => false, notObservedSince: () => false, now };
 const taint = (index: number) => ({ key: `key-${index}`, value: 'v', effect: 'NoSchedule' });
 const toleration = (index: number) => ({
   key: `key-${index}`,
@@ -179,7 +189,7 @@ const hostile: [string, Work][] = [
   ['quantity: digits behind a point', onText(quantity, '1', '1.', '!')],
   ['quantity: an exponent', onText(quantity, '1', '1e', '!')],
   ['amountsOf', on((size) => map(size, () => '1'), amountsOf)],
-  ['sumOf', on((size) => many(size, (index) => ({ [`r${index}`]: 1 })), sumOf)],
+  ['sumOf', on((size) => many(size, (index) => ({ [`r${index}`]: 1 })), addAll)],
   [
     'podRequests: containers with resources of their own',
     on((size) => ({ containers: many(size, requests) }), podRequests),
@@ -239,7 +249,7 @@ const hostile: [string, Work][] = [
           },
         },
       }),
-      (wish) => wantsNode(wish, { name: 'n1', labels: map(10, () => 'x') }),
+      (constraints) => matchesNode(constraints, { name: 'n1', labels: map(10, () => 'x') }),
     ),
   ],
   [
@@ -503,12 +513,7 @@ const hostile: [string, Work][] = [
   ],
   [
     'pickPending',
-    onText(
-      (text) => pickPending({ metadata, status: condition(text) }),
-      denied,
-      '',
-      'CNI_GATE_NODE_NOT_READY',
-    ),
+    onText((text) => toGatePod({ metadata, status: condition(text) }), denied, '', 'CNI_GATE_NODE_NOT_READY'),
   ],
   [
     'promisedTo: a label',
@@ -589,14 +594,14 @@ const hostile: [string, Work][] = [
   // readiness
   [
     'pickAgent: a reason',
-    onText((text) => pickAgent(apiAgent('n1', { ready: false, waiting: text })), '\u001b]'),
+    onText((text) => toAgentFacts(apiAgent('n1', { ready: false, waiting: text })), '\u001b]'),
   ],
   [
     'pickAgent: containers',
     on(
       (size) =>
         apiAgent('n1', { ready: false, waiting: 'x', containers: many(size, (index) => `c${index}`) }),
-      pickAgent,
+      toAgentFacts,
     ),
   ],
   [
@@ -607,33 +612,33 @@ const hostile: [string, Work][] = [
           spec: { taints: many(size, taint) },
           status: { allocatable: map(size, () => '1') },
         }),
-      pickNode,
+      toNodeFacts,
     ),
   ],
   [
     'pickDaemonSet',
-    on((size) => apiDaemonSet('agent', { tolerations: many(size, toleration) }), pickDaemonSet),
+    on((size) => apiDaemonSet('agent', { tolerations: many(size, toleration) }), toDaemonSetFacts),
   ],
   [
     'refusalText: a reason',
     onText((waitingFor) => {
-      const agent = pickAgent(apiAgent('n1', { ready: false, waiting: waitingFor }));
+      const agent = toAgentFacts(apiAgent('n1', { ready: false, waiting: waitingFor }));
       return refusalText({
         node: 'n1',
         profile: 'mesh',
         daemonSet: { namespace: 'net', name: 'agent' },
-        standing: { state: 'broken', lacks: agent.lacks },
+        status: { state: 'broken', reason: agent.reason },
       });
     }, 'a\u001b] '),
   ],
   [
     'Readiness: pods of a DaemonSet on one node',
     on(
-      (size) => many(size, (index) => pickAgent(apiAgent('n1', { name: `a${index}`, ready: false }))),
+      (size) => many(size, (index) => toAgentFacts(apiAgent('n1', { name: `a${index}`, ready: false }))),
       (agents) => {
         const cluster = clusterWith({ n1: {} });
         for (const facts of agents) cluster.apply({ kind: 'agent', facts }, now);
-        return cluster.standing({ namespace: 'net', name: 'agent' }, 'n1', now, 1000);
+        return cluster.status({ namespace: 'net', name: 'agent' }, 'n1', now, 1000);
       },
     ),
   ],
@@ -641,19 +646,21 @@ const hostile: [string, Work][] = [
     'Readiness: pods with many containers',
     on(
       (size) =>
-        many(4, (index) => pickAgent(apiAgent('n1', { containers: many(size, (id) => `c${index}-${id}`) }))),
+        many(4, (index) =>
+          toAgentFacts(apiAgent('n1', { containers: many(size, (id) => `c${index}-${id}`) })),
+        ),
       (agents) => {
         const cluster = clusterWith({ n1: {} });
         for (const facts of agents) cluster.apply({ kind: 'agent', facts }, now);
-        cluster.apply({ kind: 'node', facts: pickNode(apiNode('n1', 'b2', 9)), listed: false }, now);
-        return cluster.standing({ namespace: 'net', name: 'agent' }, 'n1', now, 1000);
+        cluster.apply({ kind: 'node', facts: toNodeFacts(apiNode('n1', 'b2', 9)), listed: false }, now);
+        return cluster.status({ namespace: 'net', name: 'agent' }, 'n1', now, 1000);
       },
     ),
   ],
   [
     'Readiness: nodes that come and go',
     on(
-      (size) => many(size, (index) => pickNode(apiNode(`n${index}`, 'b1', 1))),
+      (size) => many(size, (index) => toNodeFacts(apiNode(`n${index}`, 'b1', 1))),
       (nodes) => {
         const cluster = new Readiness();
         for (const facts of nodes) cluster.apply({ kind: 'node', facts, listed: true }, now);
@@ -672,7 +679,7 @@ const hostile: [string, Work][] = [
   // steering
   [
     'pickWaiting: tolerations',
-    on((size) => ({ metadata, spec: { tolerations: many(size, toleration) } }), pickWaiting),
+    on((size) => ({ metadata, spec: { tolerations: many(size, toleration) } }), toPendingPod),
   ],
   [
     'pickWaiting: volumes',
@@ -686,14 +693,14 @@ const hostile: [string, Work][] = [
           })),
         },
       }),
-      pickWaiting,
+      toPendingPod,
     ),
   ],
   [
     'pickWaiting: owners',
     on(
       (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ uid: 'x' })) }, spec: {} }),
-      pickWaiting,
+      toPendingPod,
     ),
   ],
   [
@@ -715,7 +722,7 @@ const hostile: [string, Work][] = [
       (size) =>
         new Map(many(size, (index) => [`u${index}`, { namespace: 'shop', labels: {}, leaving: false }])),
       (placed) =>
-        isHopeless(
+        isUnsatisfiable(
           {
             namespace: 'shop',
             neighbours: pickNeighbours(
@@ -739,7 +746,7 @@ const hostile: [string, Work][] = [
     'roomOf',
     on(
       (size) => many(size, placedPod),
-      (pods) => roomOf(pods, now),
+      (pods) => usageOf(pods, now),
     ),
   ],
   [
@@ -753,14 +760,14 @@ const hostile: [string, Work][] = [
           requests: { [`r${index}`]: 1 },
           leftAt: undefined,
         })),
-      (expected) => takenWith(room({}), expected),
+      (expected) => takenWith(usage({}), expected),
     ),
   ],
   [
     'lookOf',
     on(
-      (size) => roomOf(many(size, placedPod), now),
-      (there) => lookOf(node('n1'), there),
+      (size) => usageOf(many(size, placedPod), now),
+      (there) => fingerprintOf(node('n1'), there),
     ),
   ],
   [
@@ -787,12 +794,12 @@ const hostile: [string, Work][] = [
   [
     'History: pods whose place only the scheduler knows',
     on(
-      (size) => many(size, (index) => waiting(`p${index}`, { group: `g${index % 10}`, guesswork: true })),
+      (size) => many(size, (index) => waiting(`p${index}`, { group: `g${index % 10}`, unverifiable: true })),
       (pods) => {
         const history = new History();
         for (const pod of pods) {
           history.width(pod);
-          history.made({ pod, node: 'n1', look: '' }, '1', now);
+          history.made({ pod, node: 'n1', fingerprint: '' }, '1', now);
         }
         return history.observe(byUid(...pods.slice(0, 5)), now);
       },
@@ -837,36 +844,14 @@ const hostile: [string, Work][] = [
     'workloadKeys',
     on(
       (size) => map(size, () => 'x'),
-      (labels) =>
-        workloadKeys({ metadata: { labels } }, [
-          {
-            document: { file: 'f' },
-            line: 1,
-            podPath: [],
-            path: [],
-            kind: 'Pod',
-            name: 'a',
-            namespace: 'shop',
-          } as never,
-        ]),
+      (labels) => workloadKeys({ metadata: { labels } }, [podOfReview]),
     ),
   ],
   [
     'workloadKeys: keys like ours',
     on(
       (size) => Object.fromEntries(many(size, (index) => [`cni-gate.io/profil${index}`, 'x'])),
-      (labels) =>
-        workloadKeys({ metadata: { labels } }, [
-          {
-            document: { file: 'f' },
-            line: 1,
-            podPath: [],
-            path: [],
-            kind: 'Pod',
-            name: 'a',
-            namespace: 'shop',
-          } as never,
-        ]),
+      (labels) => workloadKeys({ metadata: { labels } }, [podOfReview]),
     ),
   ],
   [
@@ -885,7 +870,7 @@ const hostile: [string, Work][] = [
             ]),
           ),
         ] as unknown as [Parameters<typeof coverageFindings>[0], Parameters<typeof coverageFindings>[1]],
-      ([judged, known]) => coverageFindings(judged, known, [], 'labels', undefined),
+      ([reviewed, known]) => coverageFindings(reviewed, known, [], 'labels', undefined),
     ),
   ],
 ];
@@ -893,8 +878,8 @@ const hostile: [string, Work][] = [
 suite('work grows with its input and no faster', () => {
   for (const [name, work] of hostile) {
     test(name, { timeout: 120_000 }, () => {
-      const grown = leastGrowth(work);
-      assert.ok(grown <= most, `an input 4 times as large takes ${grown.toFixed(1)} times as long`);
+      const grown = typicalGrowth(work);
+      assert.ok(grown <= max, `an input 4 times as large takes ${grown.toFixed(1)} times as long`);
     });
   }
 
@@ -904,8 +889,8 @@ suite('work grows with its input and no faster', () => {
       for (let round = 0; round < rounds; round += 1) sum += round % 7;
       return sum;
     };
-    assert.ok(leastGrowth((size) => () => spin(size * size)) > most);
-    assert.ok(leastGrowth((size) => () => spin(size * 1000)) <= most);
+    assert.ok(typicalGrowth((size) => () => spin(size * size)) > max);
+    assert.ok(typicalGrowth((size) => () => spin(size * 1000)) <= max);
     assert.equal(
       growth(() => () => 0),
       0,

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { fitText } from '../../../validator/fit-text.ts';
-import { mergeNetworks } from '../../../webhook/admission/merge-networks.ts';
+import { fitText } from '../../../validator/shared/fit-text.ts';
 import { respond } from '../../../webhook/admission/respond.ts';
 import { fitWarnings } from '../../../webhook/admission/warnings.ts';
-import { clean, quoted } from '../../../webhook/clean.ts';
 import { refusalText, refusedFor } from '../../../webhook/gate/refusal.ts';
-import { agentStatus, texts } from '../../../webhook/limits.ts';
-import { pickAgent } from '../../../webhook/readiness/pick.ts';
+import { mergeNetworks } from '../../../webhook/inject/merge-networks.ts';
+import { readStatus } from '../../../webhook/inject/status-annotation.ts';
+import { clean, quoted } from '../../../webhook/lib/clean.ts';
+import { agentStatus, texts } from '../../../webhook/lib/limits.ts';
+import { statusAnnotation } from '../../../webhook/lib/names.ts';
+import { quantity } from '../../../webhook/lib/quantity.ts';
+import { toAgentFacts } from '../../../webhook/readiness/to-facts.ts';
 import { podRequests } from '../../../webhook/scheduling/requests.ts';
 import { type Taint, toleratesAll } from '../../../webhook/scheduling/taints.ts';
 import { apiAgent } from '../readiness/objects.ts';
@@ -45,14 +48,14 @@ suite('texts of others', () => {
   });
 
   test('a reason of 700 KB from a kubelet is a refusal of a few lines', () => {
-    const { lacks } = pickAgent(apiAgent('n1', { ready: false, waiting: `${long}\u202e` }));
-    assert.ok([...lacks].length <= texts.quoted);
+    const { reason } = toAgentFacts(apiAgent('n1', { ready: false, waiting: `${long}\u202e` }));
+    assert.ok([...reason].length <= texts.quoted);
     const daemonSet = { namespace: 'net', name: 'agent' };
     const message = refusalText({
       node: 'n1',
       profile: 'mesh',
       daemonSet,
-      standing: { state: 'broken', lacks },
+      status: { state: 'broken', reason },
     });
     assert.ok(message.length < 700);
     const { response } = respond('u', {
@@ -62,32 +65,35 @@ suite('texts of others', () => {
       warnings: [],
       message,
     });
-    const told = response.status?.message ?? '';
-    assert.ok(Buffer.byteLength(told) <= 900);
-    assert.match(told, /\(CNI_GATE_NODE_NOT_READY\)$/);
+    const reported = response.status?.message ?? '';
+    assert.ok(Buffer.byteLength(reported) <= 900);
+    assert.match(reported, /\(CNI_GATE_NODE_NOT_READY\)$/);
   });
 
   test('an ordinary reason is told whole, and so are the containers of an ordinary pod', () => {
-    const facts = pickAgent(
+    const facts = toAgentFacts(
       apiAgent('n1', { ready: false, waiting: 'CrashLoopBackOff', containers: ['containerd://a'] }),
     );
-    assert.deepEqual([facts.lacks, facts.containers], ['install-cni (CrashLoopBackOff)', ['containerd://a']]);
+    assert.deepEqual(
+      [facts.reason, facts.containers],
+      ['install-cni (CrashLoopBackOff)', ['containerd://a']],
+    );
   });
 
   test('of the containers that a kubelet tells of, only so many and so much is kept', () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
-    assert.equal(pickAgent(apiAgent('n1', { containers })).containers.length, agentStatus.containers);
-    assert.deepEqual(pickAgent(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
+    assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, agentStatus.containers);
+    assert.deepEqual(toAgentFacts(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
   });
 
   test('a condition names a node only where that can be one', () => {
-    const told = (node: string): unknown =>
+    const reported = (node: string): unknown =>
       refusedFor(
         `x "bindings.cni-gate.io" denied the request: node ${node} is not ready for profile a: b (CNI_GATE_NODE_NOT_READY)`,
       );
-    assert.deepEqual(told('ip-10-0-0-1.ec2.internal'), { node: 'ip-10-0-0-1.ec2.internal', why: 'b' });
+    assert.deepEqual(reported('ip-10-0-0-1.ec2.internal'), { node: 'ip-10-0-0-1.ec2.internal', why: 'b' });
     for (const node of ['n1,metadata.namespace=kube-system', '..', 'x'.repeat(300)])
-      assert.equal(told(node), undefined);
+      assert.equal(reported(node), undefined);
   });
 
   test('a message and warnings are shown without what steers a terminal or reorders text', () => {
@@ -104,8 +110,26 @@ suite('texts of others', () => {
     assert.match(fitWarnings([`a${' '.repeat(100_000)}b`])[0] ?? '', /^a …$/);
   });
 
-  test('values that are nested 20,000 deep are told as such, and the pod keeps its own', () => {
-    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  test('what is longer than any is not read: networks, statuses and quantities', () => {
+    const networks = (size: number) => Array.from({ length: size }, (_, index) => `n${index}`).join();
+    const short = networks(1000);
+    assert.equal(mergeNetworks(short, 'storage', 'shop').value, `${short}, storage`);
+    const all = networks(texts.annotation / 4);
+    assert.deepEqual(mergeNetworks(all, 'storage', 'shop'), {
+      value: all,
+      kept: ["the pod's own list cannot be read, so nothing was added"],
+    });
+    const status = (profile: string) => ({
+      metadata: { annotations: { [statusAnnotation]: JSON.stringify({ profiles: [profile] }) } },
+    });
+    assert.deepEqual(readStatus(status('mesh')), { profiles: ['mesh'] });
+    assert.deepEqual(readStatus(status('x'.repeat(texts.annotation))), {});
+    assert.equal(quantity(`${'0'.repeat(texts.quantity - 1)}1`), 1);
+    assert.equal(quantity('1'.repeat(texts.quantity + 1)), Number.NaN);
+  });
+
+  test('values that are nested 10,000 deep are told as such, and the pod keeps its own', () => {
+    const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
     const text = `[{"name":"storage","cni-args":${deep}}]`;
     const { value, kept } = mergeNetworks(text, '[{"name":"storage","cni-args":{"mtu":1}}]', 'shop');
     assert.equal(value, text);

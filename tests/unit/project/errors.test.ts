@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { errorCodes } from '../../../webhook/errors.ts';
+import { errorCodes } from '../../../webhook/lib/errors.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
@@ -14,7 +14,7 @@ test('every error code has its section in the reference, and no other has', () =
 
 test('every error code can be met: something throws it', () => {
   const sources = globSync(['webhook/**/*.ts', 'certs/**/*.ts'], { cwd: root })
-    .filter((path) => path !== 'webhook/errors.ts')
+    .filter((path) => path !== 'webhook/lib/errors.ts')
     .map(text)
     .join('\n');
   assert.deepEqual(
@@ -30,6 +30,6 @@ test('the entry asks for the Node that package.json asks for', () => {
 
 test('every dependency earns its place in a line', () => {
   const { dependencies, devDependencies } = JSON.parse(text('package.json'));
-  const told = [...text('docs/dependencies.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]);
-  assert.deepEqual(told.toSorted(), Object.keys({ ...dependencies, ...devDependencies }).toSorted());
+  const reported = [...text('docs/dependencies.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]);
+  assert.deepEqual(reported.toSorted(), Object.keys({ ...dependencies, ...devDependencies }).toSorted());
 });

@@ -8,14 +8,14 @@ const guideOf = (profile: string): Page | undefined =>
   guides.find(({ path }) => path === `docs/guides/${profile}.md`);
 
 const headings = [
-  'Before you start',
+  'Before you begin',
   'Install',
-  'See it work',
+  'Verify',
   'What a failure looks like',
-  'Traps',
+  'Caveats',
   "The network's own validator",
   'Autoscalers',
-  'Leave',
+  'Uninstall',
 ];
 
 describe('each built-in profile has a guide', () => {
@@ -42,7 +42,7 @@ describe('each tells how to look, which version steering needs, and of autoscale
     test(name, () => {
       const { text = '' } = guideOf(name) ?? {};
       const sections = new Map(text.split(/^## /m).map((section) => [section.split('\n')[0], section]));
-      assert.match(sections.get('See it work') ?? '', /^npx cni-gate status /m);
+      assert.match(sections.get('Verify') ?? '', /^npx cni-gate status /m);
       const failure = sections.get('What a failure looks like') ?? '';
       assert.match(failure, /`npx cni-gate status .*\[Kubernetes 1\.35 and later\]\(install\.md\)/);
       assert.match(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { objectBytes, placedPods, waitingPods } from '../../../webhook/limits.ts';
+import { namespaces, nodes, objectBytes, pendingPods, placedPods } from '../../../webhook/lib/limits.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8');
 
@@ -9,14 +9,20 @@ test('the reference has the limits that the code has', () => {
   const size = (bytes: number): string =>
     bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const number = (count: number): string => count.toLocaleString('en');
-  const { most, mostOfNamespace, askedCharacters, claims } = waitingPods;
+  const { max, mostOfNamespace, askedCharacters, claims } = pendingPods;
   for (const [what, limit] of [
     ['a DaemonSet that a profile names', size(objectBytes.daemonSet)],
-    ['a pod that waits for a node', size(objectBytes.waitingPod)],
+    ['a pod that waits for a node', size(objectBytes.pendingPod)],
     ['any other object', size(objectBytes.default)],
     ['a pod on a node', size(objectBytes.placedPod)],
     ['a pod that the gate asks', size(objectBytes.lookup)],
-    ['in all', `${number(most.count)}, about ${size(most.bytes)}`],
+    ['| a node, as JSON', size(objectBytes.node)],
+    ['a namespace that opted in, as JSON', size(objectBytes.namespace)],
+    ['resources of a node', size(nodes.bytes)],
+    ['nodes that are kept', `${number(nodes.max.count)}, ${size(nodes.max.bytes)}`],
+    ['labels of a namespace', size(namespaces.bytes)],
+    ['namespaces that are kept', `${number(namespaces.max.count)}, ${size(namespaces.max.bytes)}`],
+    ['in all', `${number(max.count)}, about ${size(max.bytes)}`],
     ['of one namespace', `${number(mostOfNamespace.count)}, about ${size(mostOfNamespace.bytes)}`],
     ['characters of what one pod asks', number(askedCharacters)],
     ['PersistentVolumeClaims', number(claims)],

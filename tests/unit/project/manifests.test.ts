@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
-import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
-import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
-import { installedWebhooks, webhookConfiguration } from '../../../webhook/names.ts';
+import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
+import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
-import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
+import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
+import { viewOfFlag } from '../../../webhook/view/from-file.ts';
 import { policyOf } from '../../support/configurations.ts';
 
 const root = new URL('../../../', import.meta.url);

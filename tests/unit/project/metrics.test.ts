@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
-import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
-import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
+import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
-import { viewOfFlag } from '../../../webhook/server/view-of-file.ts';
+import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
+import { viewOfFlag } from '../../../webhook/view/from-file.ts';
 import { policyOf } from '../../support/configurations.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
 
 /** Each metric as the reference tells it: name, type, labels without the values in brackets behind them. */
-const told = [...reference.matchAll(/^\| `(cni_gate_\w+)` *\| (\w+) *\| ([^|]*)\|/gm)].map(
+const reported = [...reference.matchAll(/^\| `(cni_gate_\w+)` *\| (\w+) *\| ([^|]*)\|/gm)].map(
   ([, name, type, labels = '']) => [
     name,
     type,
@@ -25,6 +25,7 @@ const byName = (a: unknown[], b: unknown[]): number => String(a[0]).localeCompar
 test('every metric of the server is in the reference with its type and labels, and says what it is', () => {
   const metrics = new Metrics();
   metrics.measureBodies(() => ({ text: 0, parsed: 0 }));
+  metrics.measureEventLoop();
   const { registry } = metrics;
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
@@ -36,6 +37,6 @@ test('every metric of the server is in the reference with its type and labels, a
     .map((metric) => metric as unknown as { name: string; help: string; type: string; labelNames: string[] })
     .filter(({ name }) => name.startsWith('cni_gate_'));
   const found = real.map(({ name, type, labelNames }) => [name, type, ...labelNames]);
-  assert.deepEqual(told.toSorted(byName), found.toSorted(byName));
+  assert.deepEqual(reported.toSorted(byName), found.toSorted(byName));
   for (const { name, help } of real) assert.match(help, /^[A-Z].*\.$/, name);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { longestStale, surelyOld } from '../../../webhook/readiness/boots.ts';
-import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { type Change, Readiness } from '../../../webhook/readiness/readiness.ts';
-import type { Standing } from '../../../webhook/readiness/state.ts';
+import type { DaemonSetStatus } from '../../../webhook/readiness/state.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from './objects.ts';
 
 const ref = { namespace: 'net', name: 'agent' };
@@ -12,16 +12,16 @@ const at = (text: string): number => Date.parse(text);
 
 const node = (bootID = 'b1', version = 1, more = {}): Change => ({
   kind: 'node',
-  facts: pickNode(apiNode('n1', bootID, version, more)),
+  facts: toNodeFacts(apiNode('n1', bootID, version, more)),
   listed: false,
 });
 const daemonSet = (template = {}): Change => ({
   kind: 'daemonset',
-  facts: pickDaemonSet(apiDaemonSet('agent', template)),
+  facts: toDaemonSetFacts(apiDaemonSet('agent', template)),
 });
 const agent = (options: AgentOptions = {}): Change => ({
   kind: 'agent',
-  facts: pickAgent(apiAgent('n1', options)),
+  facts: toAgentFacts(apiAgent('n1', options)),
 });
 
 function after(...changes: Change[]): Readiness {
@@ -29,16 +29,16 @@ function after(...changes: Change[]): Readiness {
   for (const change of changes) readiness.apply(change, now);
   return readiness;
 }
-const standing = (readiness: Readiness): Standing | undefined => readiness.standing(ref, 'n1', now, grace);
+const status = (readiness: Readiness): DaemonSetStatus | undefined => readiness.status(ref, 'n1', now, grace);
 
-suite('the standing of a DaemonSet on a node', () => {
+suite('the status of a DaemonSet on a node', () => {
   const young = '2026-11-21T11:59:00Z';
-  const unready = pickAgent(apiAgent('n1', { ready: false }));
-  const cases: [what: string, changes: Change[], expected: Standing | undefined][] = [
+  const unready = toAgentFacts(apiAgent('n1', { ready: false }));
+  const cases: [what: string, changes: Change[], expected: DaemonSetStatus | undefined][] = [
     [
       'its pod is Ready',
       [node(), daemonSet(), agent()],
-      { state: 'ready', pod: 'agent-n1', lacks: '', since: at('2026-11-21T11:30:00Z') },
+      { state: 'ready', pod: 'agent-n1', reason: '', since: at('2026-11-21T11:30:00Z') },
     ],
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
@@ -48,7 +48,7 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'broken',
         pod: 'agent-n1',
-        lacks: 'its pod is not Ready: install-cni (CrashLoopBackOff)',
+        reason: 'its pod is not Ready: install-cni (CrashLoopBackOff)',
         since: at('2026-11-21T11:30:00Z'),
       },
     ],
@@ -58,7 +58,7 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'starting',
         pod: 'agent-n1',
-        lacks: 'its pod is not Ready: install-cni',
+        reason: 'its pod is not Ready: install-cni',
         since: at('2026-11-21T11:30:00Z'),
       },
     ],
@@ -72,7 +72,7 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'starting',
         pod: 'agent-n1',
-        lacks: 'its pod is not Ready: install-cni',
+        reason: 'its pod is not Ready: install-cni',
         since: at('2026-11-21T11:30:00Z'),
       },
     ],
@@ -82,19 +82,19 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'broken',
         pod: 'agent-n1',
-        lacks: 'its pod is not Ready: install-cni',
+        reason: 'its pod is not Ready: install-cni',
         since: at('2026-11-21T11:00:00Z'),
       },
     ],
     [
       'no pod of it is there',
       [node(), daemonSet()],
-      { state: 'absent', lacks: 'no pod of it is on the node', noticed: at('2026-11-21T11:00:00Z') },
+      { state: 'absent', reason: 'no pod of it is on the node', observedAt: at('2026-11-21T11:00:00Z') },
     ],
     [
       'a pod of another DaemonSet is no pod of it',
       [node(), daemonSet(), agent({ owner: 'other' })],
-      { state: 'absent', lacks: 'no pod of it is on the node', noticed: at('2026-11-21T11:00:00Z') },
+      { state: 'absent', reason: 'no pod of it is on the node', observedAt: at('2026-11-21T11:00:00Z') },
     ],
     [
       'its pod is being deleted',
@@ -102,8 +102,8 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'absent',
         pod: 'agent-n1',
-        lacks: 'its pod has ended or is being deleted',
-        noticed: at('2026-11-21T11:00:00Z'),
+        reason: 'its pod has ended or is being deleted',
+        observedAt: at('2026-11-21T11:00:00Z'),
       },
     ],
     [
@@ -112,19 +112,19 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'absent',
         pod: 'agent-n1',
-        lacks: 'its pod has ended or is being deleted',
-        noticed: at('2026-11-21T11:00:00Z'),
+        reason: 'its pod has ended or is being deleted',
+        observedAt: at('2026-11-21T11:00:00Z'),
       },
     ],
     [
       'its pod is replaced, the old one still Ready beside the new one',
       [node(), daemonSet(), agent(), agent({ name: 'agent-new', ready: false, createdAt: young })],
-      { state: 'ready', pod: 'agent-n1', lacks: '', since: at('2026-11-21T11:30:00Z') },
+      { state: 'ready', pod: 'agent-n1', reason: '', since: at('2026-11-21T11:30:00Z') },
     ],
     [
       'it does not want the node',
       [node(), daemonSet({ nodeSelector: { pool: 'a' } })],
-      { state: 'exempt', lacks: '' },
+      { state: 'exempt', reason: '' },
     ],
     [
       'a pod is there although it does not want the node any more',
@@ -132,40 +132,40 @@ suite('the standing of a DaemonSet on a node', () => {
       {
         state: 'broken',
         pod: 'agent-n1',
-        lacks: 'its pod is not Ready: install-cni',
+        reason: 'its pod is not Ready: install-cni',
         since: at('2026-11-21T11:30:00Z'),
       },
     ],
   ];
   for (const [what, changes, expected] of cases) {
-    test(what, () => assert.deepEqual(standing(after(...changes)), expected));
+    test(what, () => assert.deepEqual(status(after(...changes)), expected));
   }
 
   test('what went is forgotten', () => {
     const readiness = after(node(), daemonSet(), agent());
     readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now);
-    assert.equal(standing(readiness)?.state, 'absent');
+    assert.equal(status(readiness)?.state, 'absent');
     readiness.apply({ kind: 'daemonset-gone', ...ref }, now);
-    assert.equal(standing(readiness), undefined);
+    assert.equal(status(readiness), undefined);
     assert.equal(readiness.knows(ref), false);
     readiness.apply(daemonSet(), now);
     readiness.apply({ kind: 'node-gone', name: 'n1' }, now);
-    assert.equal(standing(readiness), undefined);
+    assert.equal(status(readiness), undefined);
     assert.deepEqual([...readiness.nodes()], []);
   });
 
   test('a pod that is bound later, or to another node under the same UID, is where it is now', () => {
     const readiness = after(node(), daemonSet());
-    readiness.apply({ kind: 'agent', facts: pickAgent({ ...apiAgent('n1'), spec: {} }) }, now);
-    assert.equal(standing(readiness)?.state, 'absent');
+    readiness.apply({ kind: 'agent', facts: toAgentFacts({ ...apiAgent('n1'), spec: {} }) }, now);
+    assert.equal(status(readiness)?.state, 'absent');
     readiness.apply(agent(), now);
-    assert.equal(standing(readiness)?.state, 'ready');
+    assert.equal(status(readiness)?.state, 'ready');
   });
 });
 
 suite('a reboot', () => {
   const before = [daemonSet(), node('b1', 10), agent({ version: 11, containers: ['c1'] })];
-  const state = (...changes: Change[]): string | undefined => standing(after(...before, ...changes))?.state;
+  const state = (...changes: Change[]): string | undefined => status(after(...before, ...changes))?.state;
   const boot = node('b2', 20);
   const stale = agent({ version: 21, containers: ['c1'] });
   const unready = agent({ version: 22, ready: false, containers: ['c1'] });
@@ -237,9 +237,9 @@ suite('a reboot', () => {
     const readiness = after(...before);
     readiness.apply(boot, now + surelyOld);
     const later = now + 100 * longestStale;
-    assert.equal(readiness.standing(ref, 'n1', later, grace)?.state, 'rebooted');
+    assert.equal(readiness.status(ref, 'n1', later, grace)?.state, 'rebooted');
     readiness.apply(back, later);
-    assert.equal(readiness.standing(ref, 'n1', later, grace)?.state, 'ready');
+    assert.equal(readiness.status(ref, 'n1', later, grace)?.state, 'ready');
   });
 
   const doubts: [what: string, changes: [Change, Change], wait: number][] = [
@@ -253,9 +253,9 @@ suite('a reboot', () => {
   for (const [what, [first, second], wait] of doubts) {
     test(`what still reads Ready some time later is believed, where it can be that ${what}`, () => {
       const readiness = after(...before, first);
-      const noticed = now + wait;
-      readiness.apply(second, noticed);
-      const later = (time: number) => readiness.standing(ref, 'n1', noticed + time, grace)?.state;
+      const observed = now + wait;
+      readiness.apply(second, observed);
+      const later = (time: number) => readiness.status(ref, 'n1', observed + time, grace)?.state;
       assert.deepEqual(
         [later(0), later(longestStale), later(longestStale + 1)],
         ['rebooted', 'rebooted', 'ready'],
@@ -265,16 +265,16 @@ suite('a reboot', () => {
 
   test('a hold for it counts from when it was noticed, and one for a pod that went from then', () => {
     const booted = after(...before, boot);
-    assert.equal(standing(booted)?.noticed, now);
+    assert.equal(status(booted)?.observedAt, now);
     booted.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now + 5000);
-    const absent = booted.standing(ref, 'n1', now + 9000, grace);
-    assert.deepEqual([absent?.state, absent?.noticed], ['absent', now + 5000]);
+    const absent = booted.status(ref, 'n1', now + 9000, grace);
+    assert.deepEqual([absent?.state, absent?.observedAt], ['absent', now + 5000]);
   });
 
   test('heartbeats that lapse and come again, without a boot, are none', () => {
-    const lapsed = agent({ version: 50, ready: false, containers: ['c1'] });
-    assert.equal(state(lapsed), 'broken');
-    assert.equal(state(lapsed, agent({ version: 51, containers: ['c1'] })), 'ready');
+    const expired = agent({ version: 50, ready: false, containers: ['c1'] });
+    assert.equal(state(expired), 'broken');
+    assert.equal(state(expired, agent({ version: 51, containers: ['c1'] })), 'ready');
   });
 
   test('where versions are no numbers, the order of arrival counts', () => {

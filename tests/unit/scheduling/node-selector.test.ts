@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type NodeSelectorTerm, wantsNode } from '../../../webhook/scheduling/node-selector.ts';
+import { matchesNode, type NodeSelectorTerm } from '../../../webhook/scheduling/node-selector.ts';
 
 const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };
 const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
@@ -11,7 +11,7 @@ const expression = (key: string, operator: string, ...values: string[]): NodeSel
 });
 
 suite('which nodes a pod wants', () => {
-  const cases: [what: string, wish: Parameters<typeof wantsNode>[0], wanted: boolean][] = [
+  const cases: [what: string, constraints: Parameters<typeof matchesNode>[0], wanted: boolean][] = [
     ['nothing asked', {}, true],
     ['nothing asked, written as null', { nodeSelector: null, affinity: null }, true],
     ['a selector that holds', { nodeSelector: { zone: 'a' } }, true],
@@ -61,5 +61,6 @@ suite('which nodes a pod wants', () => {
       false,
     ],
   ];
-  for (const [what, wish, wanted] of cases) test(what, () => assert.equal(wantsNode(wish, node), wanted));
+  for (const [what, constraints, wanted] of cases)
+    test(what, () => assert.equal(matchesNode(constraints, node), wanted));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { amountsOf, isThere } from '../../../webhook/scheduling/amounts.ts';
+import { amountsOf, fits } from '../../../webhook/scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../../../webhook/scheduling/requests.ts';
 
 const asks = (cpu: string, memory?: string) => ({
@@ -61,9 +61,9 @@ suite('amounts', () => {
   });
 
   test('what is not asked for may be short', () => {
-    assert.equal(isThere({ cpu: 100 }, { cpu: 100, memory: -5 }), true);
-    assert.equal(isThere({ cpu: 101 }, { cpu: 100 }), false);
-    assert.equal(isThere({ 'example.com/card': 1 }, { cpu: 100 }), false);
-    assert.equal(isThere({ 'example.com/card': 0 }, {}), true);
+    assert.equal(fits({ cpu: 100 }, { cpu: 100, memory: -5 }), true);
+    assert.equal(fits({ cpu: 101 }, { cpu: 100 }), false);
+    assert.equal(fits({ 'example.com/card': 1 }, { cpu: 100 }), false);
+    assert.equal(fits({ 'example.com/card': 0 }, {}), true);
   });
 });

@@ -21,7 +21,7 @@ test('who waits gets room in the order of coming, and small ones do not wait beh
   assert.equal(budget.tryTake(75), true);
   const order: string[] = [];
   const wait = (name: string, bytes: number) =>
-    budget.take(bytes, never()).then((room) => order.push(`${name} ${room}`));
+    budget.take(bytes, never()).then((capacity) => order.push(`${name} ${capacity}`));
   const waits = [wait('first', 40), wait('second', 30)];
   assert.equal(budget.tryTake(5), true, 'a small one passes by large ones');
   assert.equal(budget.tryTake(11), false, 'a large one does not');
@@ -35,10 +35,10 @@ test('who gives up leaves the line, and takes nothing', async () => {
   const budget = new Budget(100, 10);
   assert.equal(budget.tryTake(75), true);
   const late = new AbortController();
-  const room = budget.take(50, late.signal);
+  const capacity = budget.take(50, late.signal);
   assert.equal(budget.waiting, 1);
   late.abort();
-  assert.equal(await room, false);
+  assert.equal(await capacity, false);
   assert.equal(budget.waiting, 0);
   budget.give(75);
   assert.equal(budget.used, 0);

@@ -15,7 +15,7 @@ async function measured(unsynced: string | undefined): Promise<string[]> {
   const registry = new Registry();
   measureReadiness(registry, () => policyOf({ profiles }), {
     readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
-    waiting: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
+    pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
     unsynced: () => unsynced,
   });
   const text = await registry.metrics();

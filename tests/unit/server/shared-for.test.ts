@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sharedFor } from '../../../webhook/server/shared-for.ts';
+import { sharedFor } from '../../../webhook/server/ops.ts';
 
 test('all who ask while it is made, and shortly after, get the same', async () => {
   let made = 0;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/authority.ts';
-import { serverLimits } from '../../../webhook/limits.ts';
+import { serverLimits } from '../../../webhook/lib/limits.ts';
 import { buildApp } from '../../../webhook/server/app.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';

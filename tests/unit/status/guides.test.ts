@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import type { DaemonSetRef } from '../../../webhook/config/types.ts';
-import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -16,12 +16,12 @@ function readyNodes(daemonSets: DaemonSetRef[]): Readiness {
   const readiness = new Readiness();
   const nodes = ['n1', 'n2', 'n3'];
   for (const name of nodes)
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(name, 'b1', 1)), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)), listed: true }, now);
   for (const { namespace, name } of daemonSets) {
-    const facts = { ...pickDaemonSet(apiDaemonSet(name)), namespace };
+    const facts = { ...toDaemonSetFacts(apiDaemonSet(name)), namespace };
     readiness.apply({ kind: 'daemonset', facts }, now);
     for (const node of nodes) {
-      const agent = { ...pickAgent(apiAgent(node)), uid: `${name}-${node}`, owner: facts.uid };
+      const agent = { ...toAgentFacts(apiAgent(node)), uid: `${name}-${node}`, owner: facts.uid };
       readiness.apply({ kind: 'agent', facts: agent }, now);
     }
   }
@@ -44,7 +44,7 @@ describe('a guide shows the status as the command prints it', () => {
       const configuration = 'config.yaml of ConfigMap cni-gate/cni-gate';
       const status = statusOf(facts, { configuration, now, all: false, namespace: 'shop' });
       assert.equal(status.well, true);
-      const section = /^## See it work\n(.*?)^## /ms.exec(text)?.[1] ?? '';
+      const section = /^## Verify\n(.*?)^## /ms.exec(text)?.[1] ?? '';
       assert.ok(blocks(section, 'console').includes('npx cni-gate status -n shop'), 'no such command');
       assert.ok(
         blocks(section, 'text').includes(statusText(status, false).trimEnd()),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { errorCodes } from '../../../webhook/errors.ts';
+import { errorCodes } from '../../../webhook/lib/errors.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { StatusFacts } from '../../../webhook/status/facts.ts';
-import type { InstallationFacts, Seen } from '../../../webhook/status/installation/facts.ts';
+import type { InstallationFacts, Observation } from '../../../webhook/status/installation/facts.ts';
 import type { PartStatus, Status } from '../../../webhook/status/model.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -11,7 +11,7 @@ import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
 import { allRegistered, wholeInstallation } from './objects.ts';
 
-const forbidden: Seen<never> = { unknown: { why: 'it may not be read', forbidden: true } };
+const forbidden: Observation<never> = { unknown: { why: 'it may not be read', forbidden: true } };
 const [service] = wholeInstallation.services;
 assert.ok(service);
 const [ofPods, ofAccount] = wholeInstallation.policies;
@@ -30,7 +30,7 @@ const rules = (more: object): Partial<InstallationFacts> => {
   return { policies: [{ ...ofPods, policy: { found: { ...found, ...more } as never } }, ofAccount] };
 };
 
-function judged(
+function judgement(
   installation: Partial<InstallationFacts>,
   more: Partial<StatusFacts> & { settings?: object } = {},
 ): Status {
@@ -58,7 +58,7 @@ const partOf = ({ installation }: Status, part: PartStatus['part']): PartStatus 
 const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
 
 test('an installation in which all is in order is well', () => {
-  const status = judged({});
+  const status = judgement({});
   assert.deepEqual([status.verdict, status.headline, codes(status)], ['well', 'All is well.', []]);
   assert.ok(status.installation.every(({ inOrder }) => inOrder === true));
   assert.equal(firstLine(status), 'All is well.');
@@ -171,7 +171,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
   };
   for (const [name, [facts, code, line]] of Object.entries(cases)) {
     test(name, () => {
-      const status = judged(facts);
+      const status = judgement(facts);
       assert.deepEqual([status.verdict, status.well, codes(status)], ['not-well', false, [code]]);
       assert.ok(code in errorCodes);
       assert.match(firstLine(status), /^Not all is well: /);
@@ -181,7 +181,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
   }
 
   test('what hinders calls is why nothing is in force', () => {
-    const { verbs } = judged(endpoints(0, 0));
+    const { verbs } = judgement(endpoints(0, 0));
     assert.deepEqual(
       verbs.map(({ verb, inForce }) => [verb, inForce]),
       [
@@ -194,7 +194,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
   });
 
   test('a caBundle of a stranger hinders the calls of its own webhook', () => {
-    const { verbs } = judged(distrusted('bindings.cni-gate.io'));
+    const { verbs } = judgement(distrusted('bindings.cni-gate.io'));
     assert.deepEqual(
       verbs.map(({ inForce }) => inForce),
       [true, false, false],
@@ -207,14 +207,14 @@ suite('what is wrong, with its code, and the first line that says so', () => {
 
   test('where nobody answers the text says what becomes of pods, by the failurePolicy', () => {
     const what = (failurePolicy: InstallationFacts['failurePolicy']): string =>
-      partOf(judged({ ...endpoints(0), failurePolicy }), 'service').what;
+      partOf(judgement({ ...endpoints(0), failurePolicy }), 'service').what;
     assert.match(what('Fail'), /so every new pod of namespaces that opted in is refused$/);
     assert.match(what('Ignore'), /so new pods of namespaces that opted in start without a proof$/);
     assert.match(what(undefined), /are refused, or start without a proof$/);
   });
 
   test('a failurePolicy that lets pods pass is told of a Service and a policy that are in order', () => {
-    const status = judged({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
+    const status = judgement({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
     assert.deepEqual([status.verdict, codes(status)], ['well', []]);
     assert.match(
       partOf(status, 'service').what,
@@ -227,7 +227,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
   });
 
   test('several faults: the first line has the one that hinders most, the second counts them', () => {
-    const status = judged({
+    const status = judgement({
       ...endpoints(0, 0),
       lease: 'absent',
       deployment: { found: { ...deployment, desired: 0, ready: 0 } },
@@ -259,11 +259,11 @@ suite('what is no fault', () => {
     'a condition that the component no-opt-out takes away': [rules({ conditions: [] })],
   };
   for (const [name, [facts, settings]] of Object.entries(cases)) {
-    test(name, () => assert.deepEqual([judged(facts, settings && { settings }).verdict], ['well']));
+    test(name, () => assert.deepEqual([judgement(facts, settings && { settings }).verdict], ['well']));
   }
 
   test('an installation run by other means: no Deployment, and endpoints that answer', () => {
-    const status = judged({
+    const status = judgement({
       deployment: 'absent',
       certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
     });
@@ -275,11 +275,11 @@ suite('what is no fault', () => {
   });
 
   test('webhooks at a URL, or at a Service that leads elsewhere: what cannot be known is said', () => {
-    const atUrl = judged({ services: [], urls: ['https://gate.example/mutate'] });
+    const atUrl = judgement({ services: [], urls: ['https://gate.example/mutate'] });
     assert.equal(atUrl.verdict, 'well');
     assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe tells/);
     const elsewhere = { found: { ports: [], externalName: 'gate.example' } };
-    assert.equal(judged({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
+    assert.equal(judgement({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
   });
 });
 
@@ -293,7 +293,7 @@ suite('what may not be read', () => {
   };
   for (const [name, facts] of Object.entries(essential)) {
     test(`${name}: it is not known whether all is well`, () => {
-      const status = judged(facts);
+      const status = judgement(facts);
       assert.deepEqual([status.verdict, status.well, codes(status)], ['not-known', false, []]);
       assert.match(firstLine(status), /^It is not known whether all is well\. Not known: .*may not be read/);
       assert.equal(status.notKnown.length, 1);
@@ -301,7 +301,7 @@ suite('what may not be read', () => {
   }
 
   test('the webhook configurations: the same', () => {
-    const status = judged({}, { registered: { mutating: undefined, validating: undefined } });
+    const status = judgement({}, { registered: { mutating: undefined, validating: undefined } });
     assert.equal(status.verdict, 'not-known');
     assert.equal(status.notKnown.length, 2);
   });
@@ -313,14 +313,14 @@ suite('what may not be read', () => {
   };
   for (const [name, facts] of Object.entries(others)) {
     test(`${name}: well, as far as it is known`, () => {
-      const status = judged(facts);
+      const status = judgement(facts);
       assert.equal(status.verdict, 'well');
       assert.match(firstLine(status), /^All is well, as far as it is known\. Not known: .*may not be read/);
     });
   }
 
   test('what is known to be wrong comes before what is not known', () => {
-    const status = judged({ ...endpoints(0), policies: [{ ...ofPods, policy: forbidden }, ofAccount] });
+    const status = judgement({ ...endpoints(0), policies: [{ ...ofPods, policy: forbidden }, ofAccount] });
     assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
   });
 });
@@ -336,31 +336,31 @@ suite('a cluster without cni-gate', () => {
   const registered = { mutating: [], validating: [] };
 
   test('is not installed, and nothing else is wrong with it', () => {
-    const status = judged(gone, { registered, namespaces: [] });
+    const status = judgement(gone, { registered, namespaces: [] });
     assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
     assert.match(firstLine(status), /^cni-gate is not installed: /);
     assert.doesNotMatch(statusText(status, false), /All is well/);
   });
 
   test('namespaces that are still labelled are named', () => {
-    assert.match(firstLine(judged(gone, { registered })), /opted in are not looked after: shop\./);
+    assert.match(firstLine(judgement(gone, { registered })), /opted in are not looked after: shop\./);
   });
 
   test('the policy that stays behind is told of: it refuses every pod', () => {
-    const status = judged({ ...gone, policies: wholeInstallation.policies }, { registered });
+    const status = judgement({ ...gone, policies: wholeInstallation.policies }, { registered });
     assert.equal(status.verdict, 'not-well');
     assert.ok(codes(status).includes('CNI_GATE_NOT_REGISTERED'));
   });
 
   test('after break glass it is still installed, and what is missing is told, opted in or not', () => {
     for (const namespaces of [[], [{ name: 'shop', profile: 'mesh' }]]) {
-      const status = judged({}, { registered, namespaces });
+      const status = judgement({}, { registered, namespaces });
       assert.deepEqual(codes(status), ['CNI_GATE_NOT_REGISTERED', 'CNI_GATE_NOT_REGISTERED']);
     }
   });
 
   test('where its webhooks may not be read, that is not known', () => {
-    const status = judged(gone, { registered: { mutating: undefined, validating: [] } });
+    const status = judgement(gone, { registered: { mutating: undefined, validating: [] } });
     assert.notEqual(status.verdict, 'not-installed');
     assert.equal(status.well, false);
   });
@@ -372,31 +372,34 @@ suite('what came of the probe', () => {
   });
 
   test('a pod with our container is well, and told in the second line', () => {
-    const status = judged({}, probe('injected'));
+    const status = judgement({}, probe('injected'));
     assert.deepEqual([status.verdict, status.probe?.outcome], ['well', 'injected']);
     assert.equal(statusText(status, false).split('\n')[1], 'Probe in namespace shop: seen');
-    assert.equal(judged({}).probe, null);
+    assert.equal(judgement({}).probe, null);
   });
 
   test("a pod that failed is a fault, with the API server's words in the first line", () => {
-    const status = judged({}, probe('failed', 'failed calling webhook "pods.cni-gate.io": EOF'));
+    const status = judgement({}, probe('failed', 'failed calling webhook "pods.cni-gate.io": EOF'));
     assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_PROBE']]);
     assert.match(firstLine(status), /a new pod in namespace shop: failed calling webhook .*EOF/);
   });
 
   test('one that could not be made leaves it open whether all is well', () => {
-    const status = judged({}, probe('not-made', 'no right'));
+    const status = judgement({}, probe('not-made', 'no right'));
     assert.equal(status.verdict, 'not-known');
     assert.match(firstLine(status), /the probe was not made: no right/);
   });
 
   test('that it was answered proves the certificate, where every webhook has the same caBundle', () => {
     const hidden = { certificate: forbidden };
-    assert.equal(partOf(judged(hidden, probe('injected')), 'certificate').inOrder, true);
-    assert.equal(partOf(judged(hidden, probe('failed')), 'certificate').inOrder, null);
+    assert.equal(partOf(judgement(hidden, probe('injected')), 'certificate').inOrder, true);
+    assert.equal(partOf(judgement(hidden, probe('failed')), 'certificate').inOrder, null);
     const [first, ...others] = allRegistered.validating ?? [];
     assert.ok(first);
     const registered = { ...allRegistered, validating: [{ ...first, caBundle: 'eA==' }, ...others] };
-    assert.equal(partOf(judged(hidden, { ...probe('injected'), registered }), 'certificate').inOrder, null);
+    assert.equal(
+      partOf(judgement(hidden, { ...probe('injected'), registered }), 'certificate').inOrder,
+      null,
+    );
   });
 });

@@ -1,10 +1,10 @@
-import { installedPolicies, installedWebhooks } from '../../../webhook/names.ts';
+import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { Hold, Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, PolicyPair } from '../../../webhook/status/installation/facts.ts';
 import { expectedPolicies } from '../../../webhook/status/installation/policy-rules.ts';
 import { expectedWebhooks } from '../../../webhook/status/installation/webhook-rules.ts';
 import type { ApiStatusPod } from '../../../webhook/status/pick-pod.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { now } from '../readiness/objects.ts';
 import { waiting } from '../steer/support.ts';
 
@@ -88,7 +88,7 @@ export const wholeInstallation: InstallationFacts = {
 };
 
 /** A pod that is held, and what of it says where it could go. */
-export const holdOf = (name: string, hold: Omit<Hold, 'pod'>, more: Partial<WaitingPod> = {}): Hold => ({
+export const holdOf = (name: string, hold: Omit<Hold, 'pod'>, more: Partial<PendingPod> = {}): Hold => ({
   ...hold,
   pod: waiting(name, {
     heldSince: hold.since,

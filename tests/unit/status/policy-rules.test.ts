@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { installedPolicies } from '../../../webhook/names.ts';
+import { installedPolicies } from '../../../webhook/lib/names.ts';
 import {
   type ApiPolicySpec,
   conditionDigests,

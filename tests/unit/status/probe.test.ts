@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
-import { makeProbe } from '../../../webhook/cluster/status/probe.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import type { Profile } from '../../../webhook/config/types.ts';
-import { statusAnnotation, validatorContainer } from '../../../webhook/names.ts';
+import { statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
+import { makeProbe } from '../../../webhook/status/collect/probe.ts';
 import type { OptIn } from '../../../webhook/status/facts.ts';
 import type { ProbeFacts } from '../../../webhook/status/probe/facts.ts';
 import { judgeAnswer, judgeRefusal } from '../../../webhook/status/probe/judge.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { reasonText } from '../../../webhook/admission/status.ts';
+import { reasonText } from '../../../webhook/inject/status-annotation.ts';
 import { type ApiStatusPod, pickPod } from '../../../webhook/status/pick-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { meta, provedPod, statusOf } from './objects.ts';
@@ -85,7 +85,7 @@ suite('pods that run without a proof', () => {
       'not-reviewed',
     ],
     [
-      'its sandbox is made again: what ran in the one before is over',
+      'its sandbox is recreated: what ran in the one before is over',
       provedPod('web', {
         status: {
           phase: 'Pending',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pickAgent, pickDaemonSet } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts } from '../../../webhook/status/facts.ts';
 import type { ProofState } from '../../../webhook/status/proof.ts';
@@ -9,14 +9,14 @@ import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { pages } from '../../support/pages.ts';
 import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
-import { node, room } from '../steer/support.ts';
+import { node, usage } from '../steer/support.ts';
 import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
 
 /** Four nodes: linkerd-cni is broken on n17, and does not want n20. */
 function readiness(): Readiness {
   const nodes = new Readiness();
   const wanted = { nodeSelector: { 'kubernetes.io/os': 'linux' } };
-  const facts = { ...pickDaemonSet(apiDaemonSet('linkerd-cni', wanted)), namespace: 'linkerd-cni' };
+  const facts = { ...toDaemonSetFacts(apiDaemonSet('linkerd-cni', wanted)), namespace: 'linkerd-cni' };
   nodes.apply({ kind: 'daemonset', facts }, now);
   for (const name of ['n17', 'n18', 'n19', 'n20']) {
     const os = name === 'n20' ? 'windows' : 'linux';
@@ -28,7 +28,7 @@ function readiness(): Readiness {
     const ready = name !== 'n17';
     const waiting = ready ? {} : { waiting: 'CrashLoopBackOff' };
     const agent = apiAgent(name, { name: `linkerd-cni-${name}`, ready, ...waiting, owner: 'linkerd-cni' });
-    nodes.apply({ kind: 'agent', facts: { ...pickAgent(agent), namespace: 'linkerd-cni' } }, now);
+    nodes.apply({ kind: 'agent', facts: { ...toAgentFacts(agent), namespace: 'linkerd-cni' } }, now);
   }
   return nodes;
 }
@@ -44,7 +44,7 @@ const held = (name: string, age: number, nominated: string, more: object = {}): 
   held: holdOf(
     name,
     { refused: 'n17', since: now - age, nominated, why },
-    { profiles: ['linkerd'], wish: { nodeSelector: { 'kubernetes.io/os': 'linux' } }, ...more },
+    { profiles: ['linkerd'], constraints: { nodeSelector: { 'kubernetes.io/os': 'linux' } }, ...more },
   ),
 });
 
@@ -56,7 +56,7 @@ test('the reference shows a status as the command prints it', () => {
     installation: wholeInstallation,
     scheduler: { version: 'v1.36.3', goesByNominations: true },
     namespaces: [{ name: 'shop', profile: 'linkerd' }],
-    room: () => room({}),
+    usage: () => usage({}),
     pods: [
       ...[pod('api-1', 'passed'), pod('api-2', 'passed'), pod('debug', 'optedOut')],
       held('web-1', 12 * 60_000, 'n18'),

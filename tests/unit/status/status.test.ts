@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { pickAgent, pickDaemonSet, pickNode } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
-import { node, room } from '../steer/support.ts';
+import { node, usage } from '../steer/support.ts';
 import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
 
 const profiles = [
@@ -82,7 +82,7 @@ const well = (): StatusFacts => ({
 function ordinary(): StatusFacts {
   const daemonSets = [{ namespace: 'linkerd-cni', name: 'linkerd-cni' }];
   const readiness = new Readiness();
-  const own = { ...pickDaemonSet(apiDaemonSet('linkerd-cni')), namespace: 'linkerd-cni' };
+  const own = { ...toDaemonSetFacts(apiDaemonSet('linkerd-cni')), namespace: 'linkerd-cni' };
   readiness.apply({ kind: 'daemonset', facts: own }, now);
   const nodes = ['ip-10-0-12-34.eu-central-1.compute.internal', 'gke-prod-pool-1-5f3a9c1e-x7k2', 'worker-3'];
   for (const [at, name] of nodes.entries()) {
@@ -94,7 +94,7 @@ function ordinary(): StatusFacts {
       waiting: 'CrashLoopBackOff',
       owner: 'linkerd-cni',
     };
-    const picked = { ...pickAgent(apiAgent(name, { ...agent, uid: name })), namespace: 'linkerd-cni' };
+    const picked = { ...toAgentFacts(apiAgent(name, { ...agent, uid: name })), namespace: 'linkerd-cni' };
     readiness.apply({ kind: 'agent', facts: picked }, now);
   }
   const refused = nodes[0] ?? '';
@@ -106,7 +106,7 @@ function ordinary(): StatusFacts {
     policy: policyOf({ profiles: [{ name: 'linkerd', daemonSets }] }),
     ...inForce,
     readiness,
-    room: () => room({}),
+    usage: () => usage({}),
     namespaces: [{ name: 'shop', profile: 'linkerd' }],
     pods: [
       {
@@ -171,7 +171,7 @@ test('what asks for somebody comes first, and what nobody asks for last', () => 
   assert.deepEqual(order({}), expected);
   const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
   const readiness = clusterWith(agents);
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('other')) }, now);
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('other')) }, now);
   assert.deepEqual(
     order({ readiness, policy: policyOf({ profiles: [other, ...profiles] }) }).slice(0, 3),
     expected,
@@ -254,7 +254,7 @@ suite('what is well', () => {
 suite('5,000 nodes', () => {
   const readiness = clusterWith({ n0: {} });
   for (let at = 1; at < 5000; at++) {
-    readiness.apply({ kind: 'node', facts: pickNode(apiNode(`n${at}`, 'b1', 1)), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(`n${at}`, 'b1', 1)), listed: true }, now);
   }
   const status = tell({ ...well(), readiness });
 

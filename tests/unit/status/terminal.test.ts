@@ -90,12 +90,12 @@ suite('colour', () => {
 });
 
 test('a pipe is 100 columns wide, and a terminal as wide as it is', async (t) => {
-  for (const [columns, least, most] of [
+  for (const [columns, least, max] of [
     [undefined, 81, 100],
     [60, 41, 60],
     [250, 101, 250],
   ] as const) {
     const width = widest(await printed(t, columns === undefined ? {} : { columns }));
-    assert.ok(least <= width && width <= most, `${columns}: ${width}`);
+    assert.ok(least <= width && width <= max, `${columns}: ${width}`);
   }
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
-import { pickAgent, pickDaemonSet } from '../../../webhook/readiness/pick.ts';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
-import { roomsNeeded, whyUnsent } from '../../../webhook/status/unsent.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import { usagesNeeded, whyUnsent } from '../../../webhook/status/unsent.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { apiAgent, apiDaemonSet } from '../readiness/objects.ts';
-import { node, now, room, waiting } from '../steer/support.ts';
+import { node, now, usage, waiting } from '../steer/support.ts';
 
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
 const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
@@ -16,23 +16,23 @@ const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
 interface Scene {
   /** Nodes by name, and whether the agent is ready there. */
   nodes?: [NodeFacts, ready: boolean][];
-  pod?: Partial<WaitingPod>;
-  room?: StatusFacts['room'];
+  pod?: Partial<PendingPod>;
+  usage?: StatusFacts['usage'];
   lastNomination?: StatusFacts['lastNomination'];
   steer?: { inForce: boolean | null; why: string };
 }
 
-function factsOf({ nodes = [], pod = {}, room: known = () => room({}) }: Scene) {
+function factsOf({ nodes = [], pod = {}, usage: known = () => usage({}) }: Scene) {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: pickDaemonSet(apiDaemonSet('agent')) }, now);
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
   for (const [facts, ready] of [[node('n1'), false] as const, ...nodes]) {
     readiness.apply({ kind: 'node', facts, listed: true }, now);
-    readiness.apply({ kind: 'agent', facts: pickAgent(apiAgent(facts.name, { ready })) }, now);
+    readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(facts.name, { ready })) }, now);
   }
   const held = waiting('web', { heldSince: now - 60_000, ...pod });
   const hold = { refused: 'n1', why: '', since: held.heldSince, nominated: held.nominated, pod: held };
   const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held: hold }];
-  return { facts: { policy, readiness, pods, room: known }, held };
+  return { facts: { policy, readiness, pods, usage: known }, held };
 }
 
 function unsent(scene: Scene) {
@@ -73,20 +73,20 @@ suite('why a pod that is held was sent nowhere', () => {
           [node('n5', { labels: { name: 'other' } }), true],
           [node('n6', { allocatable: { cpu: 50, pods: 10 } }), true],
         ],
-        pod: { wish: { nodeSelector: { name: 'n6' } } },
+        pod: { constraints: { nodeSelector: { name: 'n6' } } },
       },
       'no-node-fits',
       /^no other node takes it: 1 not ready for mesh; 2 cordoned, or with a taint that it does not tolerate; 1 ruled out by its node selector or affinity; 1 too small for its requests$/,
     ],
     [
       'there is no room',
-      { nodes: [[node('n2'), true]], room: () => room({ cpu: 950 }) },
+      { nodes: [[node('n2'), true]], usage: () => usage({ cpu: 950 }) },
       'no-node-fits',
-      /^no other node takes it: 1 without room for its requests$/,
+      /^no other node takes it: 1 without free capacity for its requests$/,
     ],
     [
       'what is free may not be read',
-      { nodes: [[node('n2'), true]], room: () => undefined },
+      { nodes: [[node('n2'), true]], usage: () => undefined },
       'not-known',
       /^not known: what is free on node n2 takes the right to list the pods of all namespaces$/,
     ],
@@ -106,8 +106,8 @@ suite('why a pod that is held was sent nowhere', () => {
       'its anti-affinity rules the others out',
       {
         nodes: [[node('n2'), true]],
-        room: () => ({
-          ...room({}),
+        usage: () => ({
+          ...usage({}),
           pods: new Map([['other', { namespace: 'shop', labels: { app: 'web' }, leaving: false }]]),
         }),
         pod: { neighbours: { spread: [], apart: [[]], kind: 'apart' } },
@@ -142,8 +142,8 @@ suite('why a pod that is held was sent nowhere', () => {
     ['it is being deleted', { nodes: [[node('n2'), true]], pod: { leaving: true } }, 'leaving', /deleted/],
     [
       'it asks for too much',
-      { nodes: [[node('n2'), true]], pod: { unwieldy: true } },
-      'unwieldy',
+      { nodes: [[node('n2'), true]], pod: { tooLarge: true } },
+      'too-large',
       /too much/,
     ],
     [
@@ -166,7 +166,7 @@ suite('why a pod that is held was sent nowhere', () => {
   });
 
   test('of two pods that a node has room for once, the second is told that there is none', () => {
-    const { facts, held } = factsOf({ nodes: [[node('n2'), true]], room: () => room({ cpu: 850 }) });
+    const { facts, held } = factsOf({ nodes: [[node('n2'), true]], usage: () => usage({ cpu: 850 }) });
     const second = { ...held, uid: 'second', name: 'zweb' };
     const pods = [...facts.pods, { ...facts.pods[0], held: { ...facts.pods[0]?.held, pod: second } }];
     const why = whyUnsent({ ...facts, pods: pods as PodFacts[] }, { inForce: true, why: '' }, now);
@@ -175,17 +175,17 @@ suite('why a pod that is held was sent nowhere', () => {
 });
 
 test('rooms are asked about where they say more, and only there', () => {
-  const needed = (scene: Scene): string[] => roomsNeeded(factsOf(scene).facts, now);
+  const needed = (scene: Scene): string[] => usagesNeeded(factsOf(scene).facts, now);
   assert.deepEqual(
     needed({
       nodes: [
         [node('n2'), true],
         [node('n3'), false],
       ],
-      room: () => undefined,
+      usage: () => undefined,
     }),
     ['n2'],
   );
-  assert.deepEqual(needed({ nodes: [[node('n2'), false]], room: () => undefined }), []);
+  assert.deepEqual(needed({ nodes: [[node('n2'), false]], usage: () => undefined }), []);
   assert.deepEqual(needed({ nodes: [[node('n2'), true]] }), []);
 });

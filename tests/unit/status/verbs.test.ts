@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { gateWebhooks } from '../../../webhook/names.ts';
+import { gateWebhooks } from '../../../webhook/lib/names.ts';
 import type { Registered, RegisteredWebhook, SchedulerFacts } from '../../../webhook/status/facts.ts';
 import { verbsOf } from '../../../webhook/status/verbs.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -11,7 +11,7 @@ const recent: SchedulerFacts = { version: 'v1.36.3', goesByNominations: true };
 const unhindered = { hindered: { mutating: undefined, validating: undefined }, leaderless: undefined };
 
 /** The verbs in words, and the codes of what is wrong. */
-function told(
+function reported(
   more: {
     settings?: object;
     registered?: Partial<Registered>;
@@ -34,15 +34,15 @@ const enforced = ['prove enforce true', 'gate enforce true', 'steer nominate tru
 const [prove = '', gate = '', steer = ''] = enforced;
 
 suite('what is in force', () => {
-  test('all of it, where all is registered', () => assert.deepEqual(told(), enforced));
+  test('all of it, where all is registered', () => assert.deepEqual(reported(), enforced));
 
   test('by the modes of the configuration', () => {
-    assert.deepEqual(told({ settings: { proof: { mode: 'warn' }, gate: { mode: 'audit' } } }), [
+    assert.deepEqual(reported({ settings: { proof: { mode: 'warn' }, gate: { mode: 'audit' } } }), [
       'prove warn false it tells what does not hold, and lets the pod start',
       'gate audit false it tells what it would refuse, and allows',
       'steer nominate false the gate is not in force, so no pod is refused',
     ]);
-    assert.deepEqual(told({ settings: { steer: { mode: 'off' } } }), [
+    assert.deepEqual(reported({ settings: { steer: { mode: 'off' } } }), [
       prove,
       gate,
       'steer off false pods that are refused wait',
@@ -50,21 +50,21 @@ suite('what is in force', () => {
   });
 
   test('steering needs a scheduler that goes by nominations', () => {
-    assert.deepEqual(told({ scheduler: { version: 'v1.34.1', goesByNominations: false } }), [
+    assert.deepEqual(reported({ scheduler: { version: 'v1.34.1', goesByNominations: false } }), [
       prove,
       gate,
       'steer nominate false the scheduler of Kubernetes v1.34.1 does not go by nominations',
     ]);
-    assert.match(told({ scheduler: undefined })[2] ?? '', /^steer nominate null .*version/);
+    assert.match(reported({ scheduler: undefined })[2] ?? '', /^steer nominate null .*version/);
   });
 });
 
 suite('what stands in the way of calls', () => {
   test('is why a verb is not in force, each for its own kind of webhooks', () => {
     const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
-    assert.deepEqual(told({ installation }), ['prove enforce false nobody answers', gate, steer]);
+    assert.deepEqual(reported({ installation }), ['prove enforce false nobody answers', gate, steer]);
     const other = { ...unhindered, hindered: { mutating: undefined, validating: 'not trusted' } };
-    assert.deepEqual(told({ installation: other }), [
+    assert.deepEqual(reported({ installation: other }), [
       prove,
       'gate enforce false not trusted',
       'steer nominate false the gate is not in force, so no pod is refused',
@@ -73,14 +73,14 @@ suite('what stands in the way of calls', () => {
 
   test('for steering it is that nobody leads', () => {
     const installation = { ...unhindered, leaderless: 'nobody holds it' };
-    assert.deepEqual(told({ installation }), [prove, gate, 'steer nominate false nobody holds it']);
+    assert.deepEqual(reported({ installation }), [prove, gate, 'steer nominate false nobody holds it']);
   });
 
   test('comes after what the mode and the registration say', () => {
     const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
-    assert.match(told({ installation, registered: { mutating: [] } })[0] ?? '', /there is no webhook/);
+    assert.match(reported({ installation, registered: { mutating: [] } })[0] ?? '', /there is no webhook/);
     assert.match(
-      told({ installation, settings: { proof: { mode: 'warn' } } })[0] ?? '',
+      reported({ installation, settings: { proof: { mode: 'warn' } } })[0] ?? '',
       /lets the pod start/,
     );
   });
@@ -95,8 +95,8 @@ suite('webhooks without a caBundle', () => {
   test('are not in force, and a fault', () => {
     const registered = { mutating: untrusted('pods.cni-gate.io') };
     const lines = [`prove enforce false ${where}`, gate, steer];
-    assert.deepEqual(told({ registered }, false), [...lines, `CNI_GATE_NOT_REGISTERED: ${where}`]);
-    assert.deepEqual(told({ registered }), [
+    assert.deepEqual(reported({ registered }, false), [...lines, `CNI_GATE_NOT_REGISTERED: ${where}`]);
+    assert.deepEqual(reported({ registered }), [
       ...lines,
       `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,
     ]);
@@ -105,10 +105,10 @@ suite('webhooks without a caBundle', () => {
   test('are told by name, after one that is missing', () => {
     const distrusted = untrusted(second);
     assert.equal(
-      told({ registered: { validating: [...called([first]), ...distrusted] } })[1],
+      reported({ registered: { validating: [...called([first]), ...distrusted] } })[1],
       `gate enforce false there is no caBundle for ${second} in validatingwebhookconfiguration/cni-gate`,
     );
-    assert.match(told({ registered: { validating: distrusted } })[1] ?? '', /there is no webhook/);
+    assert.match(reported({ registered: { validating: distrusted } })[1] ?? '', /there is no webhook/);
   });
 });
 
@@ -118,8 +118,8 @@ suite('webhooks that are not registered', () => {
 
   test('are a fault, also before a namespace has opted in', () => {
     const missing = [`prove enforce false ${where}`, gate, steer];
-    assert.deepEqual(told({ registered }, false), [...missing, `CNI_GATE_NOT_REGISTERED: ${where}`]);
-    assert.deepEqual(told({ registered }), [
+    assert.deepEqual(reported({ registered }, false), [...missing, `CNI_GATE_NOT_REGISTERED: ${where}`]);
+    assert.deepEqual(reported({ registered }), [
       ...missing,
       `CNI_GATE_NOT_REGISTERED: ${where}, and namespaces have opted in`,
     ]);
@@ -127,12 +127,12 @@ suite('webhooks that are not registered', () => {
 
   test('are one also where the mode refuses nothing: nobody is told then', () => {
     const settings = { proof: { mode: 'warn' } };
-    assert.match(told({ settings, registered }).at(-1) ?? '', /^CNI_GATE_NOT_REGISTERED/);
+    assert.match(reported({ settings, registered }).at(-1) ?? '', /^CNI_GATE_NOT_REGISTERED/);
   });
 
   test('are told by name, each that is missing', () => {
     const [first, ...others] = gateWebhooks;
-    const lines = told({ registered: { validating: called([first]) } });
+    const lines = reported({ registered: { validating: called([first]) } });
     assert.equal(
       lines[1],
       `gate enforce false there is no webhook ${others.join()} in validatingwebhookconfiguration/cni-gate`,
@@ -142,7 +142,7 @@ suite('webhooks that are not registered', () => {
   });
 
   test('are not known where they may not be read, which is no fault', () => {
-    assert.deepEqual(told({ registered: { mutating: undefined, validating: undefined } }), [
+    assert.deepEqual(reported({ registered: { mutating: undefined, validating: undefined } }), [
       'prove enforce null mutatingwebhookconfiguration/cni-gate may not be read',
       'gate enforce null validatingwebhookconfiguration/cni-gate may not be read',
       'steer nominate null whether the gate is in force is not known',

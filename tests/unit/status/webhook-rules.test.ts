@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { registeredSource } from '../../../webhook/cluster/status/registered.ts';
-import { installedWebhooks } from '../../../webhook/names.ts';
+import { installedWebhooks } from '../../../webhook/lib/names.ts';
+import { registeredSource } from '../../../webhook/status/collect/registered.ts';
 import type { Registered } from '../../../webhook/status/facts.ts';
 import {
   type ApiWebhookRules,
@@ -75,7 +75,7 @@ test('overlays and components change nothing that is compared, but take conditio
 });
 
 /** The verbs and the faults with webhooks in the API server as `change` leaves those of the manifests. */
-function told(change: (webhook: Webhook) => Webhook): { inForce: unknown[]; faults: string[] } {
+function reported(change: (webhook: Webhook) => Webhook): { inForce: unknown[]; faults: string[] } {
   const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
   const registered = Object.fromEntries(
     kinds.map((kind) => [
@@ -144,7 +144,7 @@ suite('what is no difference', () => {
     }),
   };
   for (const [name, change] of Object.entries(cases)) {
-    test(name, () => assert.deepEqual(told(change), { inForce: all, faults: [] }));
+    test(name, () => assert.deepEqual(reported(change), { inForce: all, faults: [] }));
   }
 
   test('a rule without a scope is one with the scope that the API server fills in', () => {
@@ -199,7 +199,7 @@ suite('what is a difference: a fault that names the webhook and the field', () =
         names.includes(webhook.name) ? change(webhook) : webhook;
 
     test(`${field} of the webhook for pods`, () => {
-      const { faults, inForce: verbs } = told(only(['pods.cni-gate.io']));
+      const { faults, inForce: verbs } = reported(only(['pods.cni-gate.io']));
       assert.deepEqual(verbs, [inForce, true, true]);
       assert.equal(faults.length, 1);
       const start =
@@ -210,28 +210,30 @@ suite('what is a difference: a fault that names the webhook and the field', () =
     });
 
     test(`${field} of a webhook for bindings`, () => {
-      const { faults, inForce: verbs } = told(only(['bindings.cni-gate.io']));
+      const { faults, inForce: verbs } = reported(only(['bindings.cni-gate.io']));
       assert.deepEqual(verbs, [true, inForce, inForce]);
       assert.equal(faults.length, 1);
       assert.ok(faults[0]?.includes(`: ${field} of bindings.cni-gate.io. `), faults[0]);
     });
 
     test(`${field} of all webhooks`, () => {
-      const { faults, inForce: verbs } = told(change);
+      const { faults, inForce: verbs } = reported(change);
       assert.deepEqual(verbs, [inForce, inForce, inForce]);
       assert.equal(faults.length, 2);
     });
   }
 
   test('reinvocationPolicy: a pod that was proved before the mesh changed it', () => {
-    const { faults, inForce } = told((webhook) => ({ ...webhook, reinvocationPolicy: 'Never' }) as Webhook);
+    const { faults, inForce } = reported(
+      (webhook) => ({ ...webhook, reinvocationPolicy: 'Never' }) as Webhook,
+    );
     assert.deepEqual(inForce, all);
     assert.equal(faults.length, 1);
     assert.match(faults[0] ?? '', /: reinvocationPolicy of pods\.cni-gate\.io\. /);
   });
 
   test('the webhook that only warns is not compared, as it may be missing', () => {
-    const { faults } = told((webhook) =>
+    const { faults } = reported((webhook) =>
       webhook.name === 'namespaces.cni-gate.io' ? { ...webhook, objectSelector: never } : webhook,
     );
     assert.deepEqual(faults, []);

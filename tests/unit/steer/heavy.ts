@@ -1,11 +1,11 @@
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { node, now, waiting } from './support.ts';
 
 /** As many as a large cluster has. */
 export const manyNodes = Array.from({ length: 1002 }, (_, index) => node(`n${index}`));
 
 /** A pod that no node suits, which is found out with the last of 280 expressions; no other pod is of its kind. */
-export function heavy(name: string, index: number): WaitingPod {
+export function heavy(name: string, index: number): PendingPod {
   const matchExpressions = Array.from({ length: 280 }, (_, nth) => ({
     key: nth < 279 ? `key-${nth}` : 'name',
     operator: nth < 279 ? 'DoesNotExist' : 'In',
@@ -15,7 +15,7 @@ export function heavy(name: string, index: number): WaitingPod {
     namespace: 'hostile',
     group: name,
     heldSince: now - 60_000,
-    wish: {
+    constraints: {
       affinity: {
         nodeAffinity: {
           requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },

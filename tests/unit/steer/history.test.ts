@@ -1,36 +1,36 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { History } from '../../../webhook/steer/history.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { byUid, now, waiting } from './support.ts';
 
 const seconds = 1000;
-/** How a node looks, and how it looks where something has changed there. */
-const [look, another] = ['as it was', 'otherwise'];
+/** How a node found, and how it found where something has changed there. */
+const [fingerprint, another] = ['as it was', 'otherwise'];
 const pod = waiting('web');
-const after = (version: string, nominated = ''): WaitingPod => ({ ...pod, version, nominated });
-const outcomes = (history: History, at: number, ...pods: WaitingPod[]): string[] =>
+const after = (version: string, nominated = ''): PendingPod => ({ ...pod, version, nominated });
+const outcomes = (history: History, at: number, ...pods: PendingPod[]): string[] =>
   history.observe(byUid(...pods), at).map(({ outcome }) => outcome);
 
 /** A pod that was nominated for n2 now; its version with that is 20. */
 function nominated(): History {
   const history = new History();
-  history.made({ pod, node: 'n2', look }, '20', now);
+  history.made({ pod, node: 'n2', fingerprint }, '20', now);
   return history;
 }
 
 suite('what comes of a nomination', () => {
   const later = now + 5 * seconds;
-  const cases: [what: string, at: number, pods: WaitingPod[], expected: string[]][] = [
+  const cases: [what: string, at: number, pods: PendingPod[], expected: string[]][] = [
     ['nothing yet, where the pod is seen with it', later, [after('20', 'n2')], []],
     ['nothing yet, where the pod is seen as it was before', later, [pod], []],
     ['left, where the pod does not wait any more', later, [], ['left']],
     ['left, where the pod is being deleted', later, [{ ...after('21', 'n2'), leaving: true }], ['left']],
     ['ignored, where it was cleared', later, [after('21')], ['ignored']],
-    ['crossed, where it was cleared at once', now + seconds, [after('21')], ['crossed']],
+    ['raced, where it was cleared at once', now + seconds, [after('21')], ['raced']],
     ['replaced, where another is there', later, [after('21', 'n3')], ['replaced']],
-    ['lapsed, where nobody does anything', now + 61 * seconds, [after('20', 'n2')], ['lapsed']],
-    ['lapsed, where the pod is never seen with it', now + 61 * seconds, [pod], ['lapsed']],
+    ['expired, where nobody does anything', now + 61 * seconds, [after('20', 'n2')], ['expired']],
+    ['expired, where the pod is never seen with it', now + 61 * seconds, [pod], ['expired']],
   ];
   for (const [what, at, pods, expected] of cases) {
     test(what, () => {
@@ -42,7 +42,7 @@ suite('what comes of a nomination', () => {
 
   test('versions are compared as numbers', () => {
     const history = new History();
-    history.made({ pod, node: 'n2', look }, '99', now);
+    history.made({ pod, node: 'n2', fingerprint }, '99', now);
     assert.deepEqual(outcomes(history, later, after('100')), ['ignored']);
   });
 });
@@ -56,7 +56,7 @@ suite('after a nomination that was ignored', () => {
     let at = now;
     const pauses = [];
     for (let round = 0; round < 7; round += 1) {
-      history.made({ pod, node: `n${round}`, look }, `${20 + 2 * round}`, at);
+      history.made({ pod, node: `n${round}`, fingerprint }, `${20 + 2 * round}`, at);
       at += 5 * seconds;
       assert.deepEqual(outcomes(history, at, after(`${21 + 2 * round}`), other, alone), ['ignored']);
       pauses.push((history.notBefore(pod) - at) / seconds);
@@ -72,17 +72,17 @@ suite('after a nomination that was ignored', () => {
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
     const avoids = (
-      who: WaitingPod,
+      who: PendingPod,
       node: string,
       after: number,
-      looks: string | undefined = another,
-    ): boolean => history.avoids(who, node, () => looks, at + after * seconds);
+      found: string | undefined = another,
+    ): boolean => history.avoids(who, node, () => found, at + after * seconds);
     assert.deepEqual(
       [avoids(pod, 'n2', 599), avoids(pod, 'n3', 0), avoids(other, 'n2', 0)],
       [true, false, false],
     );
     assert.deepEqual(
-      [avoids(pod, 'n2', 600, look), avoids(pod, 'n2', 86_400, look)],
+      [avoids(pod, 'n2', 600, fingerprint), avoids(pod, 'n2', 86_400, fingerprint)],
       [true, true],
       'nothing has changed there',
     );
@@ -94,11 +94,11 @@ suite('after a nomination that was ignored', () => {
     );
   });
 
-  test('one that may have crossed a try is made once more', () => {
+  test('one that may have raced with a try is made once more', () => {
     const history = nominated();
-    assert.deepEqual(outcomes(history, now + 500, after('21')), ['crossed']);
-    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', () => look, now));
-    history.made({ pod, node: 'n2', look }, '22', now + 500);
+    assert.deepEqual(outcomes(history, now + 500, after('21')), ['raced']);
+    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', () => fingerprint, now));
+    history.made({ pod, node: 'n2', fingerprint }, '22', now + 500);
     assert.deepEqual(outcomes(history, now + 900, after('23')), ['ignored']);
     assert.ok(history.avoids(pod, 'n2', () => another, now + 900));
   });
@@ -106,7 +106,7 @@ suite('after a nomination that was ignored', () => {
   test('one that came to another end pauses its pod alone', () => {
     for (const [at, pod, outcome] of [
       [now + 5 * seconds, after('21', 'n3'), 'replaced'],
-      [now + 61 * seconds, after('20', 'n2'), 'lapsed'],
+      [now + 61 * seconds, after('20', 'n2'), 'expired'],
     ] as const) {
       const history = nominated();
       assert.deepEqual(outcomes(history, at, pod, other), [outcome]);
@@ -124,7 +124,7 @@ suite('after a nomination that was ignored', () => {
     outcomes(history, at + 10 * seconds);
     assert.ok(history.notBefore(other) <= now);
     // the next pause is a first one again
-    history.made({ pod: other, node: 'n2', look }, '30', at + 20 * seconds);
+    history.made({ pod: other, node: 'n2', fingerprint }, '30', at + 20 * seconds);
     outcomes(history, at + 25 * seconds, { ...other, version: '31' });
     assert.equal(history.notBefore(pod), at + 35 * seconds);
   });
@@ -132,7 +132,7 @@ suite('after a nomination that was ignored', () => {
   test('many that are ignored together are one failure of the group', () => {
     const wave = Array.from({ length: 50 }, (_, index) => waiting(`wave-${index}`));
     const history = new History();
-    for (const one of wave) history.made({ pod: one, node: 'n2', look }, '20', now);
+    for (const one of wave) history.made({ pod: one, node: 'n2', fingerprint }, '20', now);
     const at = now + 5 * seconds;
     outcomes(history, at, ...wave.map((one) => ({ ...one, version: '21' })));
     assert.equal(history.notBefore(waiting('another')), at + 10 * seconds);
@@ -140,7 +140,7 @@ suite('after a nomination that was ignored', () => {
 
   test('one that works while the group pauses ends the pause', () => {
     const history = nominated();
-    history.made({ pod: other, node: 'n3', look }, '20', now);
+    history.made({ pod: other, node: 'n3', fingerprint }, '20', now);
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
     assert.equal(history.notBefore(waiting('third')), at + 10 * seconds);
@@ -153,18 +153,18 @@ suite('after a nomination that was ignored', () => {
     const history = nominated();
     outcomes(history, now + 5 * seconds, after('21'), other);
     const at = now + 20 * seconds;
-    history.made({ pod: other, node: 'n2', look }, '30', at);
+    history.made({ pod: other, node: 'n2', fingerprint }, '30', at);
     outcomes(history, at + seconds, after('21'));
-    history.made({ pod: other, node: 'n3', look }, '40', at + 2 * seconds);
+    history.made({ pod: other, node: 'n3', fingerprint }, '40', at + 2 * seconds);
     outcomes(history, at + 7 * seconds, after('21'), { ...other, version: '41' });
     assert.equal(history.notBefore(waiting('third')), at + 17 * seconds);
   });
 });
 
 test('nominations that are open narrow their own group, and no other', () => {
-  const [guess, mate] = [waiting('guess', { guesswork: true }), waiting('mate', { guesswork: true })];
+  const [guess, mate] = [waiting('guess', { unverifiable: true }), waiting('mate', { unverifiable: true })];
   const history = new History();
-  history.made({ pod: guess, node: 'n2', look }, '20', now);
+  history.made({ pod: guess, node: 'n2', fingerprint }, '20', now);
   assert.deepEqual([history.width(mate), history.width({ ...mate, group: 'other' })], [0, 1]);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { type HoldWatchOptions, watchHolds } from '../../../webhook/cluster/steer/hold-watch.ts';
+import { type HoldWatchOptions, watchHolds } from '../../../webhook/steer/hold-watch.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -13,12 +13,12 @@ interface Scene extends Partial<Pick<HoldWatchOptions, 'state'>> {
   steer?: 'nominate' | 'off';
   leads?: boolean;
   unsynced?: string;
-  room?: number;
+  capacity?: number;
 }
 
 /** What is told at the first look, which is at once, of a pod that has been held for long. */
-async function told(t: TestContext, scene: Scene = {}): Promise<string[]> {
-  const { leads = true, steer = 'nominate', state = () => 'steering' as const, room = 9 } = scene;
+async function reported(t: TestContext, scene: Scene = {}): Promise<string[]> {
+  const { leads = true, steer = 'nominate', state = () => 'steering' as const, capacity = 9 } = scene;
   t.mock.timers.enable({ apis: ['Date'], now });
   const notices: Notice[] = [];
   const policy = policyOf({ profiles, steer: { mode: steer } });
@@ -27,12 +27,12 @@ async function told(t: TestContext, scene: Scene = {}): Promise<string[]> {
     {
       view: {
         readiness: clusterWith({ n1: { ready: false } }),
-        waiting: () => [waiting('web', { heldSince: now - 300_000 })],
+        pending: () => [waiting('web', { heldSince: now - 300_000 })],
         unsynced: () => scene.unsynced,
         policy: () => policy,
       },
       leader: { leads, subscribe: () => () => {} },
-      notices: { room, tell: (notice) => notices.push(notice) },
+      notices: { capacity, tell: (notice) => notices.push(notice) },
       state,
     },
     stop.signal,
@@ -43,15 +43,17 @@ async function told(t: TestContext, scene: Scene = {}): Promise<string[]> {
 }
 
 suite('long holds are looked at', () => {
-  test('by who leads, and tells them', async (t) => assert.deepEqual(await told(t), ['']));
-  test('not by who does not', async (t) => assert.deepEqual(await told(t, { leads: false }), []));
-  test('not before all is known', async (t) => assert.deepEqual(await told(t, { unsynced: 'nodes' }), []));
-  test('not while too many wait to be told', async (t) => assert.deepEqual(await told(t, { room: 0 }), []));
+  test('by who leads, and tells them', async (t) => assert.deepEqual(await reported(t), ['']));
+  test('not by who does not', async (t) => assert.deepEqual(await reported(t, { leads: false }), []));
+  test('not before all is known', async (t) =>
+    assert.deepEqual(await reported(t, { unsynced: 'nodes' }), []));
+  test('not while too many wait to be told', async (t) =>
+    assert.deepEqual(await reported(t, { capacity: 0 }), []));
   test('where steering is off, too', async (t) => {
-    assert.deepEqual(await told(t, { steer: 'off' }), ['steer.mode is off']);
+    assert.deepEqual(await reported(t, { steer: 'off' }), ['steer.mode is off']);
   });
   test('where the API server is too old for it, too', async (t) => {
-    const old = await told(t, { state: () => 'api-server-too-old' });
+    const old = await reported(t, { state: () => 'api-server-too-old' });
     assert.deepEqual(old, ['schedulers go by that from Kubernetes 1.35 on']);
   });
 });

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import type { Configuration } from '../../../webhook/config/types.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
 import { longest, type Notice } from '../../../webhook/steer/notice.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now, waiting } from './support.ts';
@@ -16,27 +16,27 @@ const gate: Configuration['gate'] = { mode: 'enforce', startupGrace: '2m', maxHo
 const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: undefined });
 
 /** A pod that has been held for so many minutes. */
-const heldFor = (minutes: number, more: Partial<WaitingPod> = {}, name = 'web'): WaitingPod =>
+const heldFor = (minutes: number, more: Partial<PendingPod> = {}, name = 'web'): PendingPod =>
   waiting(name, { heldSince: now - minutes * minute, ...more });
 
 interface Scene {
   holds?: LongHolds;
   gate?: Partial<Configuration['gate']>;
   at?: number;
-  most?: number;
+  max?: number;
   unsteered?: string;
 }
 
 function due(
-  pods: WaitingPod[],
-  { holds = new LongHolds(), at = now, most = 100, ...more }: Scene = {},
+  pods: PendingPod[],
+  { holds = new LongHolds(), at = now, max = 100, ...more }: Scene = {},
 ): Notice[] {
   const policy = policyOf({ profiles, gate: { ...gate, ...more.gate } });
-  return holds.due(pods, { policy, readiness, unsteered: more.unsteered }, at, most);
+  return holds.due(pods, { policy, readiness, unsteered: more.unsteered }, at, max);
 }
 
 suite('a hold is told of', () => {
-  const cases: [what: string, pod: WaitingPod, scene: Scene, told: boolean][] = [
+  const cases: [what: string, pod: PendingPod, scene: Scene, reported: boolean][] = [
     ['once it is two minutes old', heldFor(2), {}, true],
     ['not before', heldFor(1.9), {}, false],
     ['at gate.maxHold where that is less', heldFor(1), { gate: { maxHold: '1m' } }, true],
@@ -49,8 +49,8 @@ suite('a hold is told of', () => {
     ['not where nobody is held any more', heldFor(9), { gate: { mode: 'audit' } }, false],
     ['where it waited for longer than the agent is not ready', heldFor(600), {}, true],
   ];
-  for (const [what, pod, scene, told] of cases) {
-    test(what, () => assert.equal(due([pod], scene).length, told ? 1 : 0));
+  for (const [what, pod, scene, reported] of cases) {
+    test(what, () => assert.equal(due([pod], scene).length, reported ? 1 : 0));
   }
 
   test('counted from when the DaemonSet came to its state, as gate.maxHold is', () => {
@@ -80,8 +80,8 @@ suite('a hold is told of', () => {
   test('no more at a time than was said, the others later', () => {
     const holds = new LongHolds();
     const pods = ['a', 'b', 'c'].map((name) => heldFor(5, {}, name));
-    const told = [2, 0, 2].map((most) => due(pods, { holds, most }).map(({ pod }) => pod.name));
-    assert.deepEqual(told, [['a', 'b'], [], ['c']]);
+    const reported = [2, 0, 2].map((max) => due(pods, { holds, max }).map(({ pod }) => pod.name));
+    assert.deepEqual(reported, [['a', 'b'], [], ['c']]);
   });
 
   test('is forgotten once the pod waits no more', () => {
@@ -116,7 +116,7 @@ suite('what is told', () => {
   });
 
   test('by the same name from the next leader, and by another of another pod or hold', () => {
-    const name = (pod: WaitingPod, at = now): string =>
+    const name = (pod: PendingPod, at = now): string =>
       due([pod], { at }).map(({ pod: { uid }, reason, occasion }) => `${uid} ${reason} ${occasion}`)[0] ?? '';
     assert.equal(name(heldFor(5), now), name(heldFor(5), now + 3 * minute));
     assert.equal(name(heldFor(5)), name(heldFor(5, { refused: 'n3' })));

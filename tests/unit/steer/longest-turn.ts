@@ -4,14 +4,14 @@
  */
 export function longestTurn(): { stop(): { milliseconds: number; turns: number } } {
   let [last, longest, turns, over] = [cpuTime(), 0, 0, false];
-  const look = (): void => {
+  const poll = (): void => {
     const now = cpuTime();
     longest = Math.max(longest, now - last);
     last = now;
     turns += 1;
-    if (!over) setImmediate(look);
+    if (!over) setImmediate(poll);
   };
-  setImmediate(look);
+  setImmediate(poll);
   return {
     stop: () => {
       over = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
   type ApiNeighbourly,
-  isHopeless,
+  isUnsatisfiable,
   type PlacedPod,
   pickNeighbours,
 } from '../../../webhook/steer/neighbours.ts';
@@ -27,12 +27,12 @@ const pods = (count: number, more: Partial<PlacedPod> = {}): Map<string, PlacedP
     ]),
   );
 
-const hopeless = (
+const unsatisfiable = (
   spec: ApiNeighbourly,
   there: Map<string, PlacedPod> | undefined,
   refused: Map<string, PlacedPod> | undefined = pods(0),
 ): boolean =>
-  isHopeless({ namespace: 'shop', neighbours: pickNeighbours(spec, 'shop', labels) }, there, refused);
+  isUnsatisfiable({ namespace: 'shop', neighbours: pickNeighbours(spec, 'shop', labels) }, there, refused);
 
 suite('a spread over hosts that must be', () => {
   const cases: [what: string, there: Map<string, PlacedPod>, more: Constraint, expected: boolean][] = [
@@ -63,23 +63,24 @@ suite('a spread over hosts that must be', () => {
     ['one over zones', pods(9), { topologyKey: 'topology.kubernetes.io/zone' }, false],
   ];
   for (const [what, there, more, expected] of cases) {
-    test(`${what}: ${expected ? 'hopeless' : 'worth a try'}`, () =>
-      assert.equal(hopeless(spread(more), there), expected));
+    test(`${what}: ${expected ? 'unsatisfiable' : 'worth a try'}`, () =>
+      assert.equal(unsatisfiable(spread(more), there), expected));
   }
 
   test('what the refused node has counts against it', () => {
-    assert.equal(hopeless(spread(), pods(5), pods(4)), true);
-    assert.equal(hopeless(spread(), pods(4), pods(4)), false);
-    assert.equal(hopeless(spread(), pods(4), pods(4, { leaving: true })), true);
+    assert.equal(unsatisfiable(spread(), pods(5), pods(4)), true);
+    assert.equal(unsatisfiable(spread(), pods(4), pods(4)), false);
+    assert.equal(unsatisfiable(spread(), pods(4), pods(4, { leaving: true })), true);
   });
 
   test('a pod that is not selected itself does not count', () => {
     const others = { labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] } };
-    assert.equal(hopeless(spread(others), pods(1, { labels: { app: 'db' } })), false);
-    assert.equal(hopeless(spread(others), pods(2, { labels: { app: 'db' } })), true);
+    assert.equal(unsatisfiable(spread(others), pods(1, { labels: { app: 'db' } })), false);
+    assert.equal(unsatisfiable(spread(others), pods(2, { labels: { app: 'db' } })), true);
   });
 
-  test('nodes that are not known are worth a try', () => assert.equal(hopeless(spread(), undefined), false));
+  test('nodes that are not known are worth a try', () =>
+    assert.equal(unsatisfiable(spread(), undefined), false));
 });
 
 suite('pods that must be apart', () => {
@@ -96,7 +97,7 @@ suite('pods that must be apart', () => {
     ['zones', pods(1), { topologyKey: 'topology.kubernetes.io/zone' }, false],
   ];
   for (const [what, there, more, expected] of cases) {
-    test(`${what}: ${expected ? 'hopeless' : 'worth a try'}`, () =>
-      assert.equal(hopeless(apart(more), there), expected));
+    test(`${what}: ${expected ? 'unsatisfiable' : 'worth a try'}`, () =>
+      assert.equal(unsatisfiable(apart(more), there), expected));
   }
 });

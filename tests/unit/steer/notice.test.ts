@@ -6,7 +6,7 @@ import { waiting } from './support.ts';
 
 test('a nomination is told with the node that was refused, and why this one', () => {
   const pod = waiting('web');
-  const notice = nominatedNotice({ pod, node: 'n2', why: 'of 2 with room it has the fewest' }, '11');
+  const notice = nominatedNotice({ pod, node: 'n2', why: 'of 2 with free capacity it has the fewest' }, '11');
   assert.deepEqual(notice, {
     pod,
     type: 'Normal',
@@ -14,7 +14,7 @@ test('a nomination is told with the node that was refused, and why this one', ()
     action: 'Nominate',
     occasion: '11',
     node: 'n2',
-    note: 'node n2 is nominated, after node n1 was refused: of 2 with room it has the fewest',
+    note: 'node n2 is nominated, after node n1 was refused: of 2 with free capacity it has the fewest',
   });
 });
 

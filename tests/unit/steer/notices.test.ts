@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
-import { Notices } from '../../../webhook/cluster/steer/notices.ts';
-import { eventReasons } from '../../../webhook/names.ts';
+import { eventReasons } from '../../../webhook/lib/names.ts';
+import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
+import { Notices } from '../../../webhook/steer/notices.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { waiting } from './support.ts';
 
@@ -113,7 +113,7 @@ suite('events on pods', () => {
 
   test('are dropped where too many wait', async (t) => {
     const { tells, counts } = await notices(t);
-    while (tells.room > 0) tells.tell(about('web'), () => assert.fail('there was room'));
+    while (tells.capacity > 0) tells.tell(about('web'), () => assert.fail('there was room'));
     let dropped = 0;
     tells.tell(about('web'), () => {
       dropped += 1;

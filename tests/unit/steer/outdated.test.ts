@@ -5,7 +5,7 @@ import { node, waiting } from './support.ts';
 
 suite('a nomination that was planned a while ago', () => {
   const pod = waiting('web');
-  const latest: Latest = { pod, node: node('n2'), takes: (_, name) => name === 'n2' };
+  const latest: Latest = { pod, node: node('n2'), accepts: (_, name) => name === 'n2' };
   const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
   const cases: [what: string, more: Partial<Latest>, outdated: boolean][] = [
     ['is written where nothing changed', {}, false],
@@ -17,10 +17,10 @@ suite('a nomination that was planned a while ago', () => {
     ['is not where the pod waits no more', { pod: undefined }, true],
     ['is not where the pod changed', { pod: { ...pod, version: '11' } }, true],
     ['is not where the node is gone', { node: undefined }, true],
-    ['is not where the node is not ready any more', { takes: () => false }, true],
+    ['is not where the node is not ready any more', { accepts: () => false }, true],
     ['is not where the node is cordoned', { node: node('n2', { unschedulable: true }) }, true],
     ['is not where the node is tainted', { node: node('n2', { taints: [taint] }) }, true],
-    ['is not where the refused node is ready', { takes: () => true }, true],
+    ['is not where the refused node is ready', { accepts: () => true }, true],
   ];
   for (const [what, more, outdated] of cases) {
     test(what, () => assert.equal(isOutdated({ pod }, { ...latest, ...more }), outdated));

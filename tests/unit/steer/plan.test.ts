@@ -2,41 +2,41 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
 import { History } from '../../../webhook/steer/history.ts';
-import { type Known, plan } from '../../../webhook/steer/plan.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
-import { byUid, known, node, now, room, waiting } from './support.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
+import { plan, type Snapshot } from '../../../webhook/steer/plan.ts';
+import { byUid, known, node, now, usage, waiting } from './support.ts';
 
 const three = [node('n1'), node('n2'), node('n3')];
 
 /** Where pods are sent, `pod>node`. */
-const sent = (pods: WaitingPod[], more: Partial<Known> = {}, nodes = three, most = 100): string[] =>
-  plan(pods, known(nodes, more), most).nominations.map(({ pod, node: to }) => `${pod.name}>${to}`);
+const sent = (pods: PendingPod[], more: Partial<Snapshot> = {}, nodes = three, max = 100): string[] =>
+  plan(pods, known(nodes, more), max).nominations.map(({ pod, node: to }) => `${pod.name}>${to}`);
 
 suite('where a pod is sent', () => {
   const one = waiting('web');
-  const cases: [what: string, pod: Partial<WaitingPod>, more: Partial<Known>, expected: string[]][] = [
+  const cases: [what: string, pod: Partial<PendingPod>, more: Partial<Snapshot>, expected: string[]][] = [
     ['to a node that takes it, not to the one it was refused for', {}, {}, ['web>n2']],
-    ['to the emptiest', {}, { room: (name) => room({ cpu: name === 'n2' ? 500 : 100 }) }, ['web>n3']],
+    ['to the emptiest', {}, { usage: (name) => usage({ cpu: name === 'n2' ? 500 : 100 }) }, ['web>n3']],
     [
       'rather to the one with the fewest pods of its owner',
       {},
-      { room: (name) => (name === 'n2' ? room({ cpu: 500 }) : room({}, { web: 1 })) },
+      { usage: (name) => (name === 'n2' ? usage({ cpu: 500 }) : usage({}, { web: 1 })) },
       ['web>n2'],
     ],
-    ['nowhere where there is no room', {}, { room: () => room({ cpu: 901 }) }, []],
+    ['nowhere where there is no room', {}, { usage: () => usage({ cpu: 901 }) }, []],
     [
       'to the one that has room',
       {},
-      { room: (name) => room({ cpu: name === 'n2' ? 901 : 900 }) },
+      { usage: (name) => usage({ cpu: name === 'n2' ? 901 : 900 }) },
       ['web>n3'],
     ],
-    ['nowhere where no more pods may be', {}, { room: () => room({ pods: 10 }) }, []],
-    ['nowhere where no other node takes it', {}, { takes: () => false }, []],
-    ['nowhere once its node takes it', {}, { takes: () => true }, []],
+    ['nowhere where no more pods may be', {}, { usage: () => usage({ pods: 10 }) }, []],
+    ['nowhere where no other node takes it', {}, { accepts: () => false }, []],
+    ['nowhere once its node takes it', {}, { accepts: () => true }, []],
     ['nowhere where it was not refused by us', { refused: undefined }, {}, []],
     ['nowhere once it is being deleted', { leaving: true }, {}, []],
-    ['nowhere where its wishes are not kept', { unwieldy: true }, {}, []],
-    ['where its node selector says', { wish: { nodeSelector: { name: 'n3' } } }, {}, ['web>n3']],
+    ['nowhere where its wishes are not kept', { tooLarge: true }, {}, []],
+    ['where its node selector says', { constraints: { nodeSelector: { name: 'n3' } } }, {}, ['web>n3']],
     ['where its volumes are', { claims: ['data'] }, { volumes: () => onlyOn('n3') }, ['web>n3']],
     [
       'where its volume is being made',
@@ -67,24 +67,24 @@ suite('where a pod is sent', () => {
   test('not to a node that has pods enough of a kind that must be spread', () => {
     const wants = { maxSkew: 1, selects: [{ key: 'app', operator: 'In', values: ['web'] }], itself: true };
     const spread = { ...one, neighbours: { spread: [wants], apart: [], kind: 'spread' } };
-    const crowded = { ...room({}), pods: new Map([['u1', mate]]) };
-    assert.deepEqual(sent([spread], { room: (name) => (name === 'n2' ? crowded : room({})) }), ['web>n3']);
-    assert.deepEqual(sent([spread], { room: (name) => (name === 'n1' ? room({}) : crowded) }), []);
-    assert.deepEqual(sent([spread], { room: () => crowded }), ['web>n2']);
-    assert.deepEqual(sent([one], { room: (name) => (name === 'n1' ? room({}) : crowded) }), ['web>n2']);
+    const crowded = { ...usage({}), pods: new Map([['u1', mate]]) };
+    assert.deepEqual(sent([spread], { usage: (name) => (name === 'n2' ? crowded : usage({})) }), ['web>n3']);
+    assert.deepEqual(sent([spread], { usage: (name) => (name === 'n1' ? usage({}) : crowded) }), []);
+    assert.deepEqual(sent([spread], { usage: () => crowded }), ['web>n2']);
+    assert.deepEqual(sent([one], { usage: (name) => (name === 'n1' ? usage({}) : crowded) }), ['web>n2']);
     // as long as it is not known how many there are where it was refused
     const { nominations, unknown } = plan(
       [spread],
-      known(three, { room: (name) => (name === 'n1' ? undefined : room({})) }),
+      known(three, { usage: (name) => (name === 'n1' ? undefined : usage({})) }),
       1,
     );
-    assert.deepEqual([nominations, unknown.rooms], [[], ['n1']]);
+    assert.deepEqual([nominations, unknown.usages], [[], ['n1']]);
   });
 
   const mate = { namespace: 'shop', labels: { app: 'web' }, leaving: false };
-  const changes: [what: string, more: Partial<Known>, nodes?: NodeFacts[]][] = [
-    ['a pod came', { room: () => ({ ...room({}), pods: new Map([['u1', mate]]) }) }],
-    ['more is taken of it', { room: () => room({ cpu: 1 }) }],
+  const changes: [what: string, more: Partial<Snapshot>, nodes?: NodeFacts[]][] = [
+    ['a pod came', { usage: () => ({ ...usage({}), pods: new Map([['u1', mate]]) }) }],
+    ['more is taken of it', { usage: () => usage({ cpu: 1 }) }],
     ['its labels', {}, [node('n1'), node('n2', { labels: { zone: 'a' } })]],
     ['it is a new one of that name', {}, [node('n1'), node('n2', { uid: 'other' })]],
   ];
@@ -97,7 +97,7 @@ suite('where a pod is sent', () => {
       history.made(first, '11', now);
       const cleared = { ...one, version: '12' };
       history.observe(byUid(cleared), now + 5000);
-      const at = (minutes: number, changed: Partial<Known>, among = two): string[] =>
+      const at = (minutes: number, changed: Partial<Snapshot>, among = two): string[] =>
         sent([cleared], { history, ...changed, now: now + minutes * 60_000 }, among);
       // a heartbeat is no change
       const later = [node('n1'), node('n2', { version: '99' })];
@@ -110,16 +110,16 @@ suite('where a pod is sent', () => {
   test('pods that look at others wait until those are where they are, and look again then', () => {
     const selects = [{ key: 'app', operator: 'In', values: ['web'] }];
     const apart = { spread: [], apart: [selects], kind: 'apart' };
-    const shy: WaitingPod = { ...one, neighbours: apart, heldSince: now };
-    const looked = (at: number) => (name: string) => (name === 'n3' ? undefined : { ...room({}), at });
+    const shy: PendingPod = { ...one, neighbours: apart, heldSince: now };
+    const looked = (at: number) => (name: string) => (name === 'n3' ? undefined : { ...usage({}), at });
     const next = (at: number, pod = shy): [string[], string[], number | undefined] => {
-      const more = { now: at, room: looked(now + 900) };
+      const more = { now: at, usage: looked(now + 900) };
       const { nominations, unknown, again } = plan([pod], known(three, more), 1);
-      return [nominations.map(({ node: to }) => to), unknown.rooms, again];
+      return [nominations.map(({ node: to }) => to), unknown.usages, again];
     };
     assert.deepEqual(next(now + 999), [[], [], now + 1000]);
     assert.deepEqual(next(now + 1000), [[], ['n3', 'n2'], undefined]);
-    const since = plan([shy], known(three, { now: now + 2000, room: looked(now + 1000) }), 1);
+    const since = plan([shy], known(three, { now: now + 2000, usage: looked(now + 1000) }), 1);
     assert.deepEqual(
       since.nominations.map(({ node: to }) => to),
       ['n2'],
@@ -133,7 +133,7 @@ suite('where a pod is sent', () => {
     const [nomination] = plan([one], known(three), 1).nominations;
     assert.equal(
       nomination?.why,
-      'of 2 with room it has the fewest pods of that owner (0), and is 10 % full with this one',
+      'of 2 with free capacity it has the fewest pods of that owner (0), and is 10 % full with this one',
     );
   });
 
@@ -161,7 +161,7 @@ suite('many pods', () => {
 
   test('those that were sent before count as if they were there', () => {
     const history = new History();
-    for (const pod of many.slice(0, 20)) history.made({ pod, node: 'n2', look: '' }, '11', now);
+    for (const pod of many.slice(0, 20)) history.made({ pod, node: 'n2', fingerprint: '' }, '11', now);
     assert.deepEqual(
       sent(many.slice(20), { history }).filter((one) => one.endsWith('n2')),
       [],
@@ -170,7 +170,7 @@ suite('many pods', () => {
 
   test('of a group with wishes that only the scheduler can judge, one is tried first, then twice as many', () => {
     const history = new History();
-    const some = many.map((pod) => ({ ...pod, guesswork: true }));
+    const some = many.map((pod) => ({ ...pod, unverifiable: true }));
     const rounds = [];
     let left = some;
     for (let round = 0; round < 3; round += 1) {
@@ -190,24 +190,24 @@ suite('what is not known', () => {
   const pod = waiting('web');
 
   test('rooms are asked for, of nodes that would do', () => {
-    const { unknown, nominations } = plan([pod], known(three, { room: () => undefined }), 1);
-    assert.deepEqual([unknown, nominations], [{ rooms: ['n2', 'n3'], volumes: [] }, []]);
+    const { unknown, nominations } = plan([pod], known(three, { usage: () => undefined }), 1);
+    assert.deepEqual([unknown, nominations], [{ usages: ['n2', 'n3'], volumes: [] }, []]);
   });
 
   test('not of more nodes than a choice needs', () => {
     const nodes = Array.from({ length: 5000 }, (_, index) => node(`n${index}`));
-    const { unknown } = plan([pod], known(nodes, { room: () => undefined, start: 4990 }), 1);
-    assert.equal(unknown.rooms.length, 8);
+    const { unknown } = plan([pod], known(nodes, { usage: () => undefined, start: 4990 }), 1);
+    assert.equal(unknown.usages.length, 8);
     // n1 takes nobody and does not count
-    assert.equal(unknown.rooms[0], 'n4991');
-    const full = new Set(unknown.rooms);
+    assert.equal(unknown.usages[0], 'n4991');
+    const full = new Set(unknown.usages);
     const { unknown: next } = plan(
       [pod],
-      known(nodes, { room: (name) => (full.has(name) ? room({ cpu: 1000 }) : undefined), start: 4990 }),
+      known(nodes, { usage: (name) => (full.has(name) ? usage({ cpu: 1000 }) : undefined), start: 4990 }),
       1,
     );
     assert.ok(
-      next.rooms.length > 0 && next.rooms.every((name) => !full.has(name)),
+      next.usages.length > 0 && next.usages.every((name) => !full.has(name)),
       'others, where those are full',
     );
   });

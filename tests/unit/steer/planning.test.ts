@@ -2,30 +2,30 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { inSlices, restAfter } from '../../../webhook/cluster/steer/slices.ts';
-import { planLimits } from '../../../webhook/limits.ts';
+import { planLimits } from '../../../webhook/lib/limits.ts';
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
-import { type Bounds, type Known, type Plan, plan, planning } from '../../../webhook/steer/plan.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
+import { type Bounds, type Plan, plan, planning, type Snapshot } from '../../../webhook/steer/plan.ts';
+import { inSlices, restAfter } from '../../../webhook/steer/slices.ts';
 import { Turns } from '../../../webhook/steer/turns.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
 import { Work, withoutPauses } from '../../../webhook/steer/work.ts';
 import { heavy, manyNodes } from './heavy.ts';
 import { longestTurn } from './longest-turn.ts';
 import { type Scenario, scenario } from './scenarios.ts';
-import { known, node, now, room, waiting } from './support.ts';
+import { known, node, now, usage, waiting } from './support.ts';
 
 const { roundSteps, sliceSteps } = planLimits;
 
 const described = ({ nominations, unknown }: Plan) => ({
   nominations: nominations.map(({ pod, node: to, why }) => `${pod.name}>${to} ${why}`),
-  unknown: unknown.rooms,
+  unknown: unknown.usages,
 });
 
-const planOf = ({ pods, known: view, most }: Scenario): Plan => plan(pods, view, most);
+const planOf = ({ pods, known: view, max }: Scenario): Plan => plan(pods, view, max);
 
-const run = (pods: WaitingPod[], view: Known, more: Partial<Bounds> = {}): Plan =>
+const run = (pods: PendingPod[], view: Snapshot, more: Partial<Bounds> = {}): Plan =>
   withoutPauses(
-    planning(pods, view, { most: 100, budget: roundSteps, work: new Work(), turns: new Turns(), ...more }),
+    planning(pods, view, { max: 100, budget: roundSteps, work: new Work(), turns: new Turns(), ...more }),
   );
 
 suite('a plan in slices', () => {
@@ -41,10 +41,10 @@ suite('a plan in slices', () => {
     const golden = JSON.parse(readFileSync(file, 'utf8'));
     for (const seed of seeds) {
       const expected = golden[seed];
-      const { pods, known: view, most } = scenario(seed);
+      const { pods, known: view, max } = scenario(seed);
       assert.deepEqual(described(planOf(scenario(seed))), expected, `scenario ${seed} in one go`);
       const work = new Work(() => true);
-      assert.deepEqual(described(run(pods, view, { most, work })), expected, `scenario ${seed} in slices`);
+      assert.deepEqual(described(run(pods, view, { max, work })), expected, `scenario ${seed} in slices`);
     }
   });
 
@@ -56,7 +56,7 @@ suite('a plan in slices', () => {
       return inSlice >= sliceSteps;
     });
     const slices: number[] = [];
-    const bounds = { most: 100, budget: roundSteps, work, turns: new Turns() };
+    const bounds = { max: 100, budget: roundSteps, work, turns: new Turns() };
     const pausing = planning(pods, known(manyNodes), bounds);
     let step = pausing.next();
     for (; step.done !== true; step = pausing.next()) {
@@ -77,7 +77,7 @@ suite('a plan in slices', () => {
     const measured = longestTurn();
     const { value } = await inSlices(
       (work) =>
-        planning(pods, known(manyNodes), { most: 100, budget: 10 * roundSteps, work, turns: new Turns() }),
+        planning(pods, known(manyNodes), { max: 100, budget: 10 * roundSteps, work, turns: new Turns() }),
       new AbortController().signal,
     );
     const { milliseconds, turns } = measured.stop();
@@ -90,7 +90,7 @@ suite('a plan in slices', () => {
     const stop = new AbortController();
     const pods = Array.from({ length: 100 }, (_, index) => heavy(`p${index}`, index));
     const sliced = inSlices(
-      (work) => planning(pods, known(manyNodes), { most: 9, budget: Infinity, work, turns: new Turns() }),
+      (work) => planning(pods, known(manyNodes), { max: 9, budget: Infinity, work, turns: new Turns() }),
       stop.signal,
     );
     setImmediate(() => stop.abort(new Error('over')));
@@ -103,12 +103,12 @@ test('the rest after a round is ten times as long as its work, and never longer 
 });
 
 suite('namespaces take turns', () => {
-  /** Rounds until all of some pods were nominated, at most so many. */
-  function roundsUntil(pods: WaitingPod[], name: string, view: Known, most: number, limit: number): number {
+  /** Rounds until all of some pods were nominated, at max so many. */
+  function roundsUntil(pods: PendingPod[], name: string, view: Snapshot, max: number, limit: number): number {
     const turns = new Turns();
     const left = new Set(pods);
     for (let round = 1; round <= limit; round += 1) {
-      const planned = run([...left], view, { most, turns });
+      const planned = run([...left], view, { max, turns });
       turns.done(planned.queues);
       for (const { pod } of planned.nominations) {
         if (pod.name === name) return round;
@@ -160,16 +160,16 @@ suite('namespaces take turns', () => {
             waiting(`p${index}`, { namespace, heldSince: now - 1000 * age - 2000, requests: { cpu: 9999 } }),
           );
           const turns = new Turns();
-          const judged: WaitingPod[] = [];
+          const compared: PendingPod[] = [];
           // each round judges one pod at least, and a namespace with more of them has every third one
           for (let round = 0; round < 3 * pods.length; round += 1) {
-            const passedOver = (pod: WaitingPod): void => {
-              judged.push(pod);
+            const passedOver = (pod: PendingPod): void => {
+              compared.push(pod);
             };
             turns.done(run(pods, known([node('n1'), node('n2')], { passedOver }), { budget, turns }).queues);
           }
-          assert.equal(new Set(judged).size, pods.length);
-          for (const own of Map.groupBy(new Set(judged), ({ namespace }) => namespace).values()) {
+          assert.equal(new Set(compared).size, pods.length);
+          for (const own of Map.groupBy(new Set(compared), ({ namespace }) => namespace).values()) {
             const since = own.map(({ heldSince = 0 }) => heldSince);
             assert.deepEqual(
               since,
@@ -189,7 +189,7 @@ suite('what one question may cost', () => {
     neighbours: { spread, apart: [], kind: JSON.stringify(spread) },
   });
   const crowd = (count: number) => ({
-    ...room({}),
+    ...usage({}),
     pods: new Map(
       Array.from({ length: count }, (_, index) => [
         `u${index}`,
@@ -199,7 +199,7 @@ suite('what one question may cost', () => {
   });
   const nodes: NodeFacts[] = [node('n1'), node('n2')];
   const sent = (count: number): number =>
-    run([shy], known(nodes, { room: (name) => crowd(name === 'n1' ? 0 : count) })).nominations.length;
+    run([shy], known(nodes, { usage: (name) => crowd(name === 'n1' ? 0 : count) })).nominations.length;
 
   test('the pods of an ordinary node are looked at, those of one with very many are left to the scheduler', () => {
     assert.deepEqual([sent(500), sent(60_000)], [0, 1]);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { History } from '../../../webhook/steer/history.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { plan } from '../../../webhook/steer/plan.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
-import { byUid, known, node, now, room, waiting } from './support.ts';
+import { byUid, known, node, now, usage, waiting } from './support.ts';
 
 const seconds = 1000;
 const names = ['n0', 'n1', 'n2', 'n3', 'n4', 'n5'];
@@ -31,7 +31,7 @@ const pods = fc.array(
     cpu: fc.integer({ min: 1, max: 800 }),
     nominated: fc.constantFrom('', '', '', 'n0', 'gone'),
     group: fc.constantFrom('web', 'db'),
-    guesswork: fc.boolean(),
+    unverifiable: fc.boolean(),
   }),
   { maxLength: 25 },
 );
@@ -39,14 +39,14 @@ const pods = fc.array(
 suite('whatever the cluster is like', () => {
   test('no pod is sent to a node that is not ready, refused it, does not suit it or is full', () => {
     fc.assert(
-      fc.property(nodes, pods, fc.nat(30), fc.nat(10), (made, wanted, most, start) => {
-        const site = new Map(made.map((one) => [one.name, one]));
+      fc.property(nodes, pods, fc.nat(30), fc.nat(10), (made, wanted, max, start) => {
+        const scored = new Map(made.map((one) => [one.name, one]));
         const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
         const { nominations } = plan(
           wanted.map(({ zone, tolerates, cpu, ...more }, index) =>
             waiting(`p${index}`, {
               ...more,
-              wish: zone === undefined ? {} : { nodeSelector: { zone } },
+              constraints: zone === undefined ? {} : { nodeSelector: { zone } },
               tolerations: tolerates ? [{ operator: 'Exists' }] : [],
               requests: { cpu, pods: 1 },
             }),
@@ -56,28 +56,28 @@ suite('whatever the cluster is like', () => {
               node(name, { labels: { zone }, taints: tainted ? [taint] : [], allocatable: { cpu, pods: 5 } }),
             ),
             {
-              takes: (_, name) => site.get(name)?.ready !== false,
-              room: (name) =>
-                site.get(name)?.isKnown ? room({ cpu: site.get(name)?.used ?? 0, pods: 1 }) : undefined,
+              accepts: (_, name) => scored.get(name)?.ready !== false,
+              usage: (name) =>
+                scored.get(name)?.isKnown ? usage({ cpu: scored.get(name)?.used ?? 0, pods: 1 }) : undefined,
               start,
             },
           ),
-          most,
+          max,
         );
-        assert.ok(nominations.length <= most);
+        assert.ok(nominations.length <= max);
         assert.equal(new Set(nominations.map(({ pod }) => pod.uid)).size, nominations.length);
         for (const { pod, node: to } of nominations) {
           const asked = wanted[Number(pod.name.slice(1))];
-          const at = site.get(to);
+          const at = scored.get(to);
           assert.ok(asked && at?.ready && at.isKnown && to !== asked.refused);
           assert.equal(
-            site.get(asked.refused ?? '')?.ready,
+            scored.get(asked.refused ?? '')?.ready,
             false,
             'it was refused for a node that takes it',
           );
           assert.ok(asked.zone === undefined || asked.zone === at.zone);
           assert.ok(!at.tainted || asked.tolerates);
-          assert.ok(!(asked.nominated === 'n0' && site.get('n0')?.ready), 'somebody had sent it elsewhere');
+          assert.ok(!(asked.nominated === 'n0' && scored.get('n0')?.ready), 'somebody had sent it elsewhere');
         }
         for (const { name, cpu, used } of made) {
           const here = nominations.filter(({ node: to }) => to === name);
@@ -96,11 +96,11 @@ suite('whatever the cluster is like', () => {
 
   test('a pod is not sent to a node again that was ignored, its group pauses, and it for longer each time', () => {
     fc.assert(
-      fc.property(fates, fc.boolean(), fc.integer({ min: 2, max: 5 }), (all, guesswork, count) => {
-        const run = simulate(all, guesswork, count);
+      fc.property(fates, fc.boolean(), fc.integer({ min: 2, max: 5 }), (all, unverifiable, count) => {
+        const run = simulate(all, unverifiable, count);
         for (const [key, times] of Map.groupBy(run, ({ pod, to }) => `${pod}>${to}`)) {
           assert.ok(times.length <= 2, `${key} ${times.length} times in ten minutes`);
-          // a second one is for a first that may have crossed a try
+          // a second one is for a first that may have raced with a try
           if (times[0] && times[1]) assert.ok(times[0].gone - times[0].at <= seconds, `${key} again`);
         }
         for (const { gone } of run.filter(({ outcome }) => outcome === 'ignored')) {
@@ -137,12 +137,16 @@ interface Sent {
 }
 
 /** Ten minutes of a group of pods with a scheduler that does as it likes, looked at four times a second. */
-function simulate(fates: { ignores: boolean; after: number }[], guesswork: boolean, count: number): Sent[] {
+function simulate(
+  fates: { ignores: boolean; after: number }[],
+  unverifiable: boolean,
+  count: number,
+): Sent[] {
   const history = new History();
   const nodes = names.map((name) => node(name));
-  const left = new Map<string, WaitingPod>();
+  const left = new Map<string, PendingPod>();
   for (let index = 0; index < count; index += 1) {
-    left.set(`p${index}`, waiting(`p${index}`, { guesswork }));
+    left.set(`p${index}`, waiting(`p${index}`, { unverifiable }));
   }
   const sent: Sent[] = [];
   let version = 100;

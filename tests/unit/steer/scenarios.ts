@@ -1,12 +1,12 @@
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
-import type { Known } from '../../../webhook/steer/plan.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
-import { known, node, now, room, waiting } from './support.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
+import type { Snapshot } from '../../../webhook/steer/plan.ts';
+import { known, node, now, usage, waiting } from './support.ts';
 
 export interface Scenario {
-  pods: WaitingPod[];
-  known: Known;
-  most: number;
+  pods: PendingPod[];
+  known: Snapshot;
+  max: number;
 }
 
 /** Whole numbers below a bound, the same ones in every run: a linear congruential generator. */
@@ -36,19 +36,22 @@ export function scenario(seed: number): Scenario {
     cpu: 50 + 50 * below(4),
     zone: below(2) === 0 ? `z${below(3)}` : undefined,
     tolerates: below(3) === 0,
-    guesswork: below(4) === 0,
+    unverifiable: below(4) === 0,
   }));
   const pods = Array.from({ length: below(60) }, (_, index) => {
-    const { group, cpu, zone, tolerates, guesswork } = groups[below(groups.length)] ?? { group: '', cpu: 50 };
+    const { group, cpu, zone, tolerates, unverifiable } = groups[below(groups.length)] ?? {
+      group: '',
+      cpu: 50,
+    };
     return waiting(`p${index}`, {
       group,
-      guesswork: guesswork ?? false,
+      unverifiable: unverifiable ?? false,
       heldSince: now - 1000 * below(100),
       refused: below(8) === 0 ? undefined : `n${below(nodes.length)}`,
       nominated: below(6) === 0 ? `n${below(40)}` : '',
       leaving: below(12) === 0,
-      unwieldy: below(15) === 0,
-      wish: zone === undefined ? {} : { nodeSelector: { zone } },
+      tooLarge: below(15) === 0,
+      constraints: zone === undefined ? {} : { nodeSelector: { zone } },
       tolerations: tolerates ? [{ operator: 'Exists' }] : [],
       requests: { cpu, pods: 1 },
     });
@@ -57,11 +60,11 @@ export function scenario(seed: number): Scenario {
   return {
     pods,
     known: known(nodes, {
-      takes: (_, name) => ready.get(name) !== false,
-      room: (name) =>
-        isKnown.get(name) ? room(used.get(name) ?? {}, { d0: used.get(name)?.pods ?? 0 }) : undefined,
+      accepts: (_, name) => ready.get(name) !== false,
+      usage: (name) =>
+        isKnown.get(name) ? usage(used.get(name) ?? {}, { d0: used.get(name)?.pods ?? 0 }) : undefined,
       start: below(20),
     }),
-    most: below(3) === 0 ? 5 : 100,
+    max: below(3) === 0 ? 5 : 100,
   };
 }

@@ -4,14 +4,14 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
-import type { Leadership } from '../../../webhook/cluster/steer/mandate.ts';
-import { SteerMetrics } from '../../../webhook/cluster/steer/metrics.ts';
-import { Steering } from '../../../webhook/cluster/steer/steering.ts';
-import { goesByNominations } from '../../../webhook/cluster/steer/version.ts';
 import type { Configuration } from '../../../webhook/config/types.ts';
 import type { Readiness } from '../../../webhook/readiness/readiness.ts';
+import type { Leadership } from '../../../webhook/steer/eligibility.ts';
+import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
+import { Steering } from '../../../webhook/steer/steering.ts';
+import { goesByNominations } from '../../../webhook/steer/version.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -32,7 +32,7 @@ const leads: Leadership = { leads: true, subscribe: () => () => {} };
 const web = waiting('web', { requests: {} });
 
 interface Scene {
-  pods?: WaitingPod[];
+  pods?: PendingPod[];
   steer?: Configuration['steer'];
   leader?: Leadership | undefined;
   version?: { major: string; minor: string; gitVersion: string };
@@ -51,7 +51,7 @@ async function steering(t: TestContext, scene: Scene) {
   const lines: { level: string; text: string }[] = [];
   const waiters = new Set<() => void>();
   const changed = (): void => {
-    for (const look of waiters) look();
+    for (const poll of waiters) poll();
   };
   const registry = new Registry();
   const api = await startFakeApi(t, (asked, response) => {
@@ -61,7 +61,7 @@ async function steering(t: TestContext, scene: Scene) {
     }
     changed();
   });
-  const told =
+  const reported =
     (level: string) =>
     (_facts: object, text: string): void => {
       lines.push({ level, text });
@@ -73,22 +73,22 @@ async function steering(t: TestContext, scene: Scene) {
   const steers = new Steering(api.client, {
     view: {
       readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
-      waiting: () => pods,
+      pending: () => pods,
       unsynced: () => undefined,
       policy: () => {
         turns += 1;
         changed();
         return policyOf({ profiles, steer });
       },
-      subscribe: (wake) => {
-        wakers.add(wake);
-        return () => wakers.delete(wake);
+      subscribe: (notify) => {
+        wakers.add(notify);
+        return () => wakers.delete(notify);
       },
     },
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
     notices: { tell: (notice) => notices.push(notice) },
-    log: { info: told('info'), warn: told('warn') },
+    log: { info: reported('info'), warn: reported('warn') },
   });
   const stop = new AbortController();
   const over = steers.run(stop.signal);
@@ -102,15 +102,15 @@ async function steering(t: TestContext, scene: Scene) {
   };
   const until = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const poll = (): void => {
         if (!holds()) return;
-        waiters.delete(look);
+        waiters.delete(poll);
         resolve();
       };
-      waiters.add(look);
-      look();
+      waiters.add(poll);
+      poll();
     });
-  const wake = (): void => {
+  const notify = (): void => {
     for (const one of wakers) one();
   };
   return {
@@ -118,14 +118,14 @@ async function steering(t: TestContext, scene: Scene) {
     lines,
     notices,
     state,
-    wake,
+    wake: notify,
     /** Resolves once something holds that a request, a line or a turn of the loop may bring about. */
     until,
     /** Resolves once the loop has come round, and done all that it does. */
     comeRound: async () => {
       for (let round = 0; round < 2; round += 1) {
         const before = turns;
-        wake();
+        notify();
         await until(() => turns > before);
       }
     },
@@ -161,8 +161,8 @@ suite('steering', () => {
       lines[0]?.text ?? '',
       /^pod shop\/web, which node n1 was refused for, is nominated for n2: of 1 /,
     );
-    const told = notices.map(({ pod, reason, node, occasion }) => [pod.uid, reason, node, occasion]);
-    assert.deepEqual(told, [['web-uid', 'NodeNominated', 'n2', '11']]);
+    const reported = notices.map(({ pod, reason, node, occasion }) => [pod.uid, reason, node, occasion]);
+    assert.deepEqual(reported, [['web-uid', 'NodeNominated', 'n2', '11']]);
   });
 
   test('does nothing on an API server whose scheduler does not go by it, and says so once', async (t) => {
@@ -195,7 +195,13 @@ suite('steering', () => {
 
   test('a pod that has changed meanwhile is left alone until it is seen anew', async (t) => {
     const pods = [web];
-    const { until, patches, notices, wake, comeRound } = await steering(t, {
+    const {
+      until,
+      patches,
+      notices,
+      wake: notify,
+      comeRound,
+    } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
         if (method !== 'PATCH') return false;
@@ -208,12 +214,12 @@ suite('steering', () => {
     assert.equal(patches().length, 1);
     assert.deepEqual(notices, [], 'it was not nominated');
     pods[0] = { ...web, version: '12' };
-    wake();
+    notify();
     await until(() => patches().length === 2);
   });
 
   test('a volume that is being made holds its pod to the node that it is made for', async (t) => {
-    const claiming = (name: string): WaitingPod => waiting(name, { requests: {}, claims: [name] });
+    const claiming = (name: string): PendingPod => waiting(name, { requests: {}, claims: [name] });
     const { until, patches } = await steering(t, {
       pods: [claiming('n1'), claiming('n2')],
       answer: ({ path }, response) => {
@@ -297,7 +303,12 @@ suite('while much goes on', () => {
     const pods = Array.from({ length: 12 }, (_, index) =>
       waiting(`web-${String(index).padStart(2, '0')}`, { requests: {} }),
     );
-    const { until, patches, counted, wake } = await steering(t, {
+    const {
+      until,
+      patches,
+      counted,
+      wake: notify,
+    } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
         if (method !== 'PATCH' || pods.length < 12) return false;
@@ -307,7 +318,7 @@ suite('while much goes on', () => {
       },
     });
     await until(() => patches().length >= 10);
-    wake();
+    notify();
     await until(() => patches().length >= 11);
     const late = patches().slice(10);
     assert.deepEqual(
@@ -341,7 +352,7 @@ suite('while much goes on', () => {
     });
     const pods = Array.from({ length: 1300 }, (_, index) => heavy(`p${index}`, index));
     const { leader, lead } = switchedLead();
-    const { until, patches, wake, counted } = await steering(t, { pods, readiness, leader });
+    const { until, patches, wake: notify, counted } = await steering(t, { pods, readiness, leader });
     const measured = longestTurn();
     t.after(measured.stop);
     while ((await counted('cni_gate_steer_rounds_cut_total', {})) < 2) await sleep(20);
@@ -350,7 +361,7 @@ suite('while much goes on', () => {
     lead(true);
     pods.push(web);
     const began = performance.now();
-    wake();
+    notify();
     await until(() => patches().length > 0);
     const took = performance.now() - began;
     assert.equal(patches()[0]?.path, '/api/v1/namespaces/shop/pods/web/status');

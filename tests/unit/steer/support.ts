@@ -1,10 +1,10 @@
 import type { NodeFacts } from '../../../webhook/readiness/facts.ts';
-import { pickNode } from '../../../webhook/readiness/pick.ts';
+import { toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
 import type { Amounts } from '../../../webhook/scheduling/amounts.ts';
 import { History } from '../../../webhook/steer/history.ts';
-import type { Known } from '../../../webhook/steer/plan.ts';
-import type { Room } from '../../../webhook/steer/room.ts';
-import type { WaitingPod } from '../../../webhook/steer/waiting.ts';
+import type { NodeUsage } from '../../../webhook/steer/node-usage.ts';
+import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
+import type { Snapshot } from '../../../webhook/steer/plan.ts';
 import { apiNode, now } from '../readiness/objects.ts';
 
 export { now };
@@ -12,11 +12,11 @@ export { now };
 /** A node with room for a thousand millicores and ten pods. */
 export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
   const allocatable = { cpu: 1000, pods: 10 };
-  return { ...pickNode(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
+  return { ...toNodeFacts(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
 }
 
 /** A pod that node n1 was refused for, and that asks for 100 millicores. */
-export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPod {
+export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
   const pod = {
     uid: `${name}-uid`,
     namespace: 'shop',
@@ -28,29 +28,29 @@ export function waiting(name: string, more: Partial<WaitingPod> = {}): WaitingPo
     nominated: '',
     leaving: false,
     group: 'web',
-    wish: {},
+    constraints: {},
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
     claims: [],
     neighbours: { spread: [], apart: [], kind: '' },
-    guesswork: false,
-    unwieldy: false,
+    unverifiable: false,
+    tooLarge: false,
     ...more,
   };
-  return { ...pod, kind: JSON.stringify([pod.profiles, pod.wish, pod.tolerations, pod.requests]) };
+  return { ...pod, kind: JSON.stringify([pod.profiles, pod.constraints, pod.tolerations, pod.requests]) };
 }
 
 /** A room in which so much is taken, by pods of these groups. */
-export function room(amounts: Amounts, groups: Record<string, number> = {}): Room {
+export function usage(amounts: Amounts, groups: Record<string, number> = {}): NodeUsage {
   return { amounts, groups: new Map(Object.entries(groups)), pods: new Map(), at: now };
 }
 
 /** Everything known: n1 takes nobody, all other nodes everybody, and they are empty. */
-export function known(nodes: NodeFacts[], more: Partial<Known> = {}): Known {
+export function known(nodes: NodeFacts[], more: Partial<Snapshot> = {}): Snapshot {
   return {
     nodes,
-    takes: (_, name) => name !== 'n1',
-    room: () => room({}),
+    accepts: (_, name) => name !== 'n1',
+    usage: () => usage({}),
     volumes: () => undefined,
     history: new History(),
     start: 0,
@@ -60,5 +60,5 @@ export function known(nodes: NodeFacts[], more: Partial<Known> = {}): Known {
 }
 
 /** Pods by UID, as they wait now. */
-export const byUid = (...pods: WaitingPod[]): Map<string, WaitingPod> =>
+export const byUid = (...pods: PendingPod[]): Map<string, PendingPod> =>
   new Map(pods.map((pod) => [pod.uid, pod]));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatAddress, isLinkLocal, parseAddress } from '../../../validator/addresses.ts';
+import { formatAddress, isLinkLocal, parseAddress } from '../../../validator/shared/addresses.ts';
 
 const same: [text: string, canonical: string][] = [
   ['10.1.0.2', '10.1.0.2'],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { makeToken } from '../../../validator/checks/redirect.ts';
 import { type Answer, exchange } from '../../../validator/exchange.ts';
-import { makeToken } from '../../../validator/token.ts';
 
 const token = makeToken();
 

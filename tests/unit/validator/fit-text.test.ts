@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fitText, inBytes } from '../../../validator/fit-text.ts';
-import { errorCodes } from '../../../webhook/errors.ts';
+import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
+import { errorCodes } from '../../../webhook/lib/errors.ts';
 
 test('a text that fits stays as it is', () => {
   assert.equal(fitText('one two', 7), 'one two');
@@ -41,11 +41,11 @@ for (const [unit, sizeOf] of [
   test(`any text fits in ${unit}, is a beginning of what was given, and keeps its code`, () => {
     const size = (text: string): number => (sizeOf ? Buffer.byteLength(text) : [...text].length);
     fc.assert(
-      fc.property(texts, ends, fc.integer({ min: 60, max: 300 }), (body, end, most) => {
+      fc.property(texts, ends, fc.integer({ min: 60, max: 300 }), (body, end, max) => {
         const text = body + end;
-        const fitted = fitText(text, most, sizeOf);
-        assert.ok(size(fitted) <= most);
-        if (size(text) <= most) {
+        const fitted = fitText(text, max, sizeOf);
+        assert.ok(size(fitted) <= max);
+        if (size(text) <= max) {
           assert.equal(fitted, text);
           return;
         }
@@ -54,8 +54,8 @@ for (const [unit, sizeOf] of [
         assert.ok(text.startsWith(kept));
         assert.ok(fitted.isWellFormed() || !text.isWellFormed());
         const next = body.charAt(kept.length);
-        const room = most - size(`…${end}`);
-        assert.ok(/[\s,;:]/.test(next) || size(kept) >= room / 2 - 8, `cut inside a word: ${fitted}`);
+        const space = max - size(`…${end}`);
+        assert.ok(/[\s,;:]/.test(next) || size(kept) >= space / 2 - 8, `cut inside a word: ${fitted}`);
       }),
       { numRuns: 2000 },
     );

@@ -1,18 +1,17 @@
-import type { ProfileCheck } from '../../../validator/contract.ts';
-import { type Finding, failed, held, type Result } from '../../../validator/finding.ts';
+import { type Finding, failed, passed, type Result } from '../../../validator/finding.ts';
 import type { Reason } from '../../../validator/reasons.ts';
-import type { Report } from '../../../validator/report.ts';
-import { verdictOf } from '../../../validator/verdict.ts';
-import { demandOn } from '../../../webhook/admission/demand.ts';
+import type { ProfileCheck } from '../../../validator/shared/contract.ts';
+import { type Report, verdictOf } from '../../../validator/verdict.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { requirementsFor } from '../../../webhook/inject/proof-requirements.ts';
 
 /** The checks of every built-in profile, as the injector writes them. */
 export function loadBuiltInChecks(): ProfileCheck[] {
   const pod = { metadata: {}, spec: { containers: [] } };
   return builtInProfiles().flatMap((profile) => {
     const join = { name: profile.name, profiles: [{ ...profile, when: {} }] };
-    const demand = demandOn(pod, join, { labels: {} });
-    return JSON.parse(demand?.checksJson ?? '[]') as ProfileCheck[];
+    const requirements = requirementsFor(pod, join, { labels: {} });
+    return JSON.parse(requirements?.checksJson ?? '[]') as ProfileCheck[];
   });
 }
 
@@ -28,7 +27,7 @@ export function redirectResult(finding: Finding): Result {
   };
 }
 
-export const good = redirectResult(held('the own token come back from 192.0.2.2:1404'));
+export const good = redirectResult(passed('the own token come back from 192.0.2.2:1404'));
 export const bad = (reason: Reason): Result =>
   redirectResult(failed(reason, 'no answer from 192.0.2.2:1404'));
 

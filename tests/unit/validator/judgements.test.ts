@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
 import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
-import type { RedirectCheck } from '../../../validator/contract.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
-import { type TcpSocket, tcpState } from '../../../validator/proc/tcp.ts';
+import { type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
+import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
+import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { endedAt, liveOrClosed } from '../../../validator/sockets.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const word = (finding: Finding | undefined): string | undefined =>
-  finding && (finding.held ? 'held' : finding.reason);
+  finding && (finding.passed ? 'passed' : finding.reason);
 
 test('an address of the pod is on an interface, and not on lo', () => {
   const devices = [
     { name: 'lo', up: true, mac: '', addresses: addresses('10.9.0.3') },
     { name: 'eth0', up: true, mac: '', addresses: addresses('10.9.0.2', 'fd09::2') },
   ];
-  assert.equal(word(judgeAddresses(addresses('10.9.0.2'), devices)), 'held');
-  assert.equal(word(judgeAddresses(addresses('fd09:0:0::2'), devices)), 'held');
+  assert.equal(word(judgeAddresses(addresses('10.9.0.2'), devices)), 'passed');
+  assert.equal(word(judgeAddresses(addresses('fd09:0:0::2'), devices)), 'passed');
   assert.equal(word(judgeAddresses(addresses('10.9.0.3'), devices)), 'address-missing');
   assert.equal(word(judgeAddresses(addresses('0.0.0.0'), devices)), 'address-missing', 'Multus says so');
   assert.equal(word(judgeAddresses([], devices)), 'address-unknown');
@@ -114,21 +114,21 @@ const signs: Signs = {
   error: undefined,
   over: false,
 };
-const judged: [what: string, more: Partial<Signs>, then: string | undefined][] = [
+const result: [what: string, more: Partial<Signs>, then: string | undefined][] = [
   ['nothing yet', {}, undefined],
-  ['a refusal', { refused: true }, 'held'],
+  ['a refusal', { refused: true }, 'passed'],
   ['an answer of some neighbour alone', { answered: true }, undefined],
-  ['datagrams that left', { left: enough }, 'held'],
-  ['datagrams that left for a neighbour that answered', { left: enough, answered: true }, 'held'],
+  ['datagrams that left', { left: enough }, 'passed'],
+  ['datagrams that left for a neighbour that answered', { left: enough, answered: true }, 'passed'],
   ['one that left', { left: enough - 1, answered: true }, undefined],
   ['one that left, at the end', { left: enough - 1, answered: true, over: true }, 'gateway-silent'],
   ['nothing at the end', { over: true }, 'gateway-silent'],
   ['an error so far', { error: 'EADDRNOTAVAIL' }, undefined],
   ['an error at the end', { error: 'EPERM', over: true }, 'send-refused'],
-  ['a kernel that does not tell', { tells: false, over: true }, 'held'],
+  ['a kernel that does not tell', { tells: false, over: true }, 'passed'],
 ];
 
-for (const [what, more, then] of judged)
+for (const [what, more, then] of result)
   test(`the gateway by IPv6: ${what} is ${then ?? 'no verdict'}`, () => {
     assert.equal(word(judgeGateway({ ...signs, ...more })), then);
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import type { CheckName, ProfileCheck } from '../../../validator/contract.ts';
-import { env } from '../../../validator/contract.ts';
 import { expectedOf } from '../../../validator/expected.ts';
-import { failed, held, type Result } from '../../../validator/finding.ts';
+import { failed, passed, type Result } from '../../../validator/finding.ts';
 import { plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { readChecks } from '../../../validator/read-checks.ts';
 import { type Reason, reasons } from '../../../validator/reasons.ts';
 import { nameOf, sentenceOn, verdictSentence } from '../../../validator/sentences.ts';
+import type { CheckName, ProfileCheck } from '../../../validator/shared/contract.ts';
+import { env } from '../../../validator/shared/contract.ts';
 import { verdictOf } from '../../../validator/verdict.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
@@ -50,7 +50,7 @@ const expectations = new Set(
 /** A line of the log taken apart. Put together again by the program it has to be the same. */
 function read(line: string): Result {
   const match =
-    /^(?<profile>\S+): (?<check>[a-z]+)(?: (?<family>IPv[46]))? (?:held|(?:failed|could not be proved) \((?<reason>\S+)\)): expected (?<expected>.+?); saw (?<rest>.+)$/.exec(
+    /^(?<profile>\S+): (?<check>[a-z]+)(?: (?<family>IPv[46]))? (?:passed|(?:failed|could not be proved) \((?<reason>\S+)\)): expected (?<expected>.+?); saw (?<rest>.+)$/.exec(
       line,
     );
   assert.ok(match?.groups, `not a line of the log: ${line}`);
@@ -66,7 +66,7 @@ function read(line: string): Result {
 
 function heldBy(rest: string): Result['finding'] {
   const [seen = '', note] = rest.slice(0, -1).split('. Note: ');
-  return held(seen, note);
+  return passed(seen, note);
 }
 
 function failedBy(reason: string, rest: string): Result['finding'] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failed, held, type Result } from '../../../validator/finding.ts';
+import { failed, passed, type Result } from '../../../validator/finding.ts';
 import { terminationMessage } from '../../../validator/message.ts';
 import { bad, good, reportOn } from './fixtures.ts';
 
@@ -21,7 +21,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         profile: 'linkerd',
         check: 'redirect',
         family: 'IPv4',
-        held: true,
+        passed: true,
         expected,
         seen: 'the own token come back from 192.0.2.2:1404',
         proved: 'outbound',
@@ -30,7 +30,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         profile: 'linkerd',
         check: 'redirect',
         family: 'IPv4',
-        held: false,
+        passed: false,
         reason: 'not-redirected',
         expected,
         seen: 'no answer from 192.0.2.2:1404',
@@ -52,7 +52,7 @@ const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;
 const long = (reason: 'gateway-silent' | undefined, length: number): Result => ({
   ...good,
   expected: 'ü'.repeat(length),
-  finding: reason ? failed(reason, '»'.repeat(length)) : held('»'.repeat(length), 'ü'.repeat(length)),
+  finding: reason ? failed(reason, '»'.repeat(length)) : passed('»'.repeat(length), 'ü'.repeat(length)),
 });
 
 for (const count of [1, 2, 5, 20, 200])
@@ -68,7 +68,7 @@ for (const count of [1, 2, 5, 20, 200])
       assert.equal(checks[0]?.reason, 'gateway-silent');
     });
 
-test('what held is shortened before what failed', () => {
+test('what passed is shortened before what failed', () => {
   const [first, second] = parse(
     terminationMessage(reportOn([long(undefined, 300), bad('port-taken')])),
   ).checks;
@@ -78,7 +78,7 @@ test('what held is shortened before what failed', () => {
 });
 
 test('what a check did not look at is kept for longer than what it expected and saw', () => {
-  const noted = { ...good, expected: 'x'.repeat(600), finding: held('y'.repeat(600), 'z'.repeat(300)) };
+  const noted = { ...good, expected: 'x'.repeat(600), finding: passed('y'.repeat(600), 'z'.repeat(300)) };
   const [one] = parse(terminationMessage(reportOn([noted]))).checks;
   assert.deepEqual([one?.expected, one?.seen, one?.note], [undefined, undefined, 'z'.repeat(300)]);
   const [first] = parse(terminationMessage(reportOn(Array.from({ length: 4 }, () => noted)))).checks;
@@ -105,12 +105,12 @@ test('a message fits to the byte', () => {
   for (let length = 1; length < 400; length++) assert.ok(bytesOf(withProblem(length)) <= kept, `${length}`);
 });
 
-test('it tells how many checks are not in it, those that held among them', () => {
-  const held = Array.from({ length: 1000 }, () => good);
-  const { checks, more } = parse(terminationMessage(reportOn(held)));
+test('it tells how many checks are not in it, those that passed among them', () => {
+  const passed = Array.from({ length: 1000 }, () => good);
+  const { checks, more } = parse(terminationMessage(reportOn(passed)));
   assert.equal(checks.length + Number(more), 1000);
   const [one, other] = [
-    parse(terminationMessage(reportOn([...held, bad('port-taken')]))),
+    parse(terminationMessage(reportOn([...passed, bad('port-taken')]))),
     parse(terminationMessage(reportOn([good]))),
   ];
   assert.deepEqual([one.checks.length, one.more], [1, 1000]);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { mostTelling } from '../../../validator/checks/interfaces.ts';
 import { judgeInterfaces } from '../../../validator/checks/judge-interfaces.ts';
 import type { Device } from '../../../validator/devices.ts';
 import { isUp } from '../../../validator/devices.ts';
 import { readNetworkStatus } from '../../../validator/network-status.ts';
 import { readNetworks } from '../../../validator/networks.ts';
+import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 
@@ -49,23 +49,23 @@ const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   addresses: addresses('fe80::1', ...ips),
   mac: '02:00:00:00:00:01',
 });
-interface Told {
+interface Status {
   reason?: string;
   note?: string;
   confirmed: boolean;
 }
-const judge = (text: string, devices: Device[], known?: string): Told => {
-  const judged = judgeInterfaces(
+const judge = (text: string, devices: Device[], known?: string): Status => {
+  const results = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],
     known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
   );
-  const reason = mostTelling(judged)?.reason;
-  const note = judged.flatMap((it) => it.note ?? []).join('; ');
+  const reason = mostTelling(results)?.reason;
+  const note = results.flatMap((it) => it.note ?? []).join('; ');
   return {
     ...(reason && { reason }),
     ...(note && { note }),
-    confirmed: judged.every(({ confirmed }) => confirmed),
+    confirmed: results.every(({ confirmed }) => confirmed),
   };
 };
 
@@ -85,11 +85,11 @@ test('an interface is missing, down, without its address, or right', () => {
 test('while network-status is not known, an interface without an address is left open', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
   assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
-  const judged = (...ips: string[]): (true | undefined)[] =>
+  const results = (...ips: string[]): (true | undefined)[] =>
     judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [device('net1', true, ...ips)]).map(
       ({ addressless }) => addressless,
     );
-  assert.deepEqual([judged(), judged('172.16.0.5')], [[true], [undefined]]);
+  assert.deepEqual([results(), results('172.16.0.5')], [[true], [undefined]]);
   assert.equal(judge('lan', []).reason, 'interface-missing');
   assert.equal(judge('lan', [device('net1', false)]).reason, 'interface-down');
 });
@@ -130,9 +130,9 @@ test('a network of the second layer has no address to compare', () => {
 
 /** A status of this sandbox in which Multus lists the cluster's own network, and whatever is given besides. */
 const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
-const unlisted = 'network-status of this sandbox does not list apps/lan';
-const notCompared = `${unlisted}, so addresses were not compared`;
-const toldOfNone = `${unlisted}: its plugin told of no interface`;
+const notListed = 'network-status of this sandbox does not list apps/lan';
+const notCompared = `${notListed}, so addresses were not compared`;
+const toldOfNone = `${notListed}: its plugin told of no interface`;
 
 test('a network that network-status does not list is judged by its interface', () => {
   const there = [device('net1', true, '172.16.0.5')];
@@ -171,19 +171,22 @@ test('no note hides an interface that network-status lists and that is gone, or 
 
 test('a status is of another sandbox where the first interface has another link-layer address than it says', () => {
   const [own] = JSON.parse(status);
-  const told = (mac: string): string => JSON.stringify([{ ...own, mac }]);
+  const statusWith = (mac: string): string => JSON.stringify([{ ...own, mac }]);
   const devices = [device('eth0', true, '10.9.0.2')];
-  assert.equal(judge('lan', devices, told('02:00:00:00:00:0A')).reason, 'interface-missing');
-  assert.deepEqual(judge('lan', devices, told('02:00:00:00:00:01')), { note: toldOfNone, confirmed: true });
+  assert.equal(judge('lan', devices, statusWith('02:00:00:00:00:0A')).reason, 'interface-missing');
+  assert.deepEqual(judge('lan', devices, statusWith('02:00:00:00:00:01')), {
+    note: toldOfNone,
+    confirmed: true,
+  });
   for (const mac of ['', '00:00:00:00:00:00']) {
     const without = devices.map((it) => ({ ...it, mac }));
     assert.equal(
-      judge('lan', without, told('02:00:00:00:00:0A')).reason,
+      judge('lan', without, statusWith('02:00:00:00:00:0A')).reason,
       undefined,
       `a device with "${mac}"`,
     );
   }
-  assert.deepEqual(judge('lan', [], told('02:00:00:00:00:0A')), { note: toldOfNone, confirmed: true });
+  assert.deepEqual(judge('lan', [], statusWith('02:00:00:00:00:0A')), { note: toldOfNone, confirmed: true });
 });
 
 test("an older Multus names the plugin's own configuration", () => {

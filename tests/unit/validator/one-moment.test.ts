@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Finding, failed, held } from '../../../validator/finding.ts';
-import { untilAllHold } from '../../../validator/one-moment.ts';
+import { type Finding, failed, passed } from '../../../validator/finding.ts';
+import { untilAllPass } from '../../../validator/one-moment.ts';
 import { now, sleep } from '../../../validator/waiting.ts';
 
 /** What a check finds at a time, and how long it takes to find it. */
 interface Scripted {
   name: string;
   timeout: number;
-  takes?: number;
+  duration?: number;
   finds: (at: number) => Finding | Error;
 }
 
@@ -16,13 +16,13 @@ interface Ended {
   /** When each attempt of a check began. */
   attempts: Record<string, number[]>;
   /** What was told of each check, in order. */
-  told: [name: string, what: string][];
+  reported: [name: string, what: string][];
   findings: Finding[];
   /** When the verdict was there. */
   after: number;
 }
 
-const yes = held('it');
+const yes = passed('it');
 const no = failed('not-redirected', 'nothing');
 /** Holds within any of these spans of time. */
 const within =
@@ -30,7 +30,7 @@ const within =
   (at: number): Finding =>
     spans.some(([from, to]) => at >= from && at < to) ? yes : no;
 const always = (): Finding => yes;
-const wordOf = (finding: Finding): string => (finding.held ? 'held' : finding.reason);
+const wordOf = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);
 
 /** Runs checks by a clock of the test's own. */
 async function run(t: TestContext, ...script: Scripted[]): Promise<Ended> {
@@ -38,21 +38,21 @@ async function run(t: TestContext, ...script: Scripted[]): Promise<Ended> {
   let clock = 0;
   t.mock.method(process, 'uptime', () => clock / 1000);
   const attempts: Ended['attempts'] = {};
-  const told: Ended['told'] = [];
-  const checks = script.map(({ name, timeout, takes = 0, finds }) => ({
+  const reported: Ended['reported'] = [];
+  const checks = script.map(({ name, timeout, duration = 0, finds }) => ({
     name,
     timeout,
     attempt: async (): Promise<Finding> => {
       attempts[name] = [...(attempts[name] ?? []), now()];
-      if (takes > 0) await sleep(takes);
+      if (duration > 0) await sleep(duration);
       const found = finds(now());
       if (found instanceof Error) throw found;
       return found;
     },
   }));
   let over = false;
-  const proving = untilAllHold(checks, ({ name }, finding) =>
-    told.push([name, finding ? wordOf(finding) : 'again']),
+  const proving = untilAllPass(checks, ({ name }, finding) =>
+    reported.push([name, finding ? wordOf(finding) : 'again']),
   ).finally(() => {
     over = true;
   });
@@ -69,37 +69,37 @@ async function run(t: TestContext, ...script: Scripted[]): Promise<Ended> {
     ended.map(({ check }) => check.name),
     script.map(({ name }) => name),
   );
-  return { attempts, told, findings: ended.map(({ finding }) => finding), after: clock };
+  return { attempts, reported, findings: ended.map(({ finding }) => finding), after: clock };
 }
 
 const verdictOf = ({ findings }: Ended): string[] => findings.map(wordOf);
 
-test('what holds at once is looked at once', async (t) => {
+test('what passes at once is looked at once', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: always },
-    { name: 'b', timeout: 5000, takes: 200, finds: always },
+    { name: 'b', timeout: 5000, duration: 200, finds: always },
   );
-  assert.deepEqual([verdictOf(ended), ended.attempts], [['held', 'held'], { a: [0], b: [0] }]);
+  assert.deepEqual([verdictOf(ended), ended.attempts], [['passed', 'passed'], { a: [0], b: [0] }]);
 });
 
-test('a single check is looked at until it holds, and no more', async (t) => {
+test('a single check is looked at until it passes, and no more', async (t) => {
   const ended = await run(t, { name: 'a', timeout: 5000, finds: within([2000, 9000]) });
-  assert.deepEqual(verdictOf(ended), ['held']);
+  assert.deepEqual(verdictOf(ended), ['passed']);
   assert.equal(ended.attempts.a?.filter((at) => at >= 2000).length, 1);
 });
 
-test('what held early is repeated when the last one holds', async (t) => {
+test('what passed early is repeated when the last one passes', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: always },
     { name: 'b', timeout: 5000, finds: within([3000, 9000]) },
   );
-  assert.deepEqual(verdictOf(ended), ['held', 'held']);
+  assert.deepEqual(verdictOf(ended), ['passed', 'passed']);
   assert.deepEqual(ended.attempts.a, [0, ended.attempts.b?.at(-1)]);
-  assert.deepEqual(ended.told, [
-    ['a', 'held'],
-    ['b', 'held'],
+  assert.deepEqual(ended.reported, [
+    ['a', 'passed'],
+    ['b', 'passed'],
   ]);
 });
 
@@ -109,25 +109,25 @@ test('what was undone in between fails, at its own time-out', async (t) => {
     { name: 'a', timeout: 8000, finds: within([0, 2000]) },
     { name: 'b', timeout: 10_000, finds: within([3000, 20_000]) },
   );
-  assert.deepEqual(verdictOf(ended), ['not-redirected', 'held']);
-  assert.deepEqual(ended.findings[0], failed('not-redirected', 'nothing, after it held before'));
+  assert.deepEqual(verdictOf(ended), ['not-redirected', 'passed']);
+  assert.deepEqual(ended.findings[0], failed('not-redirected', 'nothing, after it passed before'));
   assert.ok(ended.after > 7500 && ended.after <= 8100, `${ended.after}`);
-  assert.deepEqual(ended.told, [
-    ['a', 'held'],
-    ['b', 'held'],
+  assert.deepEqual(ended.reported, [
+    ['a', 'passed'],
+    ['b', 'passed'],
     ['a', 'again'],
     ['a', 'not-redirected'],
   ]);
 });
 
-test('what was undone and done again holds, and the others are repeated after it', async (t) => {
+test('what was undone and done again passes, and the others are repeated after it', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 10_000, finds: within([0, 2000], [5000, 20_000]) },
     { name: 'b', timeout: 10_000, finds: within([3000, 20_000]) },
   );
-  assert.deepEqual(verdictOf(ended), ['held', 'held']);
-  assert.ok((ended.attempts.b?.at(-1) ?? 0) >= 5000, 'b is repeated when a holds again');
+  assert.deepEqual(verdictOf(ended), ['passed', 'passed']);
+  assert.ok((ended.attempts.b?.at(-1) ?? 0) >= 5000, 'b is repeated when a passes again');
 });
 
 test('a check whose time is over gets a second, in which one loss does not fail it', async (t) => {
@@ -136,7 +136,7 @@ test('a check whose time is over gets a second, in which one loss does not fail 
     { name: 'a', timeout: 1000, finds: (at) => (at >= 4000 && at < 4200 ? no : yes) },
     { name: 'b', timeout: 10_000, finds: within([4000, 20_000]) },
   );
-  assert.deepEqual(verdictOf(lost), ['held', 'held']);
+  assert.deepEqual(verdictOf(lost), ['passed', 'passed']);
 });
 
 test('a check whose time is over and that is undone fails within that second', async (t) => {
@@ -145,12 +145,12 @@ test('a check whose time is over and that is undone fails within that second', a
     { name: 'a', timeout: 1000, finds: within([0, 2000]) },
     { name: 'b', timeout: 10_000, finds: within([4000, 20_000]) },
   );
-  assert.deepEqual(verdictOf(ended), ['not-redirected', 'held']);
+  assert.deepEqual(verdictOf(ended), ['not-redirected', 'passed']);
   assert.ok(ended.after <= 5100, `${ended.after}`);
 });
 
 test('a network that comes and goes ends', async (t) => {
-  // each holds only while the other does not
+  // each passes only while the other does not
   const ended = await run(
     t,
     { name: 'a', timeout: 8000, finds: (at) => (at % 1000 < 500 ? yes : no) },
@@ -162,11 +162,11 @@ test('a network that comes and goes ends', async (t) => {
 test('checks that take long to repeat are not repeated for ever', async (t) => {
   const ended = await run(
     t,
-    { name: 'a', timeout: 20_000, takes: 900, finds: always },
-    { name: 'b', timeout: 20_000, takes: 2000, finds: always },
-    { name: 'c', timeout: 20_000, takes: 400, finds: within([3000, 20_000]) },
+    { name: 'a', timeout: 20_000, duration: 900, finds: always },
+    { name: 'b', timeout: 20_000, duration: 2000, finds: always },
+    { name: 'c', timeout: 20_000, duration: 400, finds: within([3000, 20_000]) },
   );
-  assert.deepEqual(verdictOf(ended), ['held', 'held', 'held']);
+  assert.deepEqual(verdictOf(ended), ['passed', 'passed', 'passed']);
   assert.ok(ended.after < 12_000, `${ended.after}`);
 });
 
@@ -176,7 +176,7 @@ test('where one fails nothing is repeated', async (t) => {
     { name: 'a', timeout: 5000, finds: always },
     { name: 'b', timeout: 3000, finds: () => no },
   );
-  assert.deepEqual([verdictOf(ended), ended.attempts.a], [['held', 'not-redirected'], [0]]);
+  assert.deepEqual([verdictOf(ended), ended.attempts.a], [['passed', 'not-redirected'], [0]]);
 });
 
 test('an error ends its own check and no other', async (t) => {
@@ -185,23 +185,23 @@ test('an error ends its own check and no other', async (t) => {
     { name: 'a', timeout: 5000, finds: () => new Error('no such luck') },
     { name: 'b', timeout: 5000, finds: within([1000, 9000]) },
   );
-  assert.deepEqual([verdictOf(ended), ended.attempts.a], [['unexpected', 'held'], [0]]);
+  assert.deepEqual([verdictOf(ended), ended.attempts.a], [['unexpected', 'passed'], [0]]);
 });
 
-test('a repeat that holds with another note is told', async (t) => {
+test('a repeat that passes with another note is told', async (t) => {
   const ended = await run(
     t,
-    { name: 'a', timeout: 5000, finds: (at) => (at < 2000 ? yes : held('it', 'with a note')) },
+    { name: 'a', timeout: 5000, finds: (at) => (at < 2000 ? yes : passed('it', 'with a note')) },
     { name: 'b', timeout: 5000, finds: within([3000, 9000]) },
   );
   assert.deepEqual(
-    ended.told.map(([name]) => name),
+    ended.reported.map(([name]) => name),
     ['a', 'b', 'a'],
   );
-  assert.deepEqual(ended.findings[0], held('it', 'with a note'));
+  assert.deepEqual(ended.findings[0], passed('it', 'with a note'));
 });
 
-test('checks that hold in turns, and never together, have failed', async (t) => {
+test('checks that pass in turns, and never together, have failed', async (t) => {
   const turn =
     (nth: number) =>
     (at: number): Finding =>
@@ -212,7 +212,7 @@ test('checks that hold in turns, and never together, have failed', async (t) => 
     { name: 'b', timeout: 3000, finds: turn(1) },
   );
   assert.ok(
-    findings.some((finding) => !finding.held && /at other moments it held$/.test(finding.seen)),
+    findings.some((finding) => !finding.passed && /at other moments it passed$/.test(finding.seen)),
     JSON.stringify(findings),
   );
   assert.ok(after < 10_000);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Family } from '../../../validator/addresses.ts';
-import { parseAddress } from '../../../validator/addresses.ts';
-import { env } from '../../../validator/contract.ts';
 import type { Device } from '../../../validator/devices.ts';
 import { plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { readChecks } from '../../../validator/read-checks.ts';
+import type { Family } from '../../../validator/shared/addresses.ts';
+import { parseAddress } from '../../../validator/shared/addresses.ts';
+import { env } from '../../../validator/shared/contract.ts';
 
 const both = ['192.0.2.2:1404', '[2001:db8::2]:1404'];
 const redirect = (direction: string, connect = both): object => ({
@@ -59,13 +59,13 @@ test("an inbound redirect is proved for the family of the kernel's first address
 });
 
 test('a redirect is proved for the families that the injector says', () => {
-  const told = (direction: string, families: string) =>
+  const reported = (direction: string, families: string) =>
     steps({ profile: 'mesh', redirect: { direction, listen: 1, connect: both, families, timeout: '1s' } }, [
       'IPv4',
       'IPv6',
     ]);
-  assert.deepEqual(told('inbound', 'all'), ['redirect IPv4', 'redirect IPv6']);
-  assert.deepEqual(told('outbound', 'first'), ['redirect IPv4']);
+  assert.deepEqual(reported('inbound', 'all'), ['redirect IPv4', 'redirect IPv6']);
+  assert.deepEqual(reported('outbound', 'first'), ['redirect IPv4']);
 });
 
 test('interfaces and reach are checks of the whole pod', () => {

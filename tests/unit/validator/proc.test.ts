@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatAddress } from '../../../validator/addresses.ts';
-import { findNeighbour } from '../../../validator/proc/arp.ts';
-import { deviceNames } from '../../../validator/proc/dev.ts';
+import { deviceNames } from '../../../validator/devices.ts';
+import { findNeighbour, neighbourAnswers } from '../../../validator/proc/neighbours.ts';
 import { defaultRoute, parseIPv6Routes, parseRoutes, type Route } from '../../../validator/proc/routes.ts';
-import { neighbourAnswers } from '../../../validator/proc/snmp6.ts';
-import { parseTcp, tcpState } from '../../../validator/proc/tcp.ts';
-import { queuedBytes } from '../../../validator/proc/udp.ts';
+import { parseTcp, queuedBytes, tcpState } from '../../../validator/proc/sockets.ts';
+import { formatAddress } from '../../../validator/shared/addresses.ts';
 
 // texts as a kernel wrote them in the network namespace of a pod
 
@@ -21,11 +19,11 @@ const tcp6 = `  sl  local_address                         remote_address        
 `;
 
 test('sockets of /proc/net/tcp and tcp6, IPv4 behind an IPv6 listener among them', () => {
-  const told = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
+  const reported = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
     ({ local, localPort, remote, remotePort, state }) =>
       `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === tcpState.listen}`,
   );
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     '0.0.0.0 15001 0.0.0.0 0 true',
     '127.0.0.1 15001 10.9.0.2 54004 false',
     ':: 15006 :: 0 true',

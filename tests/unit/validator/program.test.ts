@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { env } from '../../../validator/contract.ts';
+import { env } from '../../../validator/shared/contract.ts';
 
 const main = fileURLToPath(new URL('../../../validator/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
@@ -78,7 +78,7 @@ test('proved: exit 0, a sentence, a verdict and a message with the sandbox', asy
   assert.equal(code, 0);
   assert.match(
     log,
-    /^multus: interfaces held: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
+    /^multus: interfaces passed: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
   );
   assert.equal(complaints, '');
   assert.equal(message.verdict, 'proved');

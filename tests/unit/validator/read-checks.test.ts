@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readArguments, UsageError } from '../../../validator/command-line.ts';
-import { parseDuration } from '../../../validator/duration.ts';
 import { readChecks } from '../../../validator/read-checks.ts';
+import { parseDuration } from '../../../validator/shared/duration.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
 const redirect = {
@@ -40,7 +40,7 @@ test('the time-out of each check is its own', () => {
   );
 });
 
-const refused: [what: string, text: string | undefined, told: RegExp][] = [
+const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['nothing', undefined, /not set/],
   ['an empty text', '', /not set/],
   ['no JSON', '[{', /not JSON/],
@@ -81,11 +81,11 @@ const refused: [what: string, text: string | undefined, told: RegExp][] = [
   ],
 ];
 
-for (const [what, text, told] of refused)
+for (const [what, text, reported] of refused)
   test(`${what} is wrong usage`, () => {
     assert.throws(
       () => readChecks(text),
-      (error) => error instanceof UsageError && told.test(error.message),
+      (error) => error instanceof UsageError && reported.test(error.message),
     );
   });
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { held } from '../../../validator/finding.ts';
+import { passed } from '../../../validator/finding.ts';
 import { sentenceOn, verdictSentence } from '../../../validator/sentences.ts';
 import { bad, good, redirectResult, reportOn } from './fixtures.ts';
 
-test('a check that held says what was expected and seen', () => {
+test('a check that passed says what was expected and seen', () => {
   assert.equal(
     sentenceOn(good),
-    'linkerd: redirect IPv4 held: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
+    'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
       'outbound rule; saw the own token come back from 192.0.2.2:1404.',
   );
 });
 
 test('what was not looked at is noted', () => {
   assert.match(
-    sentenceOn(redirectResult(held('nothing', 'there was none'))),
+    sentenceOn(redirectResult(passed('nothing', 'there was none'))),
     /saw nothing\. Note: there was none\.$/,
   );
 });
@@ -42,7 +42,7 @@ test('the last line is the verdict', () => {
     'verdict: failed (95) after 10.020 s: linkerd redirect IPv4 not-redirected; proof.mode is warn, so the exit ' +
       'code is 0 and the pod starts.',
   );
-  const noted = redirectResult(held('nothing', 'there was none'));
+  const noted = redirectResult(passed('nothing', 'there was none'));
   assert.equal(
     verdictSentence(reportOn([good, noted])),
     'verdict: proved (0) after 10.020 s, with a note on linkerd redirect IPv4.',

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address, parseAddress } from '../../../validator/addresses.ts';
 import { parseIPv6Routes, parseRoutes } from '../../../validator/proc/routes.ts';
+import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
 import {
   formatTarget,
   parseTarget,
   spareTargets,
   targetsOf,
   withoutOwn,
-} from '../../../validator/targets.ts';
+} from '../../../validator/shared/targets.ts';
 
 const own = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const v4 = { family: 'IPv4', host: '192.0.2.2', port: 1404 } as const;

@@ -16,7 +16,7 @@ const table: [reasons: (Reason | undefined)[], verdict: string, code: number][] 
 ];
 
 for (const [found, verdict, code] of table)
-  test(`${found.map((reason) => reason ?? 'held').join(' and ')}: ${verdict}, exit ${code}`, () => {
+  test(`${found.map((reason) => reason ?? 'passed').join(' and ')}: ${verdict}, exit ${code}`, () => {
     assert.deepEqual(verdictOf(found.map((reason) => (reason ? bad(reason) : good))), { verdict, code });
   });
 

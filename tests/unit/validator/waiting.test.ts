@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Finding, failed, held } from '../../../validator/finding.ts';
-import { now, untilHeld } from '../../../validator/waiting.ts';
+import { type Finding, failed, passed } from '../../../validator/finding.ts';
+import { now, untilPassed } from '../../../validator/waiting.ts';
 
-test('looks again ten times a second until it holds or the time is over', async (t) => {
+test('looks again ten times a second until it passes or the time is over', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let clock = 0;
   t.mock.method(process, 'uptime', () => clock / 1000);
@@ -11,7 +11,7 @@ test('looks again ten times a second until it holds or the time is over', async 
     const at: number[] = [];
     let over = false;
     clock = 0;
-    const waiting = untilHeld(end, async () => {
+    const waiting = untilPassed(end, async () => {
       at.push(now());
       return findings[at.length - 1] ?? failed('address-missing', 'nothing');
     }).finally(() => {
@@ -28,8 +28,8 @@ test('looks again ten times a second until it holds or the time is over', async 
   const whole = await looks(1000, []);
   assert.ok(whole.at.length >= 7, `${whole.at}`);
   assert.ok(whole.at.every((time) => time < 1000));
-  const late = await looks(10_000, [failed('address-missing', 'nothing'), held('it')]);
-  assert.deepEqual([late.at.length, late.finding.held], [2, true]);
+  const late = await looks(10_000, [failed('address-missing', 'nothing'), passed('it')]);
+  assert.deepEqual([late.at.length, late.finding.passed], [2, true]);
   const final = await looks(10_000, [{ ...failed('wrong-user', 'another'), final: true }]);
   assert.equal(final.at.length, 1);
 });

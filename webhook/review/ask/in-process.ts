@@ -1,12 +1,12 @@
-import { chooseProfile, optedInTo } from '../../admission/choice.ts';
 import { decodePodRequest } from '../../admission/decode.ts';
-import { exemption } from '../../admission/exempt.ts';
-import { mutate } from '../../admission/mutate.ts';
-import { KnownNamespaces } from '../../admission/namespaces.ts';
+import { FixedNamespaces } from '../../admission/namespaces.ts';
 import type { PodRequest } from '../../admission/review.ts';
 import type { Policy } from '../../config/policy.ts';
-import { CniGateError } from '../../errors.ts';
-import { optOutValue, profileLabel } from '../../names.ts';
+import { exemption } from '../../inject/exempt.ts';
+import { mutate } from '../../inject/mutate.ts';
+import { optedInTo, selectProfile } from '../../inject/profile-selection.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
 import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
@@ -25,7 +25,7 @@ export function inProcess(
 ): Admission {
   const labels = new Map([...known].map(([name, namespace]) => [name, namespace.labels]));
   const annotations = new Map([...known].map(([name, namespace]) => [name, namespace.annotations]));
-  const namespaces = new KnownNamespaces(labels, profile, annotations);
+  const namespaces = new FixedNamespaces(labels, profile, annotations);
   const withMeshes = policiesWithMeshes(policy);
   return {
     answer: async (body, meshes = []) =>
@@ -51,7 +51,7 @@ function gapsOf(
   namespace: NamespaceObject | undefined,
 ): MeshGap[] {
   if (exemption(request, policy.daemonSets, undefined) !== undefined) return [];
-  const chosen = chooseProfile(request.pod, labels)?.profile;
+  const chosen = selectProfile(request.pod, labels)?.profile;
   const optsOut = chosen === optOutValue;
   if (optsOut && policy.proof.allowOptOut) return [];
   const profile = optsOut ? optedInTo(labels) : chosen;

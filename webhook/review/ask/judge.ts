@@ -1,11 +1,11 @@
 import { decodePodRequest } from '../../admission/decode.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
-import { CniGateError } from '../../errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { lineNear, valueOfDocument } from '../input/locate.ts';
 import type { MeshGap } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
-import { type Fault, faultAt, type Judged, type Verdict, type Workload } from '../model.ts';
+import { type Fault, faultAt, type Reviewed, type Verdict, type Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { fieldsOf, valueAt } from '../values.ts';
 import { parts, relocate } from './pointer.ts';
@@ -56,7 +56,7 @@ export async function judge(
   workload: Workload,
   admission: Admission,
   assumeMeshed = false,
-): Promise<(Judged & { gaps: MeshGap[] }) | Fault | OtherKind> {
+): Promise<(Reviewed & { gaps: MeshGap[] }) | Fault | OtherKind> {
   const { given, namespace } = workload;
   const body = workload.body();
   const { kind } = fieldsOf(fieldsOf(body).request);

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../admission/pod.ts';
-import { CniGateError } from '../../errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import type { PodKind } from '../input/kinds.ts';
 import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
 

@@ -2,8 +2,8 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { readCertificates } from '../../../certs/read.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
-import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../../errors.ts';
-import { readText } from '../../files/live.ts';
+import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../../lib/errors.ts';
+import { readText } from '../../lib/live-files.ts';
 import { fieldsOf } from '../values.ts';
 import type { Admission } from './judge.ts';
 
@@ -108,8 +108,8 @@ function parseAnswer(url: URL, { status, body }: Reply): AdmissionReview {
     throw new CniGateError(code as ErrorCode, message);
   }
   if (status !== 200 || response === undefined) {
-    const told = typeof message === 'string' ? `: ${message}` : '';
-    throw wrong(`${url.href} answered ${status}, not an AdmissionReview with a response${told}`);
+    const reported = typeof message === 'string' ? `: ${message}` : '';
+    throw wrong(`${url.href} answered ${status}, not an AdmissionReview with a response${reported}`);
   }
   return value as AdmissionReview;
 }

@@ -1,9 +1,9 @@
 import type { Operation } from 'fast-json-patch';
-import type { Outcome } from '../../admission/decide.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
-import { readStatus } from '../../admission/status.ts';
-import { CniGateError, messageOf } from '../../errors.ts';
-import { statusAnnotation } from '../../names.ts';
+import type { Outcome } from '../../inject/decide.ts';
+import { readStatus } from '../../inject/status-annotation.ts';
+import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { statusAnnotation } from '../../lib/names.ts';
 import type { Verdict } from '../model.ts';
 import { fieldsOf, isObject } from '../values.ts';
 import { pointer } from './pointer.ts';

@@ -1,7 +1,7 @@
-import { optedInTo } from '../../admission/choice.ts';
-import { CniGateError } from '../../errors.ts';
+import { optedInTo } from '../../inject/profile-selection.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
-import type { Finding, Judged, Workload } from '../model.ts';
+import type { Finding, Reviewed, Workload } from '../model.ts';
 import { isNotInInput } from '../summary.ts';
 
 /** Who opts namespaces in: their labels, `--profile`, or a server that knows labels of its own. */
@@ -16,19 +16,19 @@ export type OptIn = 'labels' | 'profile' | 'server';
  * @param join throws a CniGateError where a label names no profile; absent where nobody can tell
  */
 export function coverageFindings(
-  judged: readonly Judged[],
+  reviewed: readonly Reviewed[],
   namespaces: ReadonlyMap<string, NamespaceObject>,
   found: readonly Finding[],
   optIn: OptIn,
   join: ((profile: string) => unknown) | undefined,
 ): Finding[] {
-  const manifests = judged.filter(({ workload }) => !workload.given);
-  const told = new Set(
+  const manifests = reviewed.filter(({ workload }) => !workload.given);
+  const reported = new Set(
     found.filter(({ code }) => code === 'CNI_GATE_PROXY_MISSING').map(({ workload }) => workload),
   );
   const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
-  const unchecked = (group: readonly Judged[]): boolean =>
-    group.length > 0 && !group.some((one) => isChecked(one) || told.has(one.workload));
+  const unchecked = (group: readonly Reviewed[]): boolean =>
+    group.length > 0 && !group.some((one) => isChecked(one) || reported.has(one.workload));
   const findings = [...byNamespace].flatMap(([name, group]) => notInInput(name, group));
   if (optIn === 'labels') {
     for (const [name, namespace] of namespaces) {
@@ -52,7 +52,7 @@ export function coverageFindings(
 }
 
 /** A refusal is told as such, and is no sign of a pipeline that checks nothing. */
-const isChecked = ({ verdict }: Judged): boolean => !['skipped', 'removed'].includes(verdict.outcome);
+const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
 
 const about = (name: string, { file, line }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
   subject: `Namespace ${name}`,
@@ -66,9 +66,9 @@ const of = ({ document, line }: Workload): Omit<Finding, 'code' | 'message'> => 
   line,
 });
 
-type Told = Pick<Finding, 'code' | 'message'>;
+type CoverageFault = Pick<Finding, 'code' | 'message'>;
 
-function notInInput(name: string, group: readonly Judged[]): Finding[] {
+function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   const missing = group.filter(({ verdict }) => isNotInInput(verdict));
   const [first] = missing;
   if (first === undefined) return [];
@@ -78,7 +78,10 @@ function notInInput(name: string, group: readonly Judged[]): Finding[] {
   ];
 }
 
-function faultOf(profile: string, join: ((profile: string) => unknown) | undefined): Told | undefined {
+function faultOf(
+  profile: string,
+  join: ((profile: string) => unknown) | undefined,
+): CoverageFault | undefined {
   try {
     join?.(profile);
     return undefined;
@@ -88,17 +91,17 @@ function faultOf(profile: string, join: ((profile: string) => unknown) | undefin
   }
 }
 
-const noCheck = (group: readonly Judged[], profile: string): Told => ({
+const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
   message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): look at the reason of each, or take the label off`,
 });
 
-const noCheckAtAll = (group: readonly Judged[]): Told => ({
+const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
   message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): look at the reason of each, or choose another profile`,
 });
 
-function reasons(group: readonly Judged[]): string {
+function reasons(group: readonly Reviewed[]): string {
   const counts = Map.groupBy(group, ({ verdict }) => verdict.reason);
   return [...counts].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
 }

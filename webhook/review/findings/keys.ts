@@ -1,6 +1,6 @@
 import { dotted } from '../../config/explain.ts';
-import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../names.ts';
-import { distance } from '../../nearest.ts';
+import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
+import { distance } from '../../lib/nearest.ts';
 import type { Finding, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';

@@ -1,4 +1,4 @@
-import { type CniGateError, messageOf } from '../../errors.ts';
+import { type CniGateError, messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
 import type { YamlNode } from '../yaml/nodes.ts';
 import { YamlError, YamlTooLarge } from '../yaml/tokens.ts';

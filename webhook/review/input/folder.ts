@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf, messageOf } from '../../errors.ts';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
 import type { Fault } from '../model.ts';
 import { explain, unreadable } from './unreadable.ts';
 

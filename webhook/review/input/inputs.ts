@@ -1,6 +1,6 @@
 import { globSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { errnoOf } from '../../errors.ts';
+import { errnoOf } from '../../lib/errors.ts';
 import type { Fault } from '../model.ts';
 import { manifestsIn } from './folder.ts';
 import { explain, unreadable } from './unreadable.ts';
@@ -26,7 +26,7 @@ export function expandInputs(names: readonly string[]): (string | Fault)[] {
 
 function expand(name: string): (string | Fault)[] {
   if (name === standardInput) return [name];
-  const found = look(name);
+  const found = kindOf(name);
   // a name is taken as it is before it is taken for a pattern
   if (found === 'ENOENT' && /[*?[{]/.test(name)) {
     const matches = globSync(name).sort();
@@ -36,12 +36,12 @@ function expand(name: string): (string | Fault)[] {
 }
 
 function expandFound(name: string): (string | Fault)[] {
-  const found = look(name);
+  const found = kindOf(name);
   if (found === 'folder') return manifestsIn(name);
   return found === 'file' ? [name] : [unreadable(name, explain(found))];
 }
 
-function look(name: string): string {
+function kindOf(name: string): string {
   try {
     return statSync(name).isDirectory() ? 'folder' : 'file';
   } catch (error) {

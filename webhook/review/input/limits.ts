@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { CniGateError } from '../../errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 
 /**
  * What `review` takes. Beyond a limit it says so and ends with exit code 2; without one, a large enough input would
@@ -38,9 +38,9 @@ export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
 const mostInputEver = 256 * mebi;
 
 /** The text for more input than is taken. */
-export function tooMuchInput(most = mostInput()): string {
-  const fewer = `review takes ${inMebi(most)} of input altogether: review fewer files at a time`;
-  return most < mostInputEver
+export function tooMuchInput(max = mostInput()): string {
+  const fewer = `review takes ${inMebi(max)} of input altogether: review fewer files at a time`;
+  return max < mostInputEver
     ? `${fewer}, or give Node more memory by NODE_OPTIONS=--max-old-space-size`
     : fewer;
 }

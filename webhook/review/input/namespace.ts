@@ -1,4 +1,4 @@
-import { CniGateError } from '../../errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 
 /** A Namespace of the input. */
@@ -11,7 +11,7 @@ export interface NamespaceObject {
 
 /**
  * Name, labels and annotations of a Namespace object. A label that is null is empty, as the API server takes it. An
- * annotation that is no string is passed by: nothing is read from it.
+ * annotation that is no string is ignored: nothing is read from it.
  *
  * @throws CniGateError CNI_GATE_INPUT_SYNTAX where it has no name, or labels that are not strings
  */

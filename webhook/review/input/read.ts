@@ -1,5 +1,5 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
-import { errnoOf, messageOf } from '../../errors.ts';
+import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { standardInput } from './inputs.ts';
 import { tooMuchInput } from './limits.ts';
@@ -16,12 +16,12 @@ export interface Input {
 /**
  * Reads a file, or standard input for `-`: UTF-8 text, a byte order mark is taken off.
  *
- * @param most how many bytes are taken
+ * @param max how many bytes are taken
  */
-export async function readInput(path: string, most: number): Promise<Input | Fault> {
+export async function readInput(path: string, max: number): Promise<Input | Fault> {
   const file = path === standardInput ? 'stdin' : path;
   try {
-    const bytes = path === standardInput ? await readUpTo(process.stdin, most) : await readFile(path, most);
+    const bytes = path === standardInput ? await readUpTo(process.stdin, max) : await readFile(path, max);
     if (bytes !== undefined) return decode(file, bytes);
     return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', tooMuchInput());
   } catch (error) {
@@ -30,20 +30,20 @@ export async function readInput(path: string, most: number): Promise<Input | Fau
 }
 
 /** What is no plain file, such as a pipe, does not say how much is in it. */
-async function readFile(path: string, most: number): Promise<Buffer | undefined> {
+async function readFile(path: string, max: number): Promise<Buffer | undefined> {
   const stats = statSync(path);
-  if (!stats.isFile()) return readUpTo(createReadStream(path), most);
-  return stats.size > most ? undefined : readFileSync(path);
+  if (!stats.isFile()) return readUpTo(createReadStream(path), max);
+  return stats.size > max ? undefined : readFileSync(path);
 }
 
 /** Undefined where there is more. */
-async function readUpTo(stream: NodeJS.ReadableStream, most: number): Promise<Buffer | undefined> {
+async function readUpTo(stream: NodeJS.ReadableStream, max: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > most) return undefined;
+    if (size > max) return undefined;
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

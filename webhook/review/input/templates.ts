@@ -1,6 +1,6 @@
 import { dotted } from '../../config/explain.ts';
 import type { TemplateKind } from '../../config/types.ts';
-import { CniGateError } from '../../errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
 import { groupOf } from './kinds.ts';

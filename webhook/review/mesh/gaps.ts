@@ -1,6 +1,6 @@
 import type { Pod } from '../../admission/pod.ts';
-import { applies } from '../../admission/when.ts';
 import type { Condition, Matcher, Profile } from '../../config/types.ts';
+import { applies } from '../../inject/when.ts';
 import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
 
 /** A mesh that a pod asks for and does not carry yet, and the profiles that wait for its proxy. */

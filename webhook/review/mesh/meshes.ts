@@ -1,5 +1,5 @@
 import { allContainers, type Pod } from '../../admission/pod.ts';
-import { own } from '../../own.ts';
+import { own } from '../../lib/own.ts';
 
 /** What a mesh's injector looks at besides the pod. Both are empty where the namespace is not in the input. */
 export interface MeshNamespace {

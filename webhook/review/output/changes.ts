@@ -1,9 +1,9 @@
+import { structuredPatch } from 'diff';
 import { Lines } from '../input/lines.ts';
 import { valueOfDocument } from '../input/locate.ts';
 import { writeYaml } from '../input/yaml.ts';
-import type { Judged, SourceDocument } from '../model.ts';
+import type { Reviewed, SourceDocument } from '../model.ts';
 import { valueAt, wireCopy } from '../values.ts';
-import { context, diffLines } from './diff.ts';
 import { applyEdits, type Edit } from './edit/source.ts';
 import { applyTo, patchDocument } from './patched.ts';
 
@@ -12,8 +12,8 @@ import { applyTo, patchDocument } from './patched.ts';
  * are the lines of the file with their numbers; what has no such lines, JSON above all, is shown as YAML made from
  * the object.
  */
-export function diffsOf(document: SourceDocument, judged: readonly Judged[]): Map<Judged, string[]> {
-  const changed = judged.filter(({ verdict }) => verdict.operations.length > 0);
+export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[]): Map<Reviewed, string[]> {
+  const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
   if (changed.length === 0) return new Map();
   const patched = document.json ? undefined : patchDocument(document, changed);
   const lines = new Lines(patched?.before ?? '', document.start);
@@ -50,9 +50,29 @@ function linesAway(text: string, offset: number, count: number): number {
   return count < 0 ? at + 1 : at;
 }
 
-function diffOfValue(document: SourceDocument, one: Judged): string[] {
+function diffOfValue(document: SourceDocument, one: Reviewed): string[] {
   const before = valueAt(valueOfDocument(document), one.workload.path);
   const after = wireCopy(before);
   applyTo(after, one);
   return diffLines(writeYaml(before), writeYaml(after), 1);
+}
+
+/** Unchanged lines around a change. */
+export const context = 3;
+
+/**
+ * The lines of a unified diff, without the two that name the texts.
+ *
+ * @param first the number that the first line of both texts has for the reader
+ */
+export function diffLines(before: string, after: string, first = 1): string[] {
+  const { hunks } = structuredPatch('', '', before, after, undefined, undefined, {
+    context,
+    stripTrailingCr: true,
+  });
+  const shift = first - 1;
+  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart + shift},${oldLines} +${newStart + shift},${newLines} @@`,
+    ...lines,
+  ]);
 }

@@ -3,7 +3,7 @@ import type { Summary } from '../summary.ts';
 
 /** For programs: one JSON document. Paths of a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {
-  const workloads = report.judged.map(({ workload, verdict }) => ({
+  const workloads = report.reviewed.map(({ workload, verdict }) => ({
     apiVersion: workload.apiVersion,
     kind: workload.kind,
     namespace: workload.namespace,
@@ -31,7 +31,7 @@ export function jsonOutput(report: Report, summary: Summary): string {
  * line.
  */
 export function answersOutput(report: Report): string {
-  const byDocument = Map.groupBy(report.judged, (one) => one.workload.document);
+  const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
   const answersOf = (document: SourceDocument): unknown[] =>
     (byDocument.get(document) ?? []).map((one) => one.verdict.answer);
   return wholeDocuments(report.documents)

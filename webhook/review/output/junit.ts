@@ -1,5 +1,5 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { type Fault, type Finding, type Judged, placeOf, type Report } from '../model.ts';
+import { type Fault, type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { notesOn } from './notes.ts';
 
@@ -13,13 +13,13 @@ type Element = Record<string, unknown>;
  */
 export function junitOutput(report: Report, strict: boolean): string {
   const faults = Map.groupBy(report.faults, (fault) => fault.file);
-  const judged = Map.groupBy(report.judged, (one) => one.workload.document.file);
+  const reviewed = Map.groupBy(report.reviewed, (one) => one.workload.document.file);
   const about = Map.groupBy(report.findings, (finding) => finding.workload);
   const others = Map.groupBy(about.get(undefined) ?? [], (finding) => finding.file);
   const files = new Set([...report.documents.map((document) => document.file), ...faults.keys()]);
   const suites = [...files].map((file) =>
     suite(file, [
-      ...(judged.get(file) ?? []).map((one) => testCase(one, about.get(one.workload) ?? [], strict)),
+      ...(reviewed.get(file) ?? []).map((one) => testCase(one, about.get(one.workload) ?? [], strict)),
       ...(others.get(file) ?? []).map((finding) => findingCase(finding, strict)),
       ...(faults.get(file) ?? []).map(errorCase),
     ]),
@@ -46,7 +46,7 @@ function suite(file: string, cases: Element[]): Element {
   };
 }
 
-function testCase(one: Judged, findings: readonly Finding[], strict: boolean): Element {
+function testCase(one: Reviewed, findings: readonly Finding[], strict: boolean): Element {
   const { workload, verdict } = one;
   const { outcome, reason, profiles, message } = verdict;
   const notes = notesOn(one);

@@ -1,7 +1,7 @@
-import type { Judged } from '../model.ts';
+import type { Reviewed } from '../model.ts';
 
 /** What a reader has to know to judge a verdict. */
-export function notesOn({ workload, verdict }: Judged): string[] {
+export function notesOn({ workload, verdict }: Reviewed): string[] {
   const { assumed = [] } = verdict;
   return [
     ...(workload.unknownKind

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch from 'fast-json-patch';
-import { CniGateError, messageOf } from '../../errors.ts';
+import { CniGateError, messageOf } from '../../lib/errors.ts';
 import { valueOfDocument, valueOfText } from '../input/locate.ts';
 import { withoutMarker } from '../input/split.ts';
 import { nodeAt, parseYaml, writeYaml } from '../input/yaml.ts';
-import type { Judged, SourceDocument } from '../model.ts';
+import type { Reviewed, SourceDocument } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { valueAt, wireCopy } from '../values.ts';
 import { YamlError } from '../yaml/tokens.ts';
@@ -19,7 +19,7 @@ export interface PatchedDocument {
   /** The text that was edited: the document's own, or one of the same meaning without aliases. */
   before: string;
   /** The edits of each workload, as offsets of `before`; undefined where the document was written anew. */
-  edits: Map<Judged, Edit[]> | undefined;
+  edits: Map<Reviewed, Edit[]> | undefined;
 }
 
 /**
@@ -28,9 +28,9 @@ export interface PatchedDocument {
  * text elsewhere, the same is done to a copy without aliases. A layout that cannot be edited even then is given
  * up, and the document written anew from its value.
  */
-export function patchDocument(document: SourceDocument, judged: readonly Judged[]): PatchedDocument {
+export function patchDocument(document: SourceDocument, reviewed: readonly Reviewed[]): PatchedDocument {
   const own = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
-  const changed = judged.filter(({ verdict }) => verdict.operations.length > 0);
+  const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
   if (changed.length === 0) return { before: own, text: own, edits: new Map() };
   const value = valueOfDocument(document);
   const values = { before: wireCopy(value), after: patchedValue(wireCopy(value), changed) };
@@ -51,14 +51,14 @@ export function patchDocument(document: SourceDocument, judged: readonly Judged[
   return { before: own, text: marker + writeYaml(values.after), edits: undefined };
 }
 
-const patched = (before: string, edits: Map<Judged, Edit[]>): PatchedDocument => ({
+const patched = (before: string, edits: Map<Reviewed, Edit[]>): PatchedDocument => ({
   before,
   text: applyEdits(before, [...edits.values()].flat()),
   edits,
 });
 
 /** A document's value with the patches applied, in place. */
-function patchedValue(value: unknown, changed: readonly Judged[]): unknown {
+function patchedValue(value: unknown, changed: readonly Reviewed[]): unknown {
   for (const one of changed) applyTo(valueAt(value, one.workload.path), one);
   return value;
 }
@@ -68,7 +68,7 @@ function patchedValue(value: unknown, changed: readonly Judged[]): unknown {
  *
  * @throws CniGateError CNI_GATE_SERVER: a patch made in this process was applied to the pod already
  */
-export function applyTo(object: unknown, { workload, verdict }: Judged): void {
+export function applyTo(object: unknown, { workload, verdict }: Reviewed): void {
   try {
     // copied, as the values of operations become parts of the object, which later operations change
     jsonpatch.applyPatch(object, structuredClone(verdict.operations), true, true);
@@ -89,10 +89,10 @@ interface Values {
 /** Edits by workload, or undefined where they do not make the text say what it should. */
 function attempt(
   text: string,
-  changed: readonly Judged[],
+  changed: readonly Reviewed[],
   values: Values,
   json: boolean,
-): Map<Judged, Edit[]> | undefined {
+): Map<Reviewed, Edit[]> | undefined {
   try {
     const root = parseYaml(text, json);
     if (root === undefined) return undefined;
@@ -107,7 +107,7 @@ function attempt(
   }
 }
 
-function editsOf(source: Source, { workload }: Judged, values: Values): Edit[] {
+function editsOf(source: Source, { workload }: Reviewed, values: Values): Edit[] {
   const path = [...workload.path, ...workload.podPath];
   const node = nodeAt(source.root, path);
   if (node === undefined) throw new CannotEdit('the template has no text of its own');

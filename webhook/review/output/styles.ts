@@ -1,5 +1,5 @@
 import type { styleText } from 'node:util';
-import type { Outcome } from '../../admission/decide.ts';
+import type { Outcome } from '../../inject/decide.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 

@@ -1,5 +1,5 @@
-import { clean } from '../../clean.ts';
-import type { Judged, Report } from '../model.ts';
+import { clean } from '../../lib/clean.ts';
+import type { Report, Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Summary } from '../summary.ts';
 import { cut, width, wrap } from './columns.ts';
@@ -26,7 +26,7 @@ const gap = '  ';
  * end as the text's. Names that would make a line longer than 100 columns are cut.
  */
 export function tableOutput(report: Report, summary: Summary, options: TextOptions): string {
-  const rows = report.judged.map(rowOf);
+  const rows = report.reviewed.map(rowOf);
   const widths = widthsOf([head, ...rows]);
   const line = (row: Row): string =>
     (['outcome', 'name', 'namespace', 'what'] as const)
@@ -35,7 +35,7 @@ export function tableOutput(report: Report, summary: Summary, options: TextOptio
       .trimEnd();
   const { paint } = options;
   const painted = rows.map((row, at) => {
-    const outcome = report.judged[at]?.verdict.outcome ?? 'skipped';
+    const outcome = report.reviewed[at]?.verdict.outcome ?? 'skipped';
     return line(row).replace(row.outcome, (word) => paint(styles[outcome], word));
   });
   const table = rows.length === 0 ? [] : [paint('dim', line(head)), ...painted, ''];
@@ -45,10 +45,10 @@ export function tableOutput(report: Report, summary: Summary, options: TextOptio
 
 /** What has to be done: the texts of refusals, of warnings, and what was found. */
 function messages(report: Report, options: TextOptions): string[] {
-  const refused = report.judged.filter(({ verdict }) => verdict.outcome === 'refused');
+  const refused = report.reviewed.filter(({ verdict }) => verdict.outcome === 'refused');
   return [
     ...refused.flatMap((one) => header(one, options.paint)),
-    ...report.judged.flatMap(({ workload, verdict }) =>
+    ...report.reviewed.flatMap(({ workload, verdict }) =>
       verdict.warnings.flatMap((warning) => {
         const place = `${workload.document.file}:${workload.line}`;
         return wrap(`${label(options)} ${clean(`${nameOf(workload)} (${place}): ${warning}`)}`, 2);
@@ -58,7 +58,7 @@ function messages(report: Report, options: TextOptions): string[] {
   ];
 }
 
-function rowOf({ workload, verdict }: Judged): Row {
+function rowOf({ workload, verdict }: Reviewed): Row {
   const { kind, name, part, namespace, unknownKind } = workload;
   const { checks, reason, outcome } = verdict;
   const what = outcome !== 'removed' && checks.length > 0 ? checks.join(', ') : reason;
@@ -73,7 +73,7 @@ function rowOf({ workload, verdict }: Judged): Row {
 /** As wide as the longest text; where all together are too wide, first names are cut and then namespaces. */
 function widthsOf(rows: readonly Row[]): Record<keyof Row, number> {
   const longest = (column: keyof Row): number =>
-    rows.reduce((most, row) => Math.max(most, row[column].length), 0);
+    rows.reduce((max, row) => Math.max(max, row[column].length), 0);
   const widths = {
     outcome: longest('outcome'),
     name: longest('name'),

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { clean } from '../../clean.ts';
-import { profileLabel } from '../../names.ts';
-import { type Finding, type Judged, placeOf, type Report } from '../model.ts';
+import { clean } from '../../lib/clean.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
 import type { Summary } from '../summary.ts';
@@ -31,10 +31,10 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
   const { paint, progress } = options;
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   const lines: string[] = [];
-  for (const [document, judged] of Map.groupBy(report.judged, (one) => one.workload.document)) {
+  for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
     progress?.tell(() => `comparing ${document.file}:${document.line}`);
-    const diffs = diffsOf(document, judged);
-    for (const one of judged) {
+    const diffs = diffsOf(document, reviewed);
+    for (const one of reviewed) {
       lines.push(...header(one, paint), ...notes(one, findings.get(one.workload) ?? [], options));
       lines.push(...diff(one, diffs.get(one), paint));
     }
@@ -43,7 +43,7 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
   return lines.map((line) => `${line}\n`).join('');
 }
 
-export function header({ workload, verdict }: Judged, paint: Paint): string[] {
+export function header({ workload, verdict }: Reviewed, paint: Paint): string[] {
   const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
@@ -51,7 +51,7 @@ export function header({ workload, verdict }: Judged, paint: Paint): string[] {
   return wrap(`${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`, 2);
 }
 
-function notes(one: Judged, findings: readonly Finding[], options: TextOptions): string[] {
+function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
   return [
     ...notesOn(one).map((note) => `  note: ${clean(note)}`),
     ...one.verdict.warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`),
@@ -65,7 +65,7 @@ export const label = ({ paint, strict }: TextOptions): string =>
 const messageOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** None for what is skipped: that it was looked at is written on it, and is no news to its author. */
-function diff({ workload, verdict }: Judged, lines: string[] | undefined, paint: Paint): string[] {
+function diff({ workload, verdict }: Reviewed, lines: string[] | undefined, paint: Paint): string[] {
   if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   return [

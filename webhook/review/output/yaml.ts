@@ -3,11 +3,11 @@ import type { Progress } from '../progress.ts';
 import { patchDocument } from './patched.ts';
 
 /**
- * The input with the patches in it: all documents in their order, those passed by and those that could not be read
+ * The input with the patches in it: all documents in their order, those ignored and those that could not be read
  * as well, and nothing changed but what a patch asks for.
  */
 export function yamlOutput(report: Report, progress?: Progress): string {
-  const byDocument = Map.groupBy(report.judged, (one) => one.workload.document);
+  const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
   const texts: string[] = [];
   for (const [index, document] of report.documents.entries()) {
     progress?.tell(() => `writing ${document.file}:${document.line}`);

@@ -26,8 +26,8 @@ export class Cursor {
   }
 
   /** The code of the character some places ahead. */
-  code(ahead = 0): number {
-    return this.text.charCodeAt(this.at + ahead);
+  code(peek = 0): number {
+    return this.text.charCodeAt(this.at + peek);
   }
 
   char(): string {

@@ -26,7 +26,7 @@ const indicators = new Set('-?:,[]{}#&*!|>\'"%@`');
 /**
  * Cuts a YAML text into tokens, one after another as they are asked for, so that nothing behind the document is
  * looked at. The rules are those of YAML 1.1 as Kubernetes' reader has them (sigs.k8s.io/yaml on go.yaml.in/yaml/v2),
- * which takes more than the specification does; docs/decisions/yaml-as-kubernetes-reads-it.md tells where.
+ * which takes more than the specification does; docs/decisions/yaml-parser.md tells where.
  */
 export class Scanner {
   readonly #cursor: Cursor;

@@ -1,5 +1,5 @@
-import { type CertificateFacts, foundIn, type Seen, unknownIn } from './facts.ts';
-import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { type CertificateFacts, foundIn, type Observation, unknownIn } from './facts.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
 
 /**
  * Whether the API server accepts the certificate that the replicas serve, webhook by webhook. Who may not read the
@@ -7,7 +7,7 @@ import { inOrder, type Judged, notKnown, wrong } from './part.ts';
  *
  * @param proved whether the probe was answered, and every webhook has the same caBundle
  */
-export function judgeCertificate(certificate: Seen<CertificateFacts>, proved: boolean): Judged {
+export function judgeCertificate(certificate: Observation<CertificateFacts>, proved: boolean): PartResult {
   const found = foundIn(certificate);
   if (found === undefined) {
     const subject = { part: 'certificate', object: 'Certificate' } as const;

@@ -1,6 +1,6 @@
-import type { Seen } from './facts.ts';
+import type { Observation } from './facts.ts';
 import { type DeploymentFacts, foundIn, unknownIn } from './facts.ts';
-import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
 
 /**
  * Whether the Deployment has the replicas that it is to have. One that does not exist is no fault: the Service's
@@ -11,9 +11,9 @@ import { inOrder, type Judged, notKnown, wrong } from './part.ts';
 export function judgeDeployment(
   namespace: string,
   name: string,
-  deployment: Seen<DeploymentFacts>,
+  deployment: Observation<DeploymentFacts>,
   without: string,
-): Judged {
+): PartResult {
   const subject = { part: 'deployment', object: `Deployment ${namespace}/${name}` } as const;
   const unknown = unknownIn(deployment);
   if (unknown !== undefined) return notKnown(subject, unknown, false);
@@ -23,7 +23,7 @@ export function judgeDeployment(
     return notKnown(subject, { why, forbidden: false }, false);
   }
   const { desired, ready, updated, stuck } = found;
-  const fault = (what: string, advice: string): Judged =>
+  const fault = (what: string, advice: string): PartResult =>
     wrong(subject, 'CNI_GATE_DEPLOYMENT', ready === 0 ? `${what}, so ${without}` : what, advice);
   if (desired === 0) {
     const scale = `kubectl -n ${namespace} scale deployment ${name} --replicas=2`;

@@ -1,5 +1,5 @@
 /** Something that was asked of the cluster: what it is, that it does not exist, or why that is not known. */
-export type Seen<T> = { found: T } | 'absent' | { unknown: Unknown };
+export type Observation<T> = { found: T } | 'absent' | { unknown: Unknown };
 
 /** Why something is not known. */
 export interface Unknown {
@@ -14,12 +14,12 @@ export interface ServiceFacts {
   name: string;
   /** The port that the webhooks call. */
   port: number;
-  service: Seen<{ ports: readonly number[]; externalName: string | undefined }>;
+  service: Observation<{ ports: readonly number[]; externalName: string | undefined }>;
   /**
    * Endpoints of its EndpointSlices: how many there are, how many of them have a TCP port for the Service's port, and
    * how many of those are ready.
    */
-  endpoints: Seen<{ all: number; withPort: number; ready: number }>;
+  endpoints: Observation<{ all: number; withPort: number; ready: number }>;
 }
 
 /** The Deployment of cni-gate. */
@@ -68,14 +68,14 @@ export interface BindingFacts {
   /** `namespace/name` of the ConfigMap with its parameters, where it names one. */
   params: string | undefined;
   /** That ConfigMap. */
-  paramsObject: Seen<true> | undefined;
+  paramsObject: Observation<true> | undefined;
 }
 
 /** One of the two policies of the manifests. */
 export interface PolicyPair {
   name: string;
-  policy: Seen<PolicyFacts>;
-  binding: Seen<BindingFacts>;
+  policy: Observation<PolicyFacts>;
+  binding: Observation<BindingFacts>;
 }
 
 /** All that admission depends on in a cluster, besides the webhook configurations. */
@@ -86,18 +86,18 @@ export interface InstallationFacts {
   services: readonly ServiceFacts[];
   /** URLs of webhooks that call no Service. */
   urls: readonly string[];
-  deployment: Seen<DeploymentFacts>;
-  certificate: Seen<CertificateFacts>;
+  deployment: Observation<DeploymentFacts>;
+  certificate: Observation<CertificateFacts>;
   policies: readonly PolicyPair[];
-  lease: Seen<LeaseFacts>;
+  lease: Observation<LeaseFacts>;
   /** What the API server does with a new pod while the webhook for pods does not answer; undefined: not known. */
   failurePolicy: 'Fail' | 'Ignore' | undefined;
 }
 
 /** Of what was asked, what is there. */
-export const foundIn = <T>(seen: Seen<T>): T | undefined =>
+export const foundIn = <T>(seen: Observation<T>): T | undefined =>
   typeof seen === 'object' && 'found' in seen ? seen.found : undefined;
 
 /** Why it is not known whether something is there. */
-export const unknownIn = (seen: Seen<unknown>): Unknown | undefined =>
+export const unknownIn = (seen: Observation<unknown>): Unknown | undefined =>
   typeof seen === 'object' && 'unknown' in seen ? seen.unknown : undefined;

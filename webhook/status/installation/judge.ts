@@ -1,13 +1,13 @@
 import type { Policy } from '../../config/policy.ts';
-import { installedDeployment, installedPolicies } from '../../names.ts';
+import { installedDeployment, installedPolicies } from '../../lib/names.ts';
 import type { Registered, SchedulerFacts } from '../facts.ts';
 import type { Fault, PartStatus } from '../model.ts';
 import type { ProbeFacts } from '../probe/facts.ts';
 import { judgeCertificate } from './certificate.ts';
 import { judgeDeployment } from './deployment.ts';
-import { foundIn, type InstallationFacts, type PolicyPair, type Seen, unknownIn } from './facts.ts';
+import { foundIn, type InstallationFacts, type Observation, type PolicyPair, unknownIn } from './facts.ts';
 import { judgeLeader } from './leader.ts';
-import type { Judged } from './part.ts';
+import type { PartResult } from './part.ts';
 import { judgePolicy } from './policies.ts';
 import { judgeService, judgeUrl } from './service.ts';
 
@@ -41,7 +41,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   const proved = given.probe?.outcome === 'injected' && sameBundles(registered);
   const steers = policy.steer.mode !== 'off' && policy.gate.mode === 'enforce';
   const nominates = given.scheduler?.goesByNominations !== false;
-  const judged = {
+  const results = {
     deployment: judgeDeployment(namespace, installedDeployment, deployment, without),
     services: [
       ...services.map((service) => judgeService(service, without, installation.failurePolicy)),
@@ -51,14 +51,14 @@ export function judgeInstallation({ installation, registered, policy, ...given }
     policies: policiesOf(installation).map((pair) => judgePolicy(pair, policy.proof.mode === 'enforce')),
     leader: judgeLeader(namespace, lease, steers && nominates, given.now),
   };
-  const all: Judged[] = [
-    judged.deployment,
-    ...judged.services,
-    judged.certificate,
-    ...judged.policies,
-    judged.leader,
+  const all: PartResult[] = [
+    results.deployment,
+    ...results.services,
+    results.certificate,
+    ...results.policies,
+    results.leader,
   ];
-  const silent = judged.services.find(({ fault }) => fault !== undefined)?.status;
+  const silent = results.services.find(({ fault }) => fault !== undefined)?.status;
   const unanswered = silent && `${silent.object}: ${silent.what.split(', so ')[0]}`;
   return {
     present: presence(installation, registered),
@@ -69,7 +69,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
       mutating: unanswered ?? distrust(installation, registered.mutating),
       validating: unanswered ?? distrust(installation, registered.validating),
     },
-    leaderless: judged.leader.fault && judged.leader.status.what.split(', so ')[0],
+    leaderless: results.leader.fault && results.leader.status.what.split(', so ')[0],
   };
 }
 
@@ -82,11 +82,11 @@ function withoutAnswer({ failurePolicy }: InstallationFacts): string {
     : `new pods ${where} start without a proof`;
 }
 
-type KnownPair = PolicyPair & { name: (typeof installedPolicies)[number] };
+type FoundPair = PolicyPair & { name: (typeof installedPolicies)[number] };
 
-const isOurs = (pair: PolicyPair): pair is KnownPair => installedPolicies.some((name) => name === pair.name);
+const isOurs = (pair: PolicyPair): pair is FoundPair => installedPolicies.some((name) => name === pair.name);
 
-const policiesOf = ({ policies }: InstallationFacts): KnownPair[] => policies.filter(isOurs);
+const policiesOf = ({ policies }: InstallationFacts): FoundPair[] => policies.filter(isOurs);
 
 function distrust(installation: InstallationFacts, webhooks: Registered['mutating']): string | undefined {
   const names = new Set(webhooks?.map(({ name }) => name));
@@ -105,7 +105,7 @@ function sameBundles({ mutating, validating }: Registered): boolean {
 function presence(installation: InstallationFacts, { mutating, validating }: Registered): boolean | null {
   const { deployment, services, policies } = installation;
   const binding = policies.find(({ name }) => name === installedPolicies[0])?.binding ?? 'absent';
-  const seen: Seen<unknown>[] = [deployment, binding, ...services.map(({ service }) => service)];
+  const seen: Observation<unknown>[] = [deployment, binding, ...services.map(({ service }) => service)];
   if (mutating?.length || validating?.length || seen.some((one) => foundIn(one) !== undefined)) return true;
   const dark = mutating === undefined || validating === undefined || seen.some((one) => unknownIn(one));
   return dark ? null : false;

@@ -1,7 +1,7 @@
-import { leaderLease } from '../../names.ts';
-import { timeText } from '../../time-text.ts';
-import { foundIn, type LeaseFacts, type Seen, unknownIn } from './facts.ts';
-import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { leaderLease } from '../../lib/names.ts';
+import { timeText } from '../../lib/time-text.ts';
+import { foundIn, type LeaseFacts, type Observation, unknownIn } from './facts.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
 
 /**
  * How much longer than it says a Lease is believed: its time is that of the holder's clock, which may be behind, and
@@ -17,10 +17,10 @@ const margin = 15_000;
  */
 export function judgeLeader(
   namespace: string,
-  lease: Seen<LeaseFacts>,
+  lease: Observation<LeaseFacts>,
   steers: boolean,
   now: number,
-): Judged {
+): PartResult {
   const subject = { part: 'leader', object: `Lease ${namespace}/${leaderLease}` } as const;
   const unknown = unknownIn(lease);
   if (unknown !== undefined) return notKnown(subject, unknown, false);

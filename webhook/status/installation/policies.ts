@@ -1,7 +1,7 @@
-import type { installedPolicies } from '../../names.ts';
-import { version } from '../../version.ts';
+import type { installedPolicies } from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
 import { type BindingFacts, foundIn, type PolicyFacts, type PolicyPair, unknownIn } from './facts.ts';
-import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
 import { expectedPolicies } from './policy-rules.ts';
 
 type PolicyName = (typeof installedPolicies)[number];
@@ -20,9 +20,9 @@ const guards: Record<PolicyName, string> = {
 export function judgePolicy(
   { name, policy, binding }: PolicyPair & { name: PolicyName },
   enforced: boolean,
-): Judged {
+): PartResult {
   const subject = { part: 'policy', object: `Policy ${name}` } as const;
-  const fault = (what: string, advice = 'Apply the overlay again', comes = guards[name]): Judged =>
+  const fault = (what: string, advice = 'Apply the overlay again', comes = guards[name]): PartResult =>
     wrong(subject, 'CNI_GATE_POLICY', `${what}, so ${comes}`, advice);
   if (policy === 'absent') return fault('it does not exist');
   if (binding === 'absent') return fault('its binding does not exist');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { installedPolicies } from '../../names.ts';
+import type { installedPolicies } from '../../lib/names.ts';
 
 /** The parts of a ValidatingAdmissionPolicy that are compared with the manifests, as the API gives them. */
 export interface ApiPolicySpec {
@@ -80,7 +80,7 @@ export const expectedPolicies: Record<
   { digest: string; conditions: readonly string[] }
 > = {
   'pods.cni-gate.io': {
-    digest: '21a006881872d235',
+    digest: '7b5253940ae3ec63',
     conditions: [
       'not-a-mirror-pod:750a462d9e4b1f59',
       'not-by-a-kubelet:1e5e30a95314e5ab',

@@ -1,5 +1,5 @@
 import { foundIn, type InstallationFacts, type ServiceFacts, unknownIn } from './facts.ts';
-import { inOrder, type Judged, notKnown, wrong } from './part.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
 
 /**
  * Whether the API server finds somebody behind a Service that webhooks of ours call.
@@ -11,10 +11,10 @@ export function judgeService(
   facts: ServiceFacts,
   without: string,
   failurePolicy?: InstallationFacts['failurePolicy'],
-): Judged {
+): PartResult {
   const { namespace, name, port } = facts;
   const subject = { part: 'service', object: `Service ${namespace}/${name}` } as const;
-  const fault = (what: string, advice: string): Judged =>
+  const fault = (what: string, advice: string): PartResult =>
     wrong(subject, 'CNI_GATE_NO_ENDPOINTS', `${what}, so ${without}`, advice);
   const unknown = unknownIn(facts.service);
   if (unknown !== undefined) return notKnown(subject, unknown, true);
@@ -50,7 +50,7 @@ export function judgeService(
 }
 
 /** A webhook that is called by a URL: nothing of the cluster tells whether somebody answers there. */
-export function judgeUrl(url: string): Judged {
+export function judgeUrl(url: string): PartResult {
   const why = 'a webhook calls it, and only --probe tells whether somebody answers there';
   return notKnown({ part: 'service', object: `URL ${url}` }, { why, forbidden: false }, true);
 }

@@ -1,4 +1,4 @@
-import type { installedWebhooks } from '../../names.ts';
+import type { installedWebhooks } from '../../lib/names.ts';
 import {
   type ApiRule,
   type ApiSelector,

@@ -1,6 +1,11 @@
 import type { Pod } from '../../admission/pod.ts';
-import { readStatus } from '../../admission/status.ts';
-import { installedPolicies, installedWebhooks, statusAnnotation, validatorContainer } from '../../names.ts';
+import { readStatus } from '../../inject/status-annotation.ts';
+import {
+  installedPolicies,
+  installedWebhooks,
+  statusAnnotation,
+  validatorContainer,
+} from '../../lib/names.ts';
 import type { ProbeFacts } from './facts.ts';
 
 type Outcome = Pick<ProbeFacts, 'outcome' | 'what'>;

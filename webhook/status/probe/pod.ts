@@ -1,7 +1,7 @@
-import { demandOn } from '../../admission/demand.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { Join, Policy } from '../../config/policy.ts';
 import type { Condition, Matcher } from '../../config/types.ts';
+import { requirementsFor } from '../../inject/proof-requirements.ts';
 
 /** A pod to ask about, and the words of the checks that the configuration promises to it. */
 export interface ProbePod {
@@ -18,7 +18,7 @@ export function probePod(namespace: string, join: Join, { proof }: Policy): Prob
   const conditions = join.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
   const promised = candidates.flatMap((pod) => {
-    const words = demandOn(pod, join, { labels: {} })?.words ?? [];
+    const words = requirementsFor(pod, join, { labels: {} })?.words ?? [];
     return words.length > 0 ? [{ pod, promised: words }] : [];
   });
   return promised[0] ?? { pod: podFor(namespace, {}, proof.image), promised: [] };

@@ -47,7 +47,7 @@ function withoutIndent(line: string, columns: number): string {
 }
 
 function changed(text: string, before: unknown, after: unknown, editAll: EditAll): string {
-  const root = standing(text);
+  const root = rootOf(text);
   if (root === undefined || !same(wireCopy(jsonValue(root)), before)) {
     throw new CannotEdit('the text at the anchor does not stand on its own');
   }
@@ -56,7 +56,7 @@ function changed(text: string, before: unknown, after: unknown, editAll: EditAll
 }
 
 /** The text at an anchor, unless aliases in it stand for what is not in it. */
-function standing(text: string): YamlNode | undefined {
+function rootOf(text: string): YamlNode | undefined {
   try {
     return parseYaml(text);
   } catch (error) {

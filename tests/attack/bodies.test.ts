@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inChangingOrder, withEscapedKeys } from '../support/costly-json.ts';
+import { recorded } from '../support/reviews.ts';
+import { Answers, underAttack } from './harness/attack.ts';
+import { hammer, send } from './harness/connections.ts';
+
+const MiB = 1024 * 1024;
+
+/** A list of empty objects of this many bytes: in memory it is more than 20 times as large. */
+const emptyObjects = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3) - 1)}{}]`;
+
+for (const [count, size] of [
+  [2, 7 * MiB],
+  [6, 3 * MiB],
+  [20, 1.5 * MiB],
+  [100, 0.09 * MiB],
+] as const) {
+  test(`${count} × ${size / MiB} MiB of empty objects, again and again`, async (t) => {
+    const body = Buffer.from(emptyObjects(size));
+    const answers = new Answers();
+    await underAttack(t, async ({ server, signal }) => {
+      await hammer(count, signal, async (index) => {
+        const answer = await send(server, index % 2 === 0 ? '/gate' : '/mutate', body, signal);
+        if (!signal.aborted) answers.add(answer);
+      });
+    });
+    // one that is cut was still sending when it got its answer
+    answers.onlyOf(t, [0, 400, 413, 429]);
+  });
+}
+
+/** A pod's review with a list in its spec. */
+function podWith(list: Record<string, unknown[]>): Buffer {
+  const review = recorded('pod-deployment-web');
+  Object.assign(review.request.object.spec, list);
+  return Buffer.from(JSON.stringify(review));
+}
+
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** Pods as large as their cost allows, each with many of something that admission reads. */
+const large = [
+  podWith({ tolerations: many(15_000, (i) => ({ key: `example.com/k${i}`, operator: 'Exists' })) }),
+  podWith({ volumes: many(20_000, (i) => ({ name: `v${i}`, emptyDir: {} })) }),
+  podWith({ hostAliases: many(20_000, (i) => ({ ip: '10.0.0.1', hostnames: [`h${i}`] })) }),
+  podWith({ containers: many(70_000, () => ({ name: 'c' })) }),
+  podWith({ containers: [{ name: 'c', env: many(15_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
+];
+
+test('large pods with many containers, volumes, tolerations or variables, again and again', async (t) => {
+  const answers = new Answers();
+  await underAttack(t, async ({ server, signal }) => {
+    await hammer(8, signal, async (index, round) => {
+      const answer = await send(server, '/mutate', large[(index + round) % large.length] ?? '', signal);
+      if (!signal.aborted) answers.add(answer);
+    });
+  });
+  answers.onlyOf(t, [0, 200, 413, 429]);
+  assert.ok(answers.count(200) > 0);
+});
+
+test('bodies of many keys, shapes or strings', async (t) => {
+  const objectsOf = (keys: number, count: number): string =>
+    `[${many(count, (one) => `{${many(keys, (key) => `"${one}x${key}":1`).join()}}`).join()}]`;
+  const bodies = [
+    objectsOf(64, 4000),
+    objectsOf(200_000, 1),
+    objectsOf(1, 60_000),
+    JSON.stringify(many(700_000, String)),
+    inChangingOrder(10_000),
+    withEscapedKeys(4000),
+  ].map((body) => Buffer.from(body));
+  const answers = new Answers();
+  await underAttack(t, async ({ server, signal }) => {
+    await hammer(4, signal, async (index, round) => {
+      const answer = await send(server, '/mutate', bodies[(index + round) % bodies.length] ?? '', signal);
+      if (!signal.aborted) answers.add(answer);
+    });
+  });
+  answers.onlyOf(t, [0, 413, 429]);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { duration, underAttack } from './harness/attack.ts';
+import { Connections, hammer, head } from './harness/connections.ts';
+
+const MiB = 1024 * 1024;
+
+test('100 connections that hold back the last byte of 3 MiB', async (t) => {
+  const max = Buffer.alloc(3 * MiB - 1, ' ');
+  await underAttack(t, async ({ server, signal }) => {
+    const connections = new Connections(server);
+    // who loses a connection opens another
+    await hammer(100, signal, async () => {
+      const socket = await connections.tls();
+      socket.write(head('/gate', 3 * MiB));
+      socket.write(max);
+      while (!socket.destroyed && !signal.aborted) await sleep(100);
+    });
+    connections.close();
+  });
+});
+
+/** The server has room for 1,024 in 512 MiB. It takes a minute to open 8,500 on two busy cores. */
+const idle = Number(process.env.CNI_GATE_ATTACK_CONNECTIONS ?? 1500);
+
+test(`${idle.toLocaleString('en')} idle TLS connections`, async (t) => {
+  let [opened, left] = [0, 0];
+  await underAttack(
+    t,
+    async ({ server, signal }) => {
+      const connections = new Connections(server);
+      await hammer(100, signal, async () => {
+        if (opened >= idle) await sleep(100);
+        else {
+          opened++;
+          await connections.tls();
+        }
+      });
+      left = connections.size;
+      connections.close();
+    },
+    { over: Math.max(duration, 6 * idle) },
+  );
+  t.diagnostic(`${opened} were opened, ${left} are left`);
+  assert.ok(opened >= idle, `only ${opened} connections`);
+  assert.ok(left <= 1100, `${left} connections are left`);
+});
+
+test('100 slow clients, that send a byte now and then or read no answer', async (t) => {
+  const bytes = Buffer.from(head('/gate', 2000) + ' '.repeat(2000));
+  await underAttack(t, async ({ server, signal }) => {
+    const connections = new Connections(server);
+    await hammer(100, signal, async (index) => {
+      const socket = (await connections.tls()).pause();
+      // some send their bytes one by one, some stop in the headers, some ask for much and read nothing
+      if (index % 3 === 0) {
+        for (let sent = 0; sent < bytes.length && !socket.destroyed && !signal.aborted; sent++) {
+          socket.write(bytes.subarray(sent, sent + 1));
+          await sleep(200);
+        }
+      } else {
+        socket.write(index % 3 === 1 ? bytes.subarray(0, 40) : Buffer.concat(Array(50).fill(bytes)));
+        while (!socket.destroyed && !signal.aborted) await sleep(200);
+      }
+      // slow clients are no flood of new connections, which costs any server 2 ms each
+      if (!signal.aborted) await sleep(1000);
+    });
+    connections.close();
+  });
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Answer } from './connections.ts';
+import { ControlGroup, containerMemory } from './control-group.ts';
+import { directInnocents } from './direct-innocents.ts';
+import { type FakeCluster, type Objects, startFakeCluster } from './fake-cluster.ts';
+import { type Innocents, p99 } from './innocents.ts';
+import { type Observed, observe } from './observer.ts';
+import { type AttackedServer, startAttackedServer } from './server.ts';
+
+const MiB = 1024 * 1024;
+
+/** This process attacks, with a quarter of what the server gets of the processor, and more than others on the machine. */
+let attackers: ControlGroup | undefined;
+
+/** Milliseconds that an attack lasts: longer where `CNI_GATE_ATTACK_SECONDS` says so. */
+export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
+
+/** What holds during each attack. */
+export const bounds = {
+  /** Bytes in memory: 80 % of the container. */
+  memory: 0.8 * containerMemory,
+  /** Milliseconds without an answer to anybody. */
+  blocked: 200,
+  /** Creations of others. */
+  innocents: 500,
+};
+
+/** What does not hold of the server itself. */
+function faultsOf(observed: Observed): string[] {
+  const faults: string[] = [];
+  const { alive, killed, peak, blocked, starved, samples } = observed;
+  if (!alive) faults.push(`the server is gone${killed > 0 ? ': out of memory' : ''}`);
+  if (samples < 4) faults.push(`only ${samples} samples`);
+  if (peak >= bounds.memory) faults.push(`${inMiB(peak)} of memory, at most ${inMiB(bounds.memory)}`);
+  if (blocked - starved >= bounds.blocked)
+    faults.push(`blocked for ${blocked.toFixed(0)} ms, at most ${bounds.blocked} ms`);
+  return faults;
+}
+
+/** @throws AssertionError where an attack without innocents harmed the server */
+export function assertUnharmed(t: TestContext, observed: Observed): void {
+  t.diagnostic(seenOf(observed));
+  assert.deepEqual(faultsOf(observed), []);
+}
+
+/** @throws AssertionError with all that does not hold: a failed attack tells its whole damage */
+export function assertHeld(name: string, observed: Observed, innocent: Innocents): void {
+  const faults = faultsOf(observed);
+  if (innocent.count < bounds.innocents) faults.push(`only ${innocent.count} innocents`);
+  if (innocent.failed.length > 0) {
+    faults.push(
+      `${innocent.failed.length} of ${innocent.count} innocents failed: ${shortened(innocent.failed)}`,
+    );
+  }
+  assert.deepEqual(faults, [], `${name}: ${line(observed, innocent)}`);
+}
+
+/** What came of an attack, in a line. */
+export const line = (observed: Observed, { count, failed, took, retries }: Innocents): string =>
+  `${seenOf(observed)}, innocents ${count - failed.length}/${count}, ` +
+  `p99 ${p99(took).toFixed(0)} ms${retries > 0 ? `, ${retries} retries` : ''}`;
+
+const seenOf = ({ peak, blocked, starved }: Observed): string =>
+  `${inMiB(peak)}, blocked ${blocked.toFixed(0)} ms (${starved.toFixed(0)} without a processor)`;
+
+const inMiB = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;
+
+/** Joins a control group once: see {@link attackers}. Servers, observers and innocents are in groups of their own. */
+export function becomeAttacker(): void {
+  if (attackers) return;
+  attackers = new ControlGroup('attacker', { shares: 16 });
+  attackers.join();
+}
+
+/** Each kind of failure once, and not too much of it. */
+function shortened(failed: string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of failed) counts.set(text.slice(0, 200), (counts.get(text.slice(0, 200)) ?? 0) + 1);
+  return [...counts]
+    .slice(0, 3)
+    .map(([text, count]) => `${count} × ${text}`)
+    .join('; ');
+}
+
+/** How often there was each status among hostile calls; 0 is a connection that was cut. */
+export class Answers {
+  readonly #counts = new Map<number, number>();
+
+  add({ status }: Answer): void {
+    this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
+  }
+
+  count(status: number): number {
+    return this.#counts.get(status) ?? 0;
+  }
+
+  /** @throws AssertionError where there were others, or none at all */
+  onlyOf(t: TestContext, statuses: number[]): void {
+    const all = [...this.#counts].toSorted(([one], [other]) => one - other);
+    t.diagnostic(`answers: ${all.map(([status, times]) => `${times} × ${status}`).join(', ')}`);
+    assert.ok(all.length > 0, 'there were answers');
+    assert.deepEqual(
+      all.filter(([status]) => !statuses.includes(status)),
+      [],
+    );
+  }
+}
+
+export interface Attacked {
+  server: AttackedServer;
+  cluster: FakeCluster;
+  /** Aborted when the innocents are done: the attack may end. */
+  signal: AbortSignal;
+}
+
+export interface AttackOptions {
+  /** What the fake API server has, where it is not as in {@link startFakeCluster}. */
+  objects?: Objects;
+  /** Milliseconds over which the innocents come (default {@link duration}). */
+  over?: number;
+}
+
+/**
+ * Starts a server, attacks it while innocents call it, and asserts what must hold.
+ *
+ * @param attack goes on until its signal is aborted, or ends earlier
+ * @returns the same, for assertions of the attack's own; what was seen is in `observed`
+ */
+export async function underAttack(
+  t: TestContext,
+  attack: (attacked: Attacked) => Promise<void>,
+  { objects, over = duration }: AttackOptions = {},
+): Promise<Attacked & { observed: Observed; innocent: Innocents }> {
+  becomeAttacker();
+  const cluster = await startFakeCluster(t, objects);
+  const server = await startAttackedServer(t, cluster.url);
+  const over$ = new AbortController();
+  const attacked = { server, cluster, signal: over$.signal };
+  const observation = await observe(server);
+  const attacking = attack(attacked);
+  const innocent = await directInnocents(server, { count: bounds.innocents, over });
+  over$.abort();
+  await attacking;
+  const observed = await observation.stop();
+  t.diagnostic(line(observed, innocent));
+  assertHeld(t.name, observed, innocent);
+  return { ...attacked, observed, innocent };
+}

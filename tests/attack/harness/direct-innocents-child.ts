@@ -1,0 +1,110 @@
+/** Calls a server for ordinary pods: see direct-innocents.ts. */
+import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recorded } from '../../support/reviews.ts';
+import type { Endpoint } from './direct-innocents.ts';
+import { innocents, type Schedule } from './innocents.ts';
+
+/** An admission call, with the `timeoutSeconds` of the manifests. */
+interface Call {
+  path: '/mutate' | '/gate';
+  body: string;
+  timeout: number;
+  /** What is wrong with an answer, if anything is. */
+  wrong: (response: { allowed: boolean; patch?: string; status?: { message: string } }) => string | undefined;
+}
+
+const binding = (node: string): string => {
+  const review = recorded('binding-deployment-web');
+  Object.assign(review.request.object, { target: { kind: 'Node', name: node } });
+  return JSON.stringify(review);
+};
+
+const calls: Call[] = [
+  {
+    path: '/mutate',
+    body: JSON.stringify(recorded('pod-deployment-web')),
+    timeout: 10_000,
+    wrong: ({ allowed, patch }) => (allowed && patch ? undefined : 'the pod got no proof'),
+  },
+  {
+    path: '/gate',
+    body: binding('n2'),
+    timeout: 3000,
+    wrong: ({ allowed }) => (allowed ? undefined : 'a binding to a node that is ready was refused'),
+  },
+  {
+    path: '/gate',
+    body: binding('n1'),
+    timeout: 3000,
+    wrong: ({ allowed }) => (allowed ? 'a binding to a node that is not ready was allowed' : undefined),
+  },
+];
+
+process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; schedule: Schedule }) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+  const result = await innocents(schedule, (index, retried) => {
+    const call = calls[index % calls.length] as Call;
+    // a new connection now and then: after 90 s without a call, or of another API server
+    return create(endpoint, call, index % 10 === 0 ? false : agent, retried);
+  });
+  agent.destroy();
+  process.send?.(result, () => process.disconnect());
+});
+
+/**
+ * One call as client-go makes it: after 429 with `Retry-After` it waits and tries again, until the webhook's
+ * `timeoutSeconds` are over. Source: client-go, rest/with_retry.go.
+ */
+async function create(
+  endpoint: Endpoint,
+  call: Call,
+  agent: Agent | false,
+  retried: () => void,
+): Promise<void> {
+  const signal = AbortSignal.timeout(call.timeout);
+  const prefix = `${call.path}: `;
+  for (let tries = 1; ; tries++) {
+    const { status, after, body } = await post(endpoint, call, agent, signal).catch((error: unknown) => {
+      throw new Error(prefix + (signal.aborted ? `no answer in ${call.timeout} ms` : error));
+    });
+    if (status === 200) {
+      const wrong = call.wrong(JSON.parse(body).response);
+      if (wrong !== undefined) throw new Error(`${prefix}${wrong}: ${body}`);
+      return;
+    }
+    if (status !== 429 || after === undefined || tries > 10) throw new Error(`${prefix}${status} ${body}`);
+    retried();
+    await sleep(Number(after) * 1000, undefined, { signal }).catch(() => {
+      throw new Error(`${prefix}told to come again until ${call.timeout} ms were over`);
+    });
+  }
+}
+
+function post(
+  { host, port, ca }: Endpoint,
+  { path, body, timeout }: Call,
+  agent: Agent | false,
+  signal: AbortSignal,
+): Promise<{ status: number; after: string | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const call = request(
+      {
+        ...{ host, port, ca, servername: 'localhost', agent, headers, signal },
+        ...{ path: `${path}?timeout=${timeout / 1000}s`, method: 'POST' },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('error', reject).on('end', () => {
+          resolve({ status: response.statusCode ?? 0, after: response.headers['retry-after'], body: text });
+        });
+      },
+    );
+    call.on('error', reject).end(body);
+  });
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { ControlGroup } from './control-group.ts';
+import type { Innocents, Schedule } from './innocents.ts';
+
+/** Where admission calls go. */
+export interface Endpoint {
+  host: string;
+  port: number;
+  /** PEM of the authority that signed the server's certificate. */
+  ca: string;
+}
+
+const child = fileURLToPath(new URL('./direct-innocents-child.ts', import.meta.url));
+
+/**
+ * Calls a server as an API server does for ordinary pods, from a process of its own: pods to `/mutate`, and their
+ * bindings to a node that is ready and to one that is not to `/gate`. The cluster is that of fake-cluster.ts.
+ */
+export async function directInnocents(endpoint: Endpoint, schedule: Schedule): Promise<Innocents> {
+  const group = new ControlGroup('innocents');
+  const [command, args] = group.inside([process.execPath, [child]]);
+  const caller = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const message = once(caller, 'message');
+  const ended = once(caller, 'exit');
+  caller.send({ endpoint, schedule });
+  const early = ended.then(([code]) => {
+    throw new Error(`the innocents' process ended with ${code}`);
+  });
+  const [result] = await Promise.race([message, early]);
+  early.catch(() => {});
+  await ended;
+  await group.remove();
+  return result as Innocents;
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { ControlGroup } from './control-group.ts';
+
+/** A server that is looked at while it is attacked. */
+export interface Target {
+  /** The id of its Node process, as the test sees it. */
+  pid: number;
+  /** The `folder` of its control group. */
+  group: string;
+  /** Where its metrics are: `http://address:port/metrics`. */
+  metrics: string;
+}
+
+/** What was seen of a server from the beginning of an attack to its end. */
+export interface Observed {
+  /** Bytes: the most that its process had in memory, or its control group if that was more. */
+  peak: number;
+  /** Milliseconds: the longest time for which its event loop was blocked, by its own metric. */
+  blocked: number;
+  /**
+   * Milliseconds of it for which its main thread could run and the kernel gave it no processor, at the most: what the
+   * rest of the machine does is not the server's.
+   */
+  starved: number;
+  /** Whether its process was there all the time. */
+  alive: boolean;
+  /** Processes that the kernel killed for want of memory. */
+  killed: number;
+  /** How many samples there are; an observer without any has seen nothing. */
+  samples: number;
+  /** Bytes that the process had, at each sample. */
+  memory: number[];
+}
+
+export interface Observation {
+  /** Ends it. The last sample is of this moment. */
+  stop(): Promise<Observed>;
+}
+
+const child = fileURLToPath(new URL('./observer-child.ts', import.meta.url));
+
+/**
+ * Looks at a server four times a second, from a process of its own: the one that attacks is too busy to.
+ *
+ * @param interval milliseconds between two samples
+ */
+export async function observe(target: Target, interval = 250): Promise<Observation> {
+  const group = new ControlGroup('observer');
+  const [command, args] = group.inside([process.execPath, [child]]);
+  const observer = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const begun = once(observer, 'message');
+  observer.send({ ...target, interval });
+  await begun;
+  return {
+    stop: async () => {
+      const message = once(observer, 'message');
+      observer.send('stop');
+      const [observed] = await message;
+      await once(observer, 'exit');
+      await group.remove();
+      return observed as Observed;
+    },
+  };
+}

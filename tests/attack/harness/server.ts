@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { mortal } from '../../support/mortal.ts';
+import { ControlGroup, containerMemory } from './control-group.ts';
+import type { Endpoint } from './direct-innocents.ts';
+import type { Target } from './observer.ts';
+
+/** The checkout whose server is attacked: another one's, to see that an attack finds what was mended since. */
+export const checkout = resolve(
+  process.env.CNI_GATE_ATTACK_CHECKOUT ?? fileURLToPath(new URL('../../../', import.meta.url)),
+);
+
+/** A server that runs as a replica does. */
+export interface AttackedServer extends Target, Endpoint {
+  opsPort: number;
+  /** What it logged. */
+  log(): string;
+}
+
+/**
+ * Starts `cni-gate serve` from the sources, in a control group with the memory of the manifests' container. Node takes
+ * the size of its heap from that, as it does in a pod.
+ *
+ * @param api URL of the API server that it watches
+ */
+export async function startAttackedServer(t: TestContext, api: string): Promise<AttackedServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-attack-'));
+  const file = (name: string, text = ''): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const authority = join(folder, 'ca.crt');
+  // a pipe to this process would make the server wait whenever the attacker is busy
+  const log = file('log');
+  const group = new ControlGroup('server', { memory: containerMemory });
+  const command = group.inside(
+    mortal(process.execPath, [
+      ...[join(checkout, 'webhook/main.ts'), 'serve', '--tls-ca-out', authority],
+      ...[
+        '--config',
+        file('config.yaml', configuration),
+        '--kubeconfig',
+        file('kubeconfig', kubeconfig(api)),
+      ],
+      ...['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--own-namespace', 'cni-gate'],
+    ]),
+  );
+  const output = openSync(log, 'a');
+  const child = spawn(...command, { stdio: ['ignore', output, output] });
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    await group.remove();
+    rmSync(folder, { recursive: true });
+  });
+  const read = (): string => readFileSync(log, 'utf8');
+  for (;;) {
+    const line = read()
+      .split('\n')
+      .find((text) => text.includes('"serving admission reviews"'));
+    if (line !== undefined) {
+      const { port, opsPort } = JSON.parse(line) as { port: number; opsPort: number };
+      const metrics = `http://127.0.0.1:${opsPort}/metrics`;
+      await ready(`http://127.0.0.1:${opsPort}/readyz`);
+      const ca = readFileSync(authority, 'utf8');
+      return {
+        pid: child.pid ?? 0,
+        group: group.folder,
+        metrics,
+        host: '127.0.0.1',
+        port,
+        opsPort,
+        ca,
+        log: read,
+      };
+    }
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${read()}`);
+    await sleep(20);
+  }
+}
+
+/** Waits until the server has read the cluster. It says so itself after ten seconds, whatever it could read. */
+async function ready(url: string): Promise<void> {
+  const begun = performance.now();
+  for (;;) {
+    const response = await fetch(url, { headers: { connection: 'close' } });
+    const text = await response.text();
+    if (response.ok) return;
+    if (performance.now() - begun > 60_000) throw new Error(`the server is not ready: ${text}`);
+    await sleep(20);
+  }
+}
+
+/** That of the manifests, and a profile that adds a network to pods which may ask for some themselves. */
+const configuration = `apiVersion: cni-gate.io/v1alpha1
+kind: Configuration
+proof:
+  mode: enforce
+profiles:
+  - name: nets
+    annotations:
+      k8s.v1.cni.cncf.io/networks: '[{"name":"storage","cni-args":{"mtu":1}}]'
+    proof:
+      checks: [{ interfaces: {} }]
+`;
+
+const kubeconfig = (server: string): string => `apiVersion: v1
+kind: Config
+clusters: [{ name: fake, cluster: { server: "${server}", insecure-skip-tls-verify: true } }]
+users: [{ name: nobody, user: {} }]
+contexts: [{ name: fake, context: { cluster: fake, user: nobody } }]
+current-context: fake
+`;

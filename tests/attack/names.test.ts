@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { Agent } from 'node:https';
+import { test } from 'node:test';
+import { lookups } from '../../webhook/lib/limits.ts';
+import { recorded } from '../support/reviews.ts';
+import { Answers, underAttack } from './harness/attack.ts';
+import { hammer, send } from './harness/connections.ts';
+import type { FakeCluster } from './harness/fake-cluster.ts';
+
+/** A binding of a pod, by names that somebody made up. */
+function bindingOf(namespace: string, name: string, node = 'n2'): string {
+  const review = recorded('binding-deployment-web');
+  Object.assign(review.request, { namespace, name });
+  Object.assign(review.request.object, {
+    metadata: { namespace, name },
+    target: { kind: 'Node', name: node },
+  });
+  return JSON.stringify(review);
+}
+
+/** Questions about single objects, and lists of pods or namespaces that no watch asks for. */
+const questions = ({ asked }: FakeCluster) =>
+  asked.filter(({ method, path, query }) => {
+    if (method !== 'GET' || query.watch !== undefined || path === '/version') return false;
+    return !/\/(pods|nodes|namespaces|daemonsets|leases)$/.test(path) || query.limit === undefined;
+  });
+
+test('names that lead out of a path of the API', async (t) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+  const names = [
+    '..',
+    '.',
+    '../..',
+    '%2e%2e',
+    'a/../..',
+    'pods?watch=1',
+    'a%2fb',
+    '',
+    '\u0000',
+    'A',
+    '-a',
+    'a'.repeat(254),
+  ];
+  const answers = new Answers();
+  const { cluster } = await underAttack(t, async ({ server, signal }) => {
+    await hammer(50, signal, async (index, round) => {
+      const [one, other] = [names[round % names.length] ?? '', names[(round + index) % names.length] ?? ''];
+      const body = round % 2 === 0 ? bindingOf(one, other) : bindingOf('shop', one, other);
+      const answer = await send(server, '/gate', body, signal, agent);
+      if (!signal.aborted) answers.add(answer);
+    });
+  });
+  agent.destroy();
+  answers.onlyOf(t, [400]);
+  assert.deepEqual(
+    questions(cluster)
+      .map(({ path }) => path)
+      .filter((path) => !path.includes('/leases/')),
+    [],
+  );
+});
+
+test('thousands of made-up names', async (t) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+  const answers = new Answers();
+  const begun = performance.now();
+  const { cluster } = await underAttack(t, async ({ server, signal }) => {
+    await hammer(50, signal, async (index, round) => {
+      const namespace = round % 2 === 0 ? 'shop' : `ns-${index}-${round}`;
+      const answer = await send(
+        server,
+        '/gate',
+        bindingOf(namespace, `pod-${index}-${round}`),
+        signal,
+        agent,
+      );
+      if (!signal.aborted) answers.add(answer);
+    });
+  });
+  agent.destroy();
+  const seconds = (performance.now() - begun) / 1000;
+  answers.onlyOf(t, [200]);
+  const asked = questions(cluster).length;
+  const max = lookups.burst + lookups.perSecond * seconds;
+  t.diagnostic(
+    `${answers.count(200)} calls, ${asked} questions to the API server, at most ${max.toFixed(0)}`,
+  );
+  assert.ok(answers.count(200) > 2 * max, 'the attack is more than the limit');
+  assert.ok(asked <= max);
+});

@@ -1,0 +1,136 @@
+import { profileLabel } from '../../../webhook/lib/names.ts';
+
+/** The namespace whose pods are the innocent ones, one of a tenant that opted in, and one of a tenant that did not. */
+export const [innocent, optedIn, outside] = ['shop', 'tenant-in', 'tenant-out'] as const;
+/** Where the network's DaemonSet is, by the built-in profile `cilium`. */
+export const network = { namespace: 'kube-system', name: 'cilium' } as const;
+/** The node whose network is not ready, the one that everything can be sent to, and another one. */
+export const [broken, spare, other] = ['broken', 'spare', 'other'] as const;
+
+/** What makes kwok leave a pod as it is: nothing of these attacks needs a pod that runs. */
+const asItIs = { 'cni-gate.test/held': 'yes' };
+/** No scheduler looks at a pod with it. */
+const nobody = 'nobody';
+
+export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+
+interface PodParts {
+  spec?: object;
+  labels?: Record<string, string>;
+}
+
+/** A pod that asks for little, and is left Pending once it has a node. */
+export const pod = (name: string, { spec = {}, labels = {} }: PodParts = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, labels, annotations: asItIs },
+  spec: {
+    containers: [{ name: 'web', image: 'example/web' }],
+    // not to wait for a token of its own
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
+    ...spec,
+  },
+});
+
+/** A wish for some nodes that the scheduler gives up where it cannot be had. */
+export const preferring = (...nodes: string[]): object => ({
+  nodeAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, preference: { matchExpressions: [onHosts(nodes)] } },
+    ],
+  },
+});
+
+/** That a pod may go to these nodes and to no other. */
+export const only = (...nodes: string[]): object => required([onHosts(nodes)]);
+
+const onHosts = (values: string[]): Expression => ({ key: 'kubernetes.io/hostname', operator: 'In', values });
+
+interface Expression {
+  key: string;
+  operator: string;
+  values?: string[];
+}
+
+const required = (matchExpressions: Expression[]): object => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+  },
+});
+
+/**
+ * A wish for one node in that many expressions. Every node meets all of them but the last, so that whoever compares
+ * them in order does so to the end. Each pod's are its own, so that no two of them ask for the same; and short, as what
+ * a pod asks for in more than 16 KiB is not compared at all.
+ */
+export const inExpressions = (node: string, count: number, pod: number): object =>
+  required([
+    ...Array.from({ length: count - 1 }, (_, index) => ({
+      key: `p${pod}-e${index}`,
+      operator: 'DoesNotExist',
+    })),
+    onHosts([node]),
+  ]);
+
+/** A pod with our label and a volume whose claim has a name of that many characters. Nobody schedules it. */
+export const withLongClaim = (name: string, characters: number): object =>
+  pod(name, {
+    labels: { [profileLabel]: 'cilium' },
+    spec: {
+      schedulerName: nobody,
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'x'.repeat(characters) } }],
+    },
+  });
+
+/** A pod on a node that is that many bytes large; it came there without the scheduler. */
+export const largeOn = (node: string, name: string, bytes: number): object =>
+  pod(name, {
+    spec: {
+      nodeName: node,
+      containers: [{ name: 'web', image: 'example/web', env: [{ name: 'X', value: 'x'.repeat(bytes) }] }],
+    },
+  });
+
+/** A DaemonSet with that many tolerations, for no node at all. */
+export function daemonSetWith(name: string, tolerations: number): object {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          nodeSelector: { 'tenant.example.com/no': 'node' },
+          tolerations: Array(tolerations).fill({ key: 'a', operator: 'Exists' }),
+          containers: [{ name: 'agent', image: 'example/agent' }],
+        },
+      },
+    },
+  };
+}
+
+/** Label of the nodes that the network's DaemonSet wants: the others are only there to be compared with. */
+export const networkLabel = 'tenant.example.com/network';
+
+/** The DaemonSet that brings the network to the nodes with {@link networkLabel}. */
+export const networkDaemonSet: object = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: network,
+  spec: {
+    selector: { matchLabels: { app: network.name } },
+    template: {
+      metadata: { labels: { app: network.name } },
+      spec: {
+        hostNetwork: true,
+        nodeSelector: { [networkLabel]: network.name },
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'cilium-agent', image: 'example/cilium' }],
+      },
+    },
+  },
+};

@@ -1,0 +1,53 @@
+import { after, test } from 'node:test';
+import { crowdNodes } from './crowded-node.ts';
+import { killTheLeader } from './failover.ts';
+import { writeLongReasons } from './kubelet-texts.ts';
+import { makeLargeDaemonSets } from './large-daemon-sets.ts';
+import { makeLargePods } from './large-pods.ts';
+import { endPending, makeManyPending } from './many-pending.ts';
+import { setTheStage } from './stage.ts';
+import { underAttack } from './under-attack.ts';
+
+/*
+ * What tenants and a kubelet can do through the API server, against two replicas in control groups of 512 MiB. What one
+ * attack made stays for those after it, but for pods that wait.
+ */
+
+/** How large the attacks are: those of every change, or those of the night. */
+const sizes =
+  process.env.CNI_GATE_ATTACK_SIZE === 'nightly'
+    ? { pods: 271, daemonSets: 100, pending: [400, 1300], expressions: [280, 95], lasts: 60 }
+    : { pods: 20, daemonSets: 10, pending: [400], expressions: [95], lasts: 5 };
+
+/** Of pods that wait: how many, with how many expressions each. Those with 95 are compared, those with 280 are not. */
+const waiting = sizes.pending.flatMap((count) =>
+  sizes.expressions.map((expressions) => ({ count, expressions, lasts: sizes.lasts })),
+);
+
+const stage = await setTheStage();
+after(() => stage.close());
+
+test("a kubelet's endless reasons are quoted in short", (t) =>
+  underAttack(t, stage, () => writeLongReasons(stage)));
+
+test('pods are steered to nodes with many megabytes of pods on them', (t) =>
+  underAttack(t, stage, () => crowdNodes(stage)));
+
+test(`${sizes.pods} pods of 1.3 MB with our label, in a namespace that opted in and in one that did not`, (t) =>
+  underAttack(t, stage, () => makeLargePods(stage, sizes.pods)));
+
+test(`${sizes.daemonSets} DaemonSets of 1.4 MB, and one that a profile names, while replicas restart`, (t) =>
+  underAttack(t, stage, () => makeLargeDaemonSets(stage, sizes.daemonSets)));
+
+for (const many of waiting) {
+  test(`${many.count} pods that wait with ${many.expressions} expressions each, on 1,002 nodes`, async (t) => {
+    await underAttack(t, stage, () => makeManyPending(stage, many));
+    // the last ones wait on while the leader dies
+    if (many !== waiting.at(-1)) await endPending(stage);
+  });
+}
+
+test('the leader dies meanwhile, and the other one steers', async (t) => {
+  const { led, steered } = await killTheLeader(stage);
+  t.diagnostic(`another leads after ${led.toFixed(1)} s, and steers ${steered.toFixed(1)} s later`);
+});

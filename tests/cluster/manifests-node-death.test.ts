@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import { cniGate } from '../support/command.ts';
+import { Cluster } from './harness/cluster.ts';
+import { cutOff } from './harness/unreachable.ts';
+import { install } from './installed/installation.ts';
+import { pod } from './installed/overlay.ts';
+import { deployment, makeNamespace, runningPod } from './installed/working.ts';
+
+/*
+ * A node with one of the two replicas loses its power while pods are made: heartbeats end, and its replica's address
+ * swallows what is sent to it. Kubernetes' own times hold: 50 s until the node counts as gone.
+ * docs/decisions/when-a-node-dies.md has the figures.
+ */
+
+interface Creation {
+  /** Milliseconds from the node's death to the request, and to the answer. */
+  from: number;
+  to: number;
+  ok: boolean;
+}
+
+interface EndpointSlice {
+  endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
+}
+
+const cluster = await Cluster.start({ nodeLifecycle: true });
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
+await runningPod(cluster, 'shop', 'web');
+
+const creations: Creation[] = [];
+let death = 0;
+/** Since the node's death, in ms. */
+const now = (): number => performance.now() - death;
+
+async function create(): Promise<void> {
+  const from = now();
+  const ok = await cluster.api.post('/api/v1/namespaces/shop/pods?dryRun=All', pod('alone')).then(
+    () => true,
+    () => false,
+  );
+  creations.push({ from, to: now(), ok });
+}
+
+// no process would stand behind the pod that takes the dead replica's place
+const alive = replicas[1]?.pod.spec.nodeName ?? '';
+await cluster.kubectl(['cordon', alive]);
+
+/** The other node's heartbeats, as kwok has one process for both nodes. Milliseconds. */
+const heartbeats = setInterval(() => {
+  const renewTime = new Date().toISOString().replace('Z', '000Z');
+  const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${alive}`;
+  // one that fails is made up for by the next
+  cluster.api.patch(path, { spec: { renewTime } }).catch(() => {});
+}, 5000);
+after(() => clearInterval(heartbeats));
+
+/** Seconds: Kubernetes' own 50, and what a busy machine adds. */
+const patience = 150;
+
+/** How many calls at a time there were before: each leaves a connection that the API server keeps for 90 s. */
+const atOnce = 8;
+for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: atOnce }, create));
+
+const [dead] = replicas;
+const address = dead?.pod.status.podIP;
+assert.ok(dead?.pod.spec.nodeName && address);
+
+test('most pods are admitted while the node is dead and not yet known to be, all once it is known', async (t) => {
+  assert.ok(creations.every(({ ok }) => ok));
+  creations.length = 0;
+  death = performance.now();
+  cutOff(address);
+  const [left, controllers] = await Promise.all([
+    creating(),
+    madeByController(),
+    cluster.api.patch('/apis/apps/v1/namespaces/shop/deployments/web', { spec: { replicas: 4 } }),
+    cluster.components.kwok.stop(),
+  ]);
+  creations.sort((one, other) => one.from - other.from);
+  const failed = creations.filter(({ ok }) => !ok);
+  const first = Math.min(...creations.filter(({ ok }) => ok).map(({ to }) => to));
+  t.diagnostic(
+    `${creations.length} creations, one a second; ${failed.length} failed, begun at ${list(failed)} s`,
+  );
+  t.diagnostic(`first pod admitted ${seconds(first)} s after the node's death`);
+  t.diagnostic(
+    `the three pods of a Deployment that was scaled at that moment: after ${seconds(controllers)} s`,
+  );
+  t.diagnostic(`the endpoint was taken away ${seconds(left)} s after the node's death`);
+  const before = creations.filter(({ from }) => from < left);
+  assert.ok(before.filter(({ ok }) => ok).length > before.length / 2, `${failed.length} of ${before.length}`);
+  assert.deepEqual(
+    failed.filter(({ from }) => from > left),
+    [],
+  );
+});
+
+const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
+const list = (some: Creation[]): string => some.map(({ from }) => seconds(from)).join(' ') || '-';
+
+/** A pod each second, until the endpoint has been away for ten; when it went. */
+async function creating(): Promise<number> {
+  const going = endpointGone();
+  const running: Promise<void>[] = [];
+  let stop = Infinity;
+  const end = going.then(
+    (left) => {
+      stop = left + 10_000;
+    },
+    () => {
+      stop = 0;
+    },
+  );
+  while (now() < stop) {
+    running.push(create());
+    await sleep(1000);
+  }
+  await Promise.all([end, ...running]);
+  return going;
+}
+
+/** When the dead replica stopped being one of those that the Service names. */
+async function endpointGone(): Promise<number> {
+  await cluster.api.until<EndpointSlice>(
+    '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',
+    ({ endpoints }) =>
+      (endpoints ?? []).every(({ addresses, conditions }) => addresses[0] !== address || !conditions.ready),
+    patience,
+  );
+  return now();
+}
+
+/** When a Deployment that was scaled to four pods had them. */
+async function madeByController(): Promise<number> {
+  await cluster.api.until<{ status: { replicas?: number } }>(
+    '/apis/apps/v1/namespaces/shop/deployments?fieldSelector=metadata.name%3Dweb',
+    ({ status }) => status.replicas === 4,
+    patience,
+  );
+  return now();
+}
+
+test('where calls are swallowed on the way to every replica, as by a wrong NetworkPolicy, the probe says so', () => {
+  for (const { pod: replica } of replicas) cutOff(replica.status.podIP ?? '');
+  const { status, stdout } = cniGate(['status', '--probe', '--kubeconfig', cluster.admin.kubeconfig]);
+  assert.equal(status, 1);
+  assert.match(
+    stdout.replaceAll(/\n {2}(?=\S)/g, ' '),
+    /a new pod in namespace shop: .*failed calling webhook "pods\.cni-gate\.io"/,
+  );
+});

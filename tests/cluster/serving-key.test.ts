@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import { after, test } from 'node:test';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { install } from './installed/installation.ts';
+import { answering, type Patch } from './installed/neighbour.ts';
+import { byPolicy, pod, tryPod } from './installed/overlay.ts';
+import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
+
+/*
+ * Somebody has the key of the Secret cni-gate-tls, and the addresses at which the API server looks for cni-gate. What
+ * their answers can do to pods, and what holds them. docs/threat-model.md
+ */
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { replicas } = await install(cluster, 'strict');
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+await makeNamespace(cluster, 'guarded', {
+  [profileLabel]: 'cilium',
+  'pod-security.kubernetes.io/enforce': 'baseline',
+});
+await makeNamespace(cluster, 'plain');
+const proved = await eventually(async () => {
+  const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+  assert.equal(initNames(stored).length, 1);
+  return stored;
+});
+
+const { data } = await cluster.api.get<{ data: Record<string, string> }>(
+  '/api/v1/namespaces/cni-gate/secrets/cni-gate-tls',
+);
+const secret = (key: string): Buffer => Buffer.from(data[key] ?? '', 'base64');
+await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+let calls = 0;
+const privileged = { name: 'x', image: 'example/x', securityContext: { privileged: true } };
+/** What the impostor does to a pod. */
+let change: Patch = [];
+for (const { pod: replica } of replicas) {
+  const impostor = createServer(
+    { cert: secret('tls.crt'), key: secret('tls.key') },
+    answering(({ spec }) => {
+      calls += 1;
+      // called again, it has changed the pod already
+      return spec.containers.some(({ name }) => name === privileged.name) ? [] : change;
+    }),
+  );
+  impostor.listen(8443, replica.status.podIP);
+  await once(impostor, 'listening');
+  after(() => {
+    impostor.closeAllConnections();
+    impostor.close();
+  });
+}
+
+const [stored] = proved.spec.initContainers ?? [];
+// the API server adds its own
+const validator = { ...stored, volumeMounts: [] };
+const annotations = proved.metadata.annotations ?? {};
+
+/** What cni-gate would have added, with a change, and something more of the impostor's. */
+const answer = (changed: object, ...more: Patch): Patch => [
+  { op: 'add', path: '/metadata/annotations', value: annotations },
+  { op: 'add', path: '/spec/initContainers', value: [{ ...validator, ...changed }] },
+  ...more,
+];
+const oneMore: Patch[number] = { op: 'add', path: '/spec/containers/-', value: privileged };
+
+async function containersIn(where: string): Promise<(string | undefined)[]> {
+  const { spec } = await tryPod<UserPod>(cluster, where, pod('web'));
+  return spec.containers.map(({ name }) => name);
+}
+
+test('it can add any container to a pod of a namespace that opted in: no policy sees who added it', async () => {
+  change = answer({}, oneMore);
+  // the first calls may still go to connections of the replicas
+  await eventually(async () => assert.deepEqual(await containersIn('shop'), ['web', 'x']));
+  assert.ok(calls > 0);
+});
+
+test('Pod Security of the namespace holds what it adds as if the user had', async () => {
+  change = answer({}, oneMore);
+  await assert.rejects(containersIn('guarded'), /violates PodSecurity "baseline.*privileged/s);
+});
+
+for (const [what, changed] of [
+  ['another image', { image: 'example/x' }],
+  ['another command', { command: ['x'] }],
+  ['privileges', { securityContext: { privileged: true } }],
+  ['a port of the node', { ports: [{ containerPort: 80, hostPort: 80 }] }],
+] as const) {
+  test(`the init container under our name: the policy refuses ${what}`, async () => {
+    change = answer(changed);
+    await assert.rejects(containersIn('shop'), (error) => byPolicy(error));
+  });
+}
+
+test('it cannot take the proof away: the policy refuses the pod', async () => {
+  change = [];
+  await assert.rejects(containersIn('shop'), (error) => byPolicy(error));
+});
+
+test('pods of namespaces that did not opt in, of kube-system and on the host network never come to it', async () => {
+  change = answer({}, oneMore);
+  const before = calls;
+  assert.deepEqual(await containersIn('plain'), ['web']);
+  assert.deepEqual(await containersIn('kube-system'), ['web']);
+  const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('web', { hostNetwork: true }));
+  assert.equal(spec.containers.length, 1);
+  assert.equal(calls, before);
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Container, Pod, Resources } from '../../../webhook/admission/pod.ts';
+import { resourcesFor } from '../../../webhook/inject/resources.ts';
+import { validatorContainer } from '../../../webhook/lib/names.ts';
+
+const pod = (containers: (Resources | null | undefined)[], spec: Partial<Pod['spec']> = {}): Pod => ({
+  metadata: {},
+  spec: {
+    containers: containers.map(
+      (resources, index): Container => ({
+        name: `c${index}`,
+        ...(resources !== undefined && { resources }),
+      }),
+    ),
+    ...spec,
+  },
+});
+
+suite('resourcesFor', () => {
+  test('nothing where nobody sets anything, or not everybody', () => {
+    assert.equal(resourcesFor(pod([undefined, null, {}, { requests: null, limits: {} }])), undefined);
+    assert.equal(resourcesFor(pod([{ requests: { cpu: '1' } }, {}])), undefined);
+  });
+
+  test('the largest of what all set, in the words of the container that set it', () => {
+    const others = [
+      { requests: { cpu: '1500m', memory: '1Gi' } },
+      { requests: { cpu: '1.4', memory: 1.1e9 }, limits: { cpu: 2 } },
+    ];
+    assert.deepEqual(resourcesFor(pod(others)), { requests: { cpu: '1500m', memory: 1.1e9 } });
+  });
+
+  test('a request that is left out is the limit, as the API server sets it', () => {
+    assert.deepEqual(resourcesFor(pod([{ limits: { cpu: '1' } }, { requests: { cpu: '2' } }])), {
+      requests: { cpu: '2' },
+    });
+  });
+
+  test('init containers are containers, and ours is none of the others', () => {
+    const resources = { requests: { memory: '128Mi' } };
+    const ours = { name: validatorContainer, resources: { requests: { memory: '9Gi' } } };
+    assert.deepEqual(resourcesFor(pod([resources], { initContainers: [ours] })), resources);
+    assert.equal(resourcesFor(pod([resources], { initContainers: [{ name: 'i' }] })), undefined);
+  });
+
+  test('never so little that the validator cannot run, and zero stays zero', () => {
+    const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '63Mi' } };
+    assert.deepEqual(resourcesFor(pod([tiny])), {
+      requests: { cpu: '50m', memory: '64Mi' },
+      limits: { cpu: '60m', memory: '64Mi' },
+    });
+    const zero = { requests: { cpu: '0', memory: 0 } };
+    assert.deepEqual(resourcesFor(pod([zero])), zero);
+  });
+
+  test('storage is counted by quotas too; other resources are not asked for', () => {
+    const resources = {
+      limits: { 'ephemeral-storage': '1Gi', 'nvidia.com/gpu': '1', 'hugepages-2Mi': '4Mi' },
+    };
+    assert.deepEqual(resourcesFor(pod([resources])), {
+      requests: { 'ephemeral-storage': '1Gi' },
+      limits: { 'ephemeral-storage': '1Gi' },
+    });
+  });
+
+  test("nothing beside resources of the pod's own", () => {
+    const resources = { requests: { cpu: '1' } };
+    assert.equal(resourcesFor(pod([resources], { resources: { limits: { cpu: '2' } } })), undefined);
+    assert.deepEqual(resourcesFor(pod([resources], { resources: {} })), resources);
+  });
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ClusterError } from '../../../webhook/kubernetes/errors.ts';
+import {
+  beginning,
+  nextStep,
+  type Outcome,
+  type Progress,
+  type Step,
+} from '../../../webhook/kubernetes/reflector/next-step.ts';
+import { defaultTiming, waitAfter, watchSeconds } from '../../../webhook/kubernetes/reflector/timing.ts';
+import { Garbage } from '../../../webhook/kubernetes/reflector/watch-event.ts';
+
+const step = (outcome: Outcome, progress: Progress = beginning): Step =>
+  nextStep(progress, outcome, defaultTiming, 1);
+const answered = (status: number, retryAfter?: number): ClusterError =>
+  new ClusterError('CNI_GATE_CLUSTER_BUSY', 'x', { status, retryAfter });
+const noAnswer = new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', 'x', {});
+const failed = (during: 'list' | 'watch', error: unknown, served = false): Outcome => ({
+  type: 'failed',
+  during,
+  served,
+  error,
+});
+
+/** The steps when the same thing happens again and again. */
+function again(outcome: Outcome, times: number): Step[] {
+  const steps: Step[] = [];
+  let progress = beginning;
+  for (let n = 0; n < times; n += 1) {
+    const next = step(outcome, progress);
+    steps.push(next);
+    ({ progress } = next);
+  }
+  return steps;
+}
+
+suite('what comes next', () => {
+  test('what works goes on at once', () => {
+    assert.deepEqual(step({ type: 'listed' }), {
+      action: 'watch',
+      wait: 0,
+      reason: 'listed',
+      progress: beginning,
+    });
+    const ended = step({ type: 'ended' }, { failures: 5, expiries: 2 });
+    assert.deepEqual(ended, { action: 'watch', wait: 0, reason: 'ended', progress: beginning });
+  });
+
+  test('a watch that failed goes on from its version, later each time; after a while all is listed anew', () => {
+    const steps = again(failed('watch', noAnswer), 8);
+    assert.deepEqual(
+      steps.map(({ wait }) => wait),
+      [250, 500, 1000, 2000, 4000, 8000, 8000, 8000],
+    );
+    assert.deepEqual(
+      steps.map(({ action }) => action),
+      ['watch', 'watch', 'watch', 'list', 'list', 'list', 'list', 'list'],
+    );
+  });
+
+  test('an API server that answers that it is busy is not asked for lists in place of watches', () => {
+    const steps = again(failed('watch', answered(503)), 8);
+    assert.deepEqual(new Set(steps.map(({ action }) => action)), new Set(['watch']));
+  });
+
+  test('Retry-After is followed, up to half a minute', () => {
+    assert.equal(step(failed('watch', answered(429, 3000))).wait, 3000);
+    assert.equal(step(failed('list', answered(429, 3_600_000))).wait, 30_000);
+    assert.equal(step(failed('list', answered(429, 1))).wait, 250);
+  });
+
+  test('a failed list is a list again', () => {
+    assert.equal(step(failed('list', noAnswer)).action, 'list');
+    assert.equal(step(failed('list', answered(403))).action, 'list');
+    assert.equal(step(failed('watch', answered(403))).action, 'watch');
+  });
+
+  test('a version too old, unknown or followed by garbage is not watched again', () => {
+    const expired = step(failed('watch', answered(410)));
+    assert.deepEqual([expired.action, expired.reason], ['list', 'expired']);
+    assert.equal(step(failed('watch', answered(400))).action, 'list');
+    const garbage = step(failed('watch', new Garbage('x')));
+    assert.deepEqual([garbage.action, garbage.reason], ['list', 'garbage']);
+  });
+
+  test('after an outage a version too old is no reason to wait, but again and again is', () => {
+    const outage: Progress = { failures: 9, expiries: 0 };
+    const first = step(failed('watch', answered(410)), outage);
+    assert.equal(first.wait, 250);
+    const listed = step({ type: 'listed' }, first.progress);
+    const second = step(failed('watch', answered(410)), listed.progress);
+    assert.equal(second.wait, 500);
+  });
+
+  test('a list that works before a watch that does not never goes round without a wait', () => {
+    let progress = beginning;
+    let wait = 0;
+    for (let round = 0; round < 10; round += 1) {
+      ({ progress } = step({ type: 'listed' }, progress));
+      ({ progress, wait } = step(failed('watch', new Garbage('x')), progress));
+    }
+    assert.equal(wait, 8000);
+  });
+
+  test('a watch that had worked before it failed counts as the first failure', () => {
+    assert.equal(step(failed('watch', noAnswer, true), { failures: 7, expiries: 0 }).wait, 250);
+  });
+
+  test('silence: the first time at once over a new connection, then like any failure', () => {
+    const steps = again({ type: 'silent', served: false }, 5);
+    assert.deepEqual(
+      steps.map(({ wait }) => wait),
+      [0, 500, 1000, 2000, 4000],
+    );
+    assert.equal(steps.at(-1)?.action, 'list');
+  });
+
+  test('silence after events came is the first time', () => {
+    const { action, wait } = step({ type: 'silent', served: true }, { failures: 7, expiries: 0 });
+    assert.deepEqual([action, wait], ['watch', 0]);
+  });
+
+  test('a watch that is ended at once is not opened at once again', () => {
+    assert.equal(step({ type: 'dropped' }).wait, 250);
+    assert.equal(step({ type: 'dropped' }, { failures: 3, expiries: 0 }).wait, 2000);
+  });
+});
+
+suite('how long', () => {
+  test('waits lie between half of the bound and the whole', () => {
+    assert.equal(waitAfter(1, defaultTiming, 0), 125);
+    assert.equal(waitAfter(100, defaultTiming, 0), 4000);
+    assert.equal(waitAfter(100, defaultTiming, 1), 8000);
+  });
+
+  test('watches are asked for in whole seconds, at least one', () => {
+    assert.equal(watchSeconds(defaultTiming, 0), 15);
+    assert.equal(watchSeconds(defaultTiming, 1), 20);
+    assert.equal(watchSeconds({ ...defaultTiming, watch: 10 }, 0), 1);
+  });
+
+  test('labels are right within 30 s of recovery, whatever was under way when it came', () => {
+    const { watch, grace, answer, longestBackoff } = defaultTiming;
+    const silentWatch = watch * (4 / 3) + grace;
+    const tryInTheHole = answer + longestBackoff;
+    assert.ok(Math.max(silentWatch, tryInTheHole) < 25_000, 'and some seconds for the list');
+  });
+});

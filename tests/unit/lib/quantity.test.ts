@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { quantity } from '../../../webhook/lib/quantity.ts';
+import { canonical, nanos } from '../../support/kubernetes/quantity.ts';
+
+test('quantities in every spelling', () => {
+  const cases: [string | number, number][] = [
+    ['0', 0],
+    [2, 2],
+    ['2.5', 2.5],
+    ['.5', 0.5],
+    ['5.', 5],
+    ['+1', 1],
+    ['-1', -1],
+    ['700m', 0.7],
+    ['100u', 1e-4],
+    ['100n', 1e-7],
+    ['1k', 1000],
+    ['1Ki', 1024],
+    ['1.5Gi', 1.5 * 2 ** 30],
+    ['1e3', 1000],
+    ['1E3', 1000],
+    ['1E', 1e18],
+    ['12E-1', 1.2],
+  ];
+  for (const [text, expected] of cases) assert.equal(quantity(text), expected, String(text));
+});
+
+test('a text that is no quantity is no number, whatever it means to JavaScript', () => {
+  for (const text of [
+    '',
+    ' 1',
+    '1 ',
+    'x',
+    '1x',
+    '1kb',
+    '1.2.3',
+    '0x10',
+    '1_000',
+    'Infinity',
+    'NaN',
+    '1toString',
+  ]) {
+    assert.ok(Number.isNaN(quantity(text)), text);
+  }
+});
+
+test('two spellings of one amount are equal, and a larger amount is larger', () => {
+  const milli = fc.integer({ min: 0, max: 2 ** 40 });
+  fc.assert(
+    fc.property(milli, milli, (one, other) => {
+      const text = `${one}m`;
+      assert.equal(quantity(canonical(text)), quantity(text));
+      const exact = (nanos(text) ?? 0n) < (nanos(`${other}m`) ?? 0n);
+      assert.equal(quantity(text) < quantity(`${other}m`), exact);
+    }),
+  );
+});

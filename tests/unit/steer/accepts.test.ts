@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
+import { acceptsBy } from '../../../webhook/steer/accepts.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith } from '../gate/support.ts';
+import { apiDaemonSet } from '../readiness/objects.ts';
+import { now } from './support.ts';
+
+test('a node takes whom the gate would let through there', () => {
+  const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: undefined });
+  const elsewhere = toDaemonSetFacts(apiDaemonSet('elsewhere', { nodeSelector: { pool: 'a' } }));
+  readiness.apply({ kind: 'daemonset', facts: elsewhere }, now);
+  const brings = (name: string, ...daemonSets: string[]): object => ({
+    name,
+    daemonSets: daemonSets.map((daemonSet) => ({ namespace: 'net', name: daemonSet })),
+  });
+  const profiles = [
+    brings('mesh', 'agent'),
+    brings('lost', 'nobody'),
+    brings('pool', 'elsewhere'),
+    brings('bare'),
+  ];
+  const accepts = acceptsBy(policyOf({ profiles }), readiness, now);
+  assert.deepEqual(
+    [accepts(['mesh'], 'n1'), accepts(['mesh'], 'n2'), accepts(['mesh'], 'n3')],
+    [false, true, false],
+  );
+  assert.equal(accepts(['mesh'], 'gone'), true, 'a node that is gone');
+  assert.equal(accepts(['lost'], 'n1'), true, 'a DaemonSet that does not exist');
+  assert.equal(accepts(['pool'], 'n1'), true, 'one that does not want the node');
+  assert.deepEqual(
+    [accepts(['bare'], 'n1'), accepts(['unknown'], 'n1'), accepts([], 'n1')],
+    [true, true, true],
+  );
+  assert.equal(accepts(['lost', 'bare', 'mesh'], 'n1'), false, 'each of them counts');
+});

@@ -1,0 +1,29 @@
+import { rowsOf } from './words.ts';
+
+/** `include/uapi/linux/if_arp.h`: the neighbour's link-layer address is known; it was set by hand. */
+const flag = { complete: 0x2, permanent: 0x4 };
+
+export interface Neighbour {
+  complete: boolean;
+  permanent: boolean;
+}
+
+/**
+ * What `/proc/net/arp` knows of an IPv4 neighbour, or undefined where it has no row: devices without ARP never
+ * get one (`net/ipv4/arp.c`, `arp_seq_start`).
+ */
+export function findNeighbour(text: string, address: string, device: string): Neighbour | undefined {
+  const row = rowsOf(text).find(([ip, , , , , on]) => ip === address && on === device);
+  const flags = Number.parseInt(row?.[2] ?? '', 16);
+  if (Number.isNaN(flags)) return undefined;
+  return { complete: (flags & flag.complete) !== 0, permanent: (flags & flag.permanent) !== 0 };
+}
+
+/**
+ * How many neighbours answered by IPv6 in this network namespace (RFC 4861, neighbour advertisements), by
+ * `/proc/net/snmp6`, or undefined where it does not say.
+ */
+export function neighbourAnswers(text: string): number | undefined {
+  const row = rowsOf(text).find(([name]) => name === 'Icmp6InNeighborAdvertisements');
+  return row && Number(row[1]);
+}

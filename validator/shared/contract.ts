@@ -1,0 +1,105 @@
+/**
+ * What the injector writes into the init container and the validator reads there. This file is the only thing
+ * that both sides share: it has no imports, so that the program in users' pods stays free of the webhook.
+ */
+
+/** The subcommand that the init container runs. */
+export const validateCommand = 'validate';
+
+/** Names of the environment variables of the init container. */
+export const env = {
+  /** JSON: a list of {@link ProfileCheck}, all of which have to pass. */
+  checks: 'CNI_GATE_CHECKS',
+  /** `warn` when a failure is told and the pod starts all the same; absent otherwise. */
+  mode: 'CNI_GATE_MODE',
+  /** Comma-separated addresses of the pod (`status.podIPs`). */
+  podIPs: 'CNI_GATE_POD_IPS',
+  /** The pod's namespace: a network without one of its own is in it. */
+  podNamespace: 'CNI_GATE_POD_NAMESPACE',
+  /** The pod's `k8s.v1.cni.cncf.io/networks` annotation as it is when the pod starts. */
+  networks: 'CNI_GATE_NETWORKS',
+  /** Path of the file that holds `k8s.v1.cni.cncf.io/network-status` once Multus wrote it. */
+  networkStatusFile: 'CNI_GATE_NETWORK_STATUS_FILE',
+} as const;
+
+/** Which of a mesh's two rules a redirect goes through. */
+export type Direction = 'outbound' | 'inbound';
+
+/** Bind `listen`, connect to each address of a family the pod has, and get the own token back. */
+export interface RedirectCheck {
+  direction: Direction;
+  /** The port that the rule redirects to: the proxy's, free until the proxy starts. */
+  listen: number;
+  /** `address:port` or `[address]:port` where nobody answers. */
+  connect: string[];
+  /** The user id that the rule is seen from (a rule may leave others out). */
+  asUser?: number;
+  /** The group id that the rule is seen from. */
+  asGroup?: number;
+  /** A user id that the rule lets through untouched: the proxy's own. */
+  notAsUser?: number;
+  /** A group id that the rule lets through untouched. */
+  notAsGroup?: number;
+  /**
+   * `all`: the mesh writes rules for every family of the pod. `first`: only for the family of the first address that
+   * the kernel lists. Absent: `first` for an inbound rule, `all` for an outbound one.
+   */
+  families?: 'first' | 'all';
+  timeout: string;
+}
+
+/** The listeners of a node's proxy are in this network namespace, and a connect to the outside reaches its own. */
+export interface CapturedCheck {
+  listeners: number[];
+  /** The port for connections that leave the pod. */
+  outbound: number;
+  connect: string[];
+  timeout: string;
+}
+
+/** A check that has nothing to set but how long it may take. */
+export interface TimedCheck {
+  timeout: string;
+}
+
+/** A TCP connect to a host and port succeeds. */
+export interface ReachCheck {
+  host: string;
+  port: number;
+  timeout: string;
+}
+
+/** The words of the proof, each with its settings. A check is an object with exactly one of them. */
+export interface CheckSettings {
+  redirect: RedirectCheck;
+  captured: CapturedCheck;
+  interfaces: TimedCheck;
+  address: TimedCheck;
+  gateway: TimedCheck;
+  reach: ReachCheck;
+}
+
+export type CheckName = keyof CheckSettings;
+export type Check = { [Name in CheckName]: Record<Name, CheckSettings[Name]> }[CheckName];
+
+/** A check as the validator gets it: the word, its settings, and the profile that asks for it. */
+export type ProfileCheck = { profile: string } & Check;
+
+/** How the program ends. Its exit code is what the kubelet reports. */
+export const exitCode = {
+  /** Every check passed, or `proof.mode` is `warn` and all was told. */
+  proved: 0,
+  /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
+  wrongUsage: 64,
+  /** The proof could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
+  unproved: 69,
+  /** The network is not what it should be: the number of linkerd's own validator, so that its tools understand it. */
+  failed: 95,
+  /** 128 + the signal's number, as a shell has it: the pod went away before there was a verdict. */
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+/** Exit codes of a check that did not pass. */
+export type FailureCode = typeof exitCode.failed | typeof exitCode.unproved;

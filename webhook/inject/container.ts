@@ -1,0 +1,97 @@
+import { env, validateCommand } from '../../validator/shared/contract.ts';
+import { allContainers, type Container, type EnvVar, type Pod, type Volume } from '../admission/pod.ts';
+import type { ProofSettings } from '../config/types.ts';
+import {
+  foreign,
+  networkStatusPath,
+  podInfoMountPath,
+  podInfoVolume,
+  validatorContainer,
+} from '../lib/names.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
+import { resourcesFor } from './resources.ts';
+import { runAsFor } from './user.ts';
+
+const field = (name: string, fieldPath: string): EnvVar => ({
+  name,
+  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
+});
+
+const annotationField = (key: string): string => `metadata.annotations['${key}']`;
+
+const asksForInterfaces = (requirements: ProofRequirements): boolean =>
+  requirements.words.includes('interfaces');
+
+/**
+ * The init container that proves what is demanded. Fields that the API server would fill in are given, so that
+ * what comes back is what was sent. The security context is what Pod Security `restricted` asks for.
+ */
+export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
+  const resources = resourcesFor(pod);
+  return {
+    name: validatorContainer,
+    ...programOf(pod, requirements, proof),
+    imagePullPolicy: proof.imagePullPolicy,
+    env: environment(requirements, proof),
+    ...(resources && { resources }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      ...runAsFor(pod, requirements),
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    terminationMessagePath: '/dev/termination-log',
+    // what a network's own validator has to say is in its log
+    terminationMessagePolicy: requirements.container === undefined ? 'File' : 'FallbackToLogsOnError',
+    ...(asksForInterfaces(requirements) && {
+      volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
+    }),
+  };
+}
+
+/** What the container runs: ours, or the network's own, which may take its image from the pod. */
+function programOf(pod: Pod, { container }: ProofRequirements, proof: ProofSettings): Partial<Container> {
+  if (container === undefined) return { image: proof.image, args: [validateCommand] };
+  const { imageOf, command, args } = container;
+  const image = container.image ?? allContainers(pod).find(({ name }) => name === imageOf)?.image;
+  return { ...(image && { image }), ...(command && { command }), ...(args && { args }) };
+}
+
+function environment(requirements: ProofRequirements, proof: ProofSettings): EnvVar[] {
+  // an empty list for a network's own validator: the variable marks the container as ours
+  const result: EnvVar[] = [{ name: env.checks, value: requirements.checksJson || '[]' }];
+  if (requirements.container !== undefined) return result;
+  if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
+  // an init container sees status.podIPs as environment variable, never as a volume file
+  if (requirements.words.some((word) => word !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
+  if (asksForInterfaces(requirements)) {
+    result.push(
+      field(env.podNamespace, 'metadata.namespace'),
+      field(env.networks, annotationField(foreign.networks)),
+      { name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` },
+    );
+  }
+  return result;
+}
+
+/**
+ * The volume that the requirements need, if any. `network-status` is written while the sandbox is made, too late for
+ * an environment variable: only a file follows it.
+ */
+export function volumeFor(requirements: ProofRequirements): Volume | undefined {
+  if (!asksForInterfaces(requirements)) return undefined;
+  return {
+    name: podInfoVolume,
+    downwardAPI: {
+      items: [
+        {
+          path: networkStatusPath,
+          fieldRef: { apiVersion: 'v1', fieldPath: annotationField(foreign.networkStatus) },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}

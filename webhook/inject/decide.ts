@@ -1,0 +1,137 @@
+import type { Operation } from 'fast-json-patch';
+import type { NamespaceFacts } from '../admission/namespaces.ts';
+import type { Pod } from '../admission/pod.ts';
+import type { PodRequest } from '../admission/review.ts';
+import type { Policy } from '../config/policy.ts';
+import { CniGateError, type ErrorCode } from '../lib/errors.ts';
+import { optOutValue, profileLabel } from '../lib/names.ts';
+import { type Exemption, exemption, isUntouchable } from './exempt.ts';
+import { inject, type PodChange } from './inject.ts';
+import { type ProfileSelection, selectProfile } from './profile-selection.ts';
+import { requirementsFor } from './proof-requirements.ts';
+import {
+  carriesInjection,
+  injectedAt,
+  markExempt,
+  markReviewed,
+  recordRefusal,
+  removeInjection,
+} from './remove-injection.ts';
+
+/**
+ * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only have been refused; `current` means that the pod already is as it should be.
+ */
+export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
+
+export interface Decision {
+  outcome: Outcome;
+  /** Why, in one word: an exemption, the code of a refusal, or `promised`. */
+  reason: Exemption | ErrorCode | 'promised';
+  /** The label's value, once it is known to stand for profiles of the configuration. */
+  profile?: string;
+  /** Those profiles of it that promise something to the pod. */
+  profiles: string[];
+  operations: Operation[];
+  warnings: string[];
+  /** The text of a refusal. */
+  message?: string;
+}
+
+/** What a decision rests on besides the request: a snapshot, so that it is a pure function of its arguments. */
+export interface DecisionContext {
+  policy: Policy;
+  /** Undefined where the namespace is not known. */
+  namespace: NamespaceFacts | undefined;
+  /** The namespace that cni-gate runs in. */
+  ownNamespace?: string | undefined;
+}
+
+/** The decision about one pod: who is left alone, which profiles are asked for, what they promise to this pod. */
+export function decide(request: PodRequest, context: DecisionContext): Decision {
+  const { policy, namespace } = context;
+  const { pod } = request;
+  const exempt = exemption(request, policy.daemonSets, context.ownNamespace);
+  if (exempt !== undefined) return leave(pod, exempt);
+  if (namespace === undefined) {
+    const message = `the labels of namespace "${request.namespace}" are not known here, so neither is what to prove`;
+    return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
+  }
+  const warnings: string[] = [];
+  const selection = chooseAllowed(pod, namespace, policy, warnings);
+  if (selection === undefined) return leave(pod, 'not-opted-in');
+  if (selection.profile === optOutValue) return leave(pod, 'opted-out');
+  try {
+    const join = policy.join(selection.profile);
+    const requirements = requirementsFor(pod, join, namespace);
+    if (requirements === undefined) {
+      const left = leaving(pod, 'nothing-promised', markReviewed(pod, selection));
+      return { ...left, profile: join.name, warnings };
+    }
+    const change = inject(pod, requirements, selection, request.namespace, policy.proof);
+    return {
+      outcome: change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0),
+      reason: 'promised',
+      profile: join.name,
+      profiles: requirements.profiles.map((profile) => profile.name),
+      operations: change.operations,
+      warnings: [...warnings, ...change.warnings],
+    };
+  } catch (error) {
+    if (error instanceof CniGateError) return refuse(policy, error, pod);
+    throw error;
+  }
+}
+
+function nameOf({ operations }: PodChange, before: boolean): Outcome {
+  if (operations.length === 0) return 'current';
+  return before ? 'updated' : 'injected';
+}
+
+/** The profile asked for; a pod that opts out against the configuration is told so and gets the namespace's. */
+function chooseAllowed(
+  pod: Pod,
+  namespace: NamespaceFacts,
+  policy: Policy,
+  warnings: string[],
+): ProfileSelection | undefined {
+  const selection = selectProfile(pod, namespace.labels);
+  if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
+  const profile = namespace.labels[profileLabel] ?? '';
+  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed here, so profile ${profile} applies`);
+  return { profile, chosenBy: 'namespace' };
+}
+
+/**
+ * Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. The policy over
+ * the final pod knows most exemptions, but not the DaemonSets of a user's own profiles: their pods say it themselves.
+ */
+function leave(pod: Pod, reason: Exemption): Decision {
+  if (isUntouchable(reason)) return leaving(pod, reason, []);
+  return leaving(
+    pod,
+    reason,
+    reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod),
+  );
+}
+
+function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision {
+  const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
+  return { outcome, reason, profiles: [], operations, warnings: [] };
+}
+
+/**
+ * A refusal, or with `proof.mode: warn` a warning in its place.
+ *
+ * @param pod to record the warning on: without that, the policy over the final pod would say that nobody looked at it
+ */
+export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision {
+  const base = { reason: error.code, profiles: [] };
+  if (policy.proof.mode === 'enforce') {
+    const message = `${error.message} (${error.code})`;
+    return { ...base, outcome: 'refused', operations: [], warnings: [], message };
+  }
+  const operations = pod === undefined ? [] : recordRefusal(pod, error.code);
+  // a warning may be cut at its end, and the code is what one searches for
+  return { ...base, outcome: 'warned', operations, warnings: [`${error.code}: ${error.message}`] };
+}

@@ -1,0 +1,85 @@
+import type { NodeSelectorRequirement, Pod } from '../admission/pod.ts';
+import type { PodRequest } from '../admission/review.ts';
+import { foreign } from '../lib/names.ts';
+import { own } from '../lib/own.ts';
+
+/** Why a pod is left alone. The value is what the audit annotation and the metric's label say. */
+export type Exemption =
+  | 'operation'
+  | 'mirror-pod'
+  | 'exempt-namespace'
+  | 'host-network'
+  | 'windows'
+  | 'network-daemonset'
+  | 'not-opted-in'
+  | 'opted-out'
+  | 'nothing-promised';
+
+/** Kubernetes' own components; a webhook that holds them up can keep a cluster from coming back. */
+const systemNamespaces = new Set(['kube-system']);
+
+/**
+ * Why this pod must not be touched, whatever its namespace and labels ask for.
+ *
+ * @param daemonSets `namespace/name` of the DaemonSets that bring networks: they must never wait for themselves
+ * @param ownNamespace where cni-gate itself runs
+ */
+export function exemption(
+  request: PodRequest,
+  daemonSets: ReadonlySet<string>,
+  ownNamespace: string | undefined,
+): Exemption | undefined {
+  const { pod, namespace } = request;
+  if (request.operation !== 'CREATE' || request.subResource !== '') return 'operation';
+  if (isMirrorPod(pod)) return 'mirror-pod';
+  if (systemNamespaces.has(namespace) || namespace === ownNamespace) return 'exempt-namespace';
+  if (pod.spec.hostNetwork === true) return 'host-network';
+  if (isWindows(pod)) return 'windows';
+  const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
+  return undefined;
+}
+
+/**
+ * Whether a pod stands for a static pod, which its kubelet runs whatever becomes of this one. Others who set the
+ * annotation get a pod that no kubelet runs: docs/decisions/forged-exemptions.md.
+ */
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  own(metadata.annotations, foreign.mirrorPod) !== undefined;
+
+/** Exemptions whose pods get no patch at all, not even one that takes an earlier injection out. */
+export function isUntouchable(reason: Exemption): boolean {
+  return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
+}
+
+interface NodeAffinity {
+  requiredDuringSchedulingIgnoredDuringExecution?: {
+    nodeSelectorTerms?: { matchExpressions?: NodeSelectorRequirement[] | null }[] | null;
+  } | null;
+}
+
+/** By `spec.os`, by node selector, or because every required node affinity term asks for Windows. */
+function isWindows(pod: Pod): boolean {
+  const { os, nodeSelector, affinity } = pod.spec;
+  if (os?.name === 'windows') return true;
+  if (foreign.osLabels.some((label) => own(nodeSelector, label) === 'windows')) return true;
+  const terms = (affinity as { nodeAffinity?: NodeAffinity | null } | null | undefined)?.nodeAffinity
+    ?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return (
+    Array.isArray(terms) && terms.length > 0 && terms.every((term) => asksForWindows(term?.matchExpressions))
+  );
+}
+
+function asksForWindows(requirements: NodeSelectorRequirement[] | null | undefined): boolean {
+  return (
+    Array.isArray(requirements) &&
+    requirements.some(
+      (requirement) =>
+        foreign.osLabels.some((label) => label === requirement?.key) &&
+        requirement.operator === 'In' &&
+        Array.isArray(requirement.values) &&
+        requirement.values.length > 0 &&
+        requirement.values.every((value) => value === 'windows'),
+    )
+  );
+}

@@ -1,0 +1,73 @@
+import { decodePodRequest } from '../admission/decode.ts';
+import type { NamespaceFacts, Namespaces } from '../admission/namespaces.ts';
+import { respond } from '../admission/respond.ts';
+import type { AdmissionReview, PodRequest } from '../admission/review.ts';
+import type { Policy } from '../config/policy.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { applyOnce } from './apply.ts';
+import { type Decision, type DecisionContext, decide, refuse } from './decide.ts';
+import { exemption } from './exempt.ts';
+
+/** What `/mutate` works with. The policy is read anew for each request, as a reload replaces it. */
+export interface MutateContext {
+  policy: Policy;
+  namespaces: Namespaces;
+  ownNamespace?: string | undefined;
+}
+
+export interface Mutation extends Admission {
+  request: PodRequest;
+}
+
+/**
+ * Answers the body of an admission call about a pod: what the server does for `/mutate`, and `review` without one.
+ *
+ * @param body parsed JSON; the pod in it is changed in place
+ * @param within milliseconds until the answer has to be on its way; unbounded where nothing is given
+ * @throws CniGateError where the body is no review of a pod; everything else is answered
+ */
+export async function mutate(body: unknown, context: MutateContext, within?: number): Promise<Mutation> {
+  const { policy, namespaces, ownNamespace } = context;
+  const request = decodePodRequest(body);
+  let namespace: NamespaceFacts | undefined;
+  try {
+    // a pod that is left alone anyway waits for nobody: a cluster comes back by such pods
+    if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
+      const known = namespaces.facts(request.namespace);
+      namespace = known instanceof Promise ? await beforeDeadline(known, within) : known;
+    }
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    const decision = applyOnce(refuse(policy, error, request.pod), request.pod, policy);
+    return { request, decision, review: respond(request.uid, decision) };
+  }
+  return { request, ...admit(request, { policy, namespace, ownNamespace }) };
+}
+
+/** The promise's value, or a refusal that is sent while the API server still listens. */
+async function beforeDeadline<T>(promise: Promise<T>, within: number | undefined): Promise<T> {
+  if (within === undefined) return promise;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const expiry = setTimeout(() => {
+    reject(new CniGateError('CNI_GATE_DEADLINE', "the namespace's labels were not known in time"));
+  }, within);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(expiry);
+  }
+}
+
+export interface Admission {
+  decision: Decision;
+  review: AdmissionReview;
+}
+
+/**
+ * The way of a request once it is decoded: decide, apply the patch once, answer. The request's pod is changed in
+ * place and must not be used for another decision.
+ */
+export function admit(request: PodRequest, context: DecisionContext): Admission {
+  const decision = applyOnce(decide(request, context), request.pod, context.policy);
+  return { decision, review: respond(request.uid, decision) };
+}

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import jsonpatch, { type Operation } from 'fast-json-patch';
+import type { Container, Volume } from '../admission/pod.ts';
+
+const pointer = (...parts: (string | number)[]): string =>
+  parts.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
+
+type Present<T> = T | null | undefined;
+
+/** Operations that bring a map of strings up to date; an undefined value takes the key away. */
+export function mapOperations(
+  path: [string, string],
+  current: Present<Record<string, string>>,
+  changes: ReadonlyMap<string, string | undefined>,
+): Operation[] {
+  if (current === null || current === undefined) {
+    const set = [...changes].filter(([, value]) => value !== undefined);
+    return set.length === 0 ? [] : [{ op: 'add', path: pointer(...path), value: Object.fromEntries(set) }];
+  }
+  return [...changes].flatMap(([key, value]): Operation[] => {
+    const at = pointer(...path, key);
+    if (!Object.hasOwn(current, key)) return value === undefined ? [] : [{ op: 'add', path: at, value }];
+    if (value === undefined) return [{ op: 'remove', path: at }];
+    return current[key] === value ? [] : [{ op: 'replace', path: at, value }];
+  });
+}
+
+/**
+ * Operations that put a container at the head of the init containers.
+ *
+ * @param at where it stands now, or -1
+ * @param current whether what stands there is as wanted
+ */
+export function headOperations(
+  list: Present<Container[]>,
+  at: number,
+  current: boolean,
+  wanted: Container,
+): Operation[] {
+  const path = ['spec', 'initContainers'];
+  if (list === null || list === undefined) return [{ op: 'add', path: pointer(...path), value: [wanted] }];
+  const head = pointer(...path, 0);
+  if (at < 0) return [{ op: 'add', path: head, value: wanted }];
+  const replace: Operation[] = current ? [] : [{ op: 'replace', path: pointer(...path, at), value: wanted }];
+  const move: Operation[] = at === 0 ? [] : [{ op: 'move', from: pointer(...path, at), path: head }];
+  return [...replace, ...move];
+}
+
+/** The operation that takes an element out of a list of the spec, and the list with it where it was the last. */
+export function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
+  if (at < 0) return [];
+  const path = list?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
+  return [{ op: 'remove', path }];
+}
+
+/** Operations that see to a named volume. */
+export function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
+  const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
+  const found = list?.[at];
+  if (found === undefined) return appendOperations('volumes', list, [wanted]);
+  return same(found, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
+}
+
+/** Operations that put elements behind those of a list of the spec. */
+export function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
+  if (items.length === 0) return [];
+  if (list === null || list === undefined) return [{ op: 'add', path: pointer('spec', name), value: items }];
+  return items.map((value) => ({ op: 'add', path: pointer('spec', name, '-'), value }));
+}

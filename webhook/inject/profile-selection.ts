@@ -1,0 +1,39 @@
+import type { Pod } from '../admission/pod.ts';
+import { optOutValue, profileLabel } from '../lib/names.ts';
+import { own } from '../lib/own.ts';
+import { type ChosenBy, readStatus } from './status-annotation.ts';
+
+export interface ProfileSelection {
+  /** The label's value, such as `cilium.linkerd`. */
+  profile: string;
+  chosenBy: ChosenBy;
+}
+
+/** The profile that a namespace opted in to; undefined where it did not. */
+export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
+  const profile = own(namespaceLabels, profileLabel);
+  return profile === '' || profile === optOutValue ? undefined : profile;
+}
+
+/**
+ * Which profile is asked for: the pod's own label before the namespace's, which alone can opt in. The label on a
+ * pod may be one that an earlier call set from the namespace's; the status annotation tells, and such a label
+ * overrides nothing. Undefined where the namespace did not opt in.
+ */
+export function selectProfile(
+  pod: Pod,
+  namespaceLabels: Record<string, string>,
+): ProfileSelection | undefined {
+  const ofNamespace = optedInTo(namespaceLabels);
+  if (ofNamespace === undefined) return undefined;
+  const ofPod = own(pod.metadata.labels, profileLabel);
+  return ofPod === undefined || ofPod === '' || isOurs(pod, ofPod)
+    ? { profile: ofNamespace, chosenBy: 'namespace' }
+    : { profile: ofPod, chosenBy: 'pod' };
+}
+
+/** Whether the pod's label is one that an earlier call took from the namespace. */
+export function isOurs(pod: Pod, label: string): boolean {
+  const status = readStatus(pod);
+  return status?.chosenBy === 'namespace' && status.profile === label;
+}

@@ -1,0 +1,48 @@
+import { quoted } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
+
+/**
+ * A path of the API, for a template: each value in it is one segment, and is encoded.
+ *
+ *     apiPath`/api/v1/namespaces/${namespace}/pods/${name}`
+ *
+ * @throws CniGateError CNI_GATE_CLUSTER_PATH where a value is empty, `.` or `..`: a URL leaves those segments out, so
+ *   the request would be for another object, or for a list of them
+ */
+export function apiPath(parts: TemplateStringsArray, ...names: string[]): string {
+  return String.raw({ raw: parts }, ...names.map(segment));
+}
+
+/**
+ * The path of one object in the path of its list.
+ *
+ * @throws CniGateError CNI_GATE_CLUSTER_PATH, as {@link apiPath}
+ */
+export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
+
+function segment(name: string): string {
+  if (isPlain(name)) return encodeURIComponent(name);
+  throw wrong(`a name in the path is ${JSON.stringify(name)}`);
+}
+
+/**
+ * Sees to it that a URL would keep every segment of a path, however the path was made.
+ *
+ * @throws CniGateError CNI_GATE_CLUSTER_PATH
+ */
+export function checkPath(path: string): void {
+  const [root, ...segments] = path.split('/');
+  if (
+    root !== '' ||
+    /[?#\\\s]/.test(path) ||
+    !segments.every((one) => isPlain(one.replaceAll(/%2e/gi, '.')))
+  ) {
+    throw wrong(`the path is ${quoted(JSON.stringify(path))}`);
+  }
+}
+
+/** Source: https://url.spec.whatwg.org/#single-dot-path-segment and the two definitions that follow it. */
+const isPlain = (name: string): boolean => name !== '' && name !== '.' && name !== '..';
+
+const wrong = (what: string): CniGateError =>
+  new CniGateError('CNI_GATE_CLUSTER_PATH', `a request to the API server was not sent: ${what}`);

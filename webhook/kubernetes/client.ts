@@ -1,0 +1,222 @@
+import type { IncomingMessage } from 'node:http';
+import { CniGateError, messageOf } from '../lib/errors.ts';
+import { costlyShape } from '../lib/json-shape.ts';
+import { version } from '../lib/version.ts';
+import type { Access } from './access.ts';
+import { Agents } from './agents.ts';
+import { checkPath } from './api-path.ts';
+import { refusal, unreachable } from './errors.ts';
+import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
+import { type Operation, operationOf } from './operation.ts';
+import type { BoundedText } from './stream/bounded-text.ts';
+import type { LargeAnswers } from './stream/large-answers.ts';
+import { linesOf } from './stream/lines.ts';
+import { ListScanner } from './stream/list-scanner.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RequestOptions {
+  /** What is undefined is left out. */
+  query?: Record<string, string | number | boolean | undefined>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Of the body; a PATCH says by it which kind it is, such as `application/merge-patch+json`. */
+  contentType?: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which it is given up (default 10 s). */
+  timeout?: number;
+  /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
+  maxBytes?: number;
+  /** With which other answers this one takes turns, where it is large. */
+  large?: LargeAnswers;
+}
+
+/** Options of a request whose answer is taken apart while it comes. */
+export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType' | 'large'> {
+  /** How many bytes one object may have. Of a larger one only the beginning is handed on. */
+  objectBytes: number;
+}
+
+const defaultTimeout = 10_000;
+
+/** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
+export class ApiClient {
+  readonly #access: Access;
+  readonly #agents = new Agents();
+  #server = '';
+  #ahead = 0;
+
+  readonly #now: () => Date;
+
+  /** @param now our own clock */
+  constructor(access: Access, now = () => new Date()) {
+    this.#access = access;
+    this.#now = now;
+  }
+
+  /** Where the way to the cluster was found, for messages. */
+  get source(): string {
+    return this.#access.source;
+  }
+
+  /**
+   * Milliseconds by which the API server's clock was ahead of ours in its last answer, to a second or so: the
+   * header `Date` knows no finer time, and the way took some of it.
+   */
+  get ahead(): number {
+    return this.#ahead;
+  }
+
+  /**
+   * The answer to a request, parsed. `T` is what the caller knows of the API; nothing is checked here.
+   *
+   * @param path such as `/api/v1/namespaces/shop`: see {@link apiPath}
+   * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
+   * where the credentials cannot be read, or CNI_GATE_CLUSTER_PATH where the path has a segment that a URL would leave
+   * out; the signal's reason where it was aborted
+   */
+  async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+    const { timeout = defaultTimeout, signal, maxBytes, large } = options;
+    return this.#guard(operationOf(method, path), signal, async (operation) => {
+      const response = await this.#send(operation, method, path, options);
+      const body = await readBody(response, { timeout, max: maxBytes, large, signal });
+      const costly = maxBytes === undefined ? undefined : costlyShape(Buffer.from(body));
+      if (costly !== undefined) throw new TooLarge(`an answer of more than ${costly}`);
+      try {
+        return JSON.parse(body) as T;
+      } catch (error) {
+        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /**
+   * Asks for a list and hands on its items while they come, so that no more than one of them is in memory.
+   *
+   * @param onItem called for each item in turn; what it throws ends the list
+   * @returns the list without its items, and how many bytes the answer had
+   * @throws as {@link request}
+   */
+  async list<T = unknown>(
+    path: string,
+    options: StreamOptions,
+    onItem: (item: BoundedText) => void,
+  ): Promise<{ list: T; bytes: number }> {
+    const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
+    return this.#guard(operationOf('GET', path), signal, async (operation) => {
+      const response = await this.#send(operation, 'GET', path, options);
+      const scanner = new ListScanner(objectBytes, onItem);
+      const bytes = await readChunks(response, { timeout, max: maxBytes }, (chunk) => scanner.write(chunk));
+      try {
+        return { list: scanner.end() as T, bytes };
+      } catch (error) {
+        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /**
+   * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
+   * `return()` as a loop does, for the connection to be given back.
+   *
+   * @param options `watch` is added to the query; `timeout` is for the head of the answer only: how long silence may
+   * last after it is for the caller to say, by the signal
+   * @throws ClusterError and others as {@link request}, here and at each line
+   */
+  async watch(path: string, options: StreamOptions): Promise<AsyncGenerator<BoundedText, void, undefined>> {
+    const operation = operationOf('GET', path, true);
+    const { query, signal, objectBytes } = options;
+    const opened = { ...options, query: { ...query, watch: true } };
+    const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
+    return this.#lines(operation, linesOf(response, objectBytes), response, signal);
+  }
+
+  /** Closes the connections that are idle: one went silent, and the others may lead into the same hole. */
+  dropIdle(): void {
+    this.#agents.dropIdle();
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  async *#lines(
+    operation: Operation,
+    lines: AsyncGenerator<BoundedText, void, undefined>,
+    response: IncomingMessage,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<BoundedText, void, undefined> {
+    try {
+      for (;;) {
+        const next = await this.#guard(operation, signal, () => lines.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** The answer of the API server, once it is known to be a success. */
+  async #send(
+    operation: Operation,
+    method: Method,
+    path: string,
+    options: RequestOptions,
+    again = true,
+  ): Promise<IncomingMessage> {
+    const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
+    checkPath(path);
+    const connection = await this.#access.connection();
+    this.#server = connection.server;
+    const url = new URL(connection.server.replace(/\/$/, '') + path);
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const response = await exchange({
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        'user-agent': `cni-gate/${version}`,
+        ...(sent !== undefined && {
+          'content-type': contentType,
+          'content-length': String(Buffer.byteLength(sent)),
+        }),
+        ...connection.headers,
+      },
+      body: sent,
+      agent: this.#agents.for(connection),
+      timeout,
+      signal,
+    });
+    const reported = Date.parse(response.headers.date ?? '');
+    if (!Number.isNaN(reported)) this.#ahead = reported - this.#now().getTime();
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    const said = await readBody(response, { timeout });
+    if (status === 401 && again) {
+      this.#access.refresh();
+      return this.#send(operation, method, path, options, false);
+    }
+    throw refusal(operation, status, said, response.headers);
+  }
+
+  /** Runs a step of a request, and gives its errors the form that callers know. */
+  async #guard<T>(
+    operation: Operation,
+    signal: AbortSignal | undefined,
+    step: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await step(operation);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof CniGateError) throw error;
+      if (error instanceof Silence) this.dropIdle();
+      throw unreachable(operation, this.#server, error);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { quoted } from '../lib/clean.ts';
+import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
+import { describe, type Operation } from './operation.ts';
+
+/** A request to the API server that did not get what it asked for. */
+export class ClusterError extends CniGateError {
+  /** HTTP status of the answer; undefined where there was none. */
+  readonly status: number | undefined;
+  /** `reason` of the answer's Status object, such as `AlreadyExists` or `Expired`. */
+  readonly reason: string | undefined;
+  /** Milliseconds that the API server asks to wait before the next try. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: { status?: number; reason?: string | undefined; retryAfter?: number | undefined } & ErrorOptions,
+  ) {
+    super(code, message, details);
+    this.status = details.status;
+    this.reason = details.reason;
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+const codes: Record<number, ErrorCode> = {
+  401: 'CNI_GATE_CLUSTER_UNAUTHORIZED',
+  403: 'CNI_GATE_CLUSTER_FORBIDDEN',
+  404: 'CNI_GATE_CLUSTER_NOT_FOUND',
+  409: 'CNI_GATE_CLUSTER_CONFLICT',
+  410: 'CNI_GATE_CLUSTER_GONE',
+  429: 'CNI_GATE_CLUSTER_BUSY',
+};
+
+/** What is read of a `Status`, the API server's answer when it refuses, and the object of an ERROR event. */
+export interface Status {
+  message?: unknown;
+  reason?: unknown;
+  code?: unknown;
+  details?: { retryAfterSeconds?: unknown } | null;
+}
+
+/**
+ * The error that an answer of the API server stands for.
+ *
+ * @param body the answer's text, or the Status that an ERROR event carries
+ */
+export function refusal(
+  operation: Operation,
+  status: number,
+  body: string | Status,
+  headers: IncomingHttpHeaders = {},
+): ClusterError {
+  const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
+  const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
+  const said = typeof message === 'string' && message !== '' ? quoted(message) : `status ${status}`;
+  const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
+  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${adviceFor(operation, said)}`, {
+    status,
+    reason: typeof reason === 'string' ? reason : undefined,
+    retryAfter: seconds > 0 ? seconds * 1000 : undefined,
+  });
+}
+
+/** An error of the network, of TLS, or of an answer that is no API server's. */
+export function unreachable(operation: Operation, server: string, error: unknown): ClusterError {
+  const code = errnoOf(error);
+  const message = messageOf(error);
+  const why = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  return new ClusterError(
+    'CNI_GATE_CLUSTER_UNREACHABLE',
+    `cannot ${describe(operation)}: no answer of the API server at ${server}: ${why}`,
+    { cause: error },
+  );
+}
+
+/** The right that is missing, where it is RBAC that refused and not an admission policy. */
+function adviceFor({ verb, resource, group, name }: Operation, said: string): string {
+  if (!/ cannot [a-z]+ (resource|path) /.test(said)) return '';
+  return resource === ''
+    ? `. RBAC lacks verb "${verb}" on nonResourceURL "${name}"`
+    : `. RBAC lacks verb "${verb}" on resource "${resource}" of API group "${group}"`;
+}
+
+function parseStatus(status: number, body: string): Status {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // a proxy between may answer in HTML
+  }
+  return { message: `status ${status}: ${body.trim().split('\n')[0]?.slice(0, 200)}` };
+}

@@ -1,0 +1,130 @@
+import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { LargeAnswers } from './stream/large-answers.ts';
+
+export interface Call {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  agent: Agent;
+  /** Milliseconds without a byte after which it is given up. */
+  timeout: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** The peer took the request and said nothing for too long; bytes may be swallowed on the way. */
+export class Silence extends Error {
+  constructor(timeout: number) {
+    super(`no byte for ${timeout} ms`);
+  }
+}
+
+/** The answer is larger than whoever asked can take. */
+export class TooLarge extends Error {}
+
+/** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
+export async function exchange(call: Call): Promise<IncomingMessage> {
+  try {
+    return await send(call);
+  } catch (error) {
+    if (!(error instanceof ClosedBefore) || call.method !== 'GET') throw error;
+    return await send(call);
+  }
+}
+
+/**
+ * A kept connection that the server closed just as it was used again: nothing was answered, and reading once more
+ * is safe. Source: https://nodejs.org/api/http.html#requestreusedsocket
+ */
+class ClosedBefore extends Error {}
+
+function send({ method, url, headers, body, agent, timeout, signal }: Call): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
+  const timer = setTimeout(() => request.destroy(new Silence(timeout)), timeout);
+  request.on('response', (response) => {
+    clearTimeout(timer);
+    resolve(response);
+  });
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    clearTimeout(timer);
+    const closed = request.reusedSocket && error.code === 'ECONNRESET';
+    reject(closed ? new ClosedBefore(error.message, { cause: error }) : error);
+  });
+  request.end(body);
+  return promise;
+}
+
+/** How a body is read. */
+export interface Reading {
+  /** Milliseconds without a byte after which it ends with {@link Silence}. Waiting for a turn counts. */
+  timeout: number;
+  /** Bytes: with more it ends with {@link TooLarge}. */
+  max?: number | undefined;
+  /** With which others it takes turns, where it is large. */
+  large?: LargeAnswers | undefined;
+  /** Ends the waiting for a turn. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The whole body. */
+export async function readBody(
+  response: IncomingMessage,
+  { timeout, max = Number.POSITIVE_INFINITY, large, signal }: Reading,
+): Promise<string> {
+  const end = watchOver(response, timeout, max);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let hasTurn = false;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (large === undefined || hasTurn || bytes <= large.beginning) continue;
+      await large.take(signal);
+      hasTurn = true;
+    }
+    return Buffer.concat(chunks).toString();
+  } finally {
+    end();
+    if (hasTurn) large?.give();
+  }
+}
+
+/**
+ * Hands on the body as it comes, and ends as {@link readBody} does.
+ *
+ * @returns how many bytes there were
+ */
+export async function readChunks(
+  response: IncomingMessage,
+  { timeout, max = Number.POSITIVE_INFINITY }: { timeout: number; max?: number | undefined },
+  onChunk: (chunk: Buffer) => void,
+): Promise<number> {
+  let bytes = 0;
+  const end = watchOver(response, timeout, max);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      onChunk(chunk);
+    }
+    return bytes;
+  } finally {
+    end();
+    response.destroy();
+  }
+}
+
+/** Ends an answer that is silent for too long, or too large. @returns what ends the watching */
+function watchOver(response: IncomingMessage, timeout: number, max: number): () => void {
+  let bytes = 0;
+  const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
+  response.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    if (bytes > max) response.destroy(new TooLarge(`an answer of more than ${max} bytes`));
+  });
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import type { Agent, RequestOptions } from 'node:https';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { CniGateError, messageOf } from '../lib/errors.ts';
+import type { Access, Connection } from './access.ts';
+
+/**
+ * The way that a kubeconfig file names: certificates, tokens, exec plugins, OIDC and proxies as kubectl knows
+ * them. Loading this module costs what `@kubernetes/client-node` costs: see docs/decisions/kubernetes-client.md.
+ *
+ * @param file undefined for `$KUBECONFIG` (which may join several by colons), then `~/.kube/config`
+ * @param context of the file; undefined for its current one
+ * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where there is none or it cannot be used
+ */
+export function fromKubeconfig(file: string | undefined, context?: string): Access {
+  const named = process.env.KUBECONFIG ?? '';
+  const source = file ?? (named || join(homedir(), '.kube', 'config'));
+  const load = (): KubeConfig => {
+    const config = new KubeConfig();
+    try {
+      if (file !== undefined) config.loadFromFile(file);
+      else config.loadFromDefault();
+    } catch (error) {
+      throw unusable(source, error);
+    }
+    if (context !== undefined) choose(config, context, source);
+    return config;
+  };
+  if (file === undefined && named === '' && !existsSync(source)) throw nowhere(source);
+  let config = load();
+  if (config.getCurrentCluster() === null) {
+    const wanted = context === undefined ? 'no current context' : `no context ${context}`;
+    throw unusable(source, `it has ${wanted} with a cluster`);
+  }
+  let stale = false;
+  return {
+    source,
+    connection: async () => {
+      if (stale) {
+        config = load();
+        stale = false;
+      }
+      return connectionOf(config).catch((error: unknown) => {
+        throw unusable(source, error);
+      });
+    },
+    refresh: () => {
+      // the next request reads the file and asks exec plugins anew
+      stale = true;
+    },
+  };
+}
+
+/** Makes a context the current one. */
+function choose(config: KubeConfig, context: string, source: string): void {
+  const names = config.getContexts().map(({ name }) => name);
+  if (!names.includes(context)) {
+    const known = names.length === 0 ? 'no contexts' : `the contexts ${names.join(', ')}`;
+    throw unusable(source, `it has no context ${context}; it has ${known}`);
+  }
+  config.setCurrentContext(context);
+}
+
+async function connectionOf(config: KubeConfig): Promise<Connection> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error('it has no current context with a cluster');
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const { ca, cert, key, servername, rejectUnauthorized, auth, agent } = options;
+  const headers = { ...(options.headers as Record<string, string> | undefined) };
+  if (auth) headers.authorization = `Basic ${Buffer.from(auth).toString('base64')}`;
+  return {
+    server: cluster.server,
+    headers,
+    tls: {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ...(servername !== undefined && { servername }),
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    },
+    // without a proxy its agent is not used: it keeps the first authority and client certificate for ever
+    ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
+  };
+}
+
+function nowhere(looked: string): CniGateError {
+  return new CniGateError(
+    'CNI_GATE_CLUSTER_CONFIG',
+    `no cluster to ask: this is no pod with a service account, $KUBECONFIG is not set and there is no ${looked}. Give --kubeconfig; only serve does without a cluster, with --cluster-state or --profile`,
+  );
+}
+
+function unusable(source: string, error: unknown): CniGateError {
+  const reason = typeof error === 'string' ? error : messageOf(error);
+  return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${reason}`, {
+    cause: error,
+  });
+}

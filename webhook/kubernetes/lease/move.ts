@@ -1,0 +1,84 @@
+import { microTime } from '../../lib/time-text.ts';
+
+/** A Lease of `coordination.k8s.io/v1`, as far as it is read and written here. */
+export interface Lease {
+  metadata: { resourceVersion?: string; [key: string]: unknown };
+  spec?: LeaseSpec | null;
+}
+
+export interface LeaseSpec {
+  /** Empty when nobody holds it. */
+  holderIdentity?: string | null;
+  leaseDurationSeconds?: number | null;
+  acquireTime?: string | null;
+  renewTime?: string | null;
+  leaseTransitions?: number | null;
+}
+
+/** A Lease as it was seen, undefined where there is none. */
+export interface Observation {
+  lease: Lease | undefined;
+  /** When it was first seen to be as it is, by one's own clock. */
+  since: number;
+}
+
+/**
+ * The next sight. Times in a Lease are those of its holder's clock and are not compared with one's own: what counts is
+ * for how long the Lease has been seen not to change.
+ *
+ * @param now milliseconds of a clock that does not go back
+ */
+export function observe(before: Observation | undefined, lease: Lease | undefined, now: number): Observation {
+  const same = before !== undefined && versionOf(before.lease) === versionOf(lease);
+  return { lease, since: same ? before.since : now };
+}
+
+const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
+
+/** What to do next about a Lease: make it, take it over, renew it, or leave it to its holder. */
+export type Move = 'create' | 'take' | 'renew' | 'wait';
+
+/** @param now of the clock that {@link observe} was told */
+export function nextMove({ lease, since }: Observation, identity: string, now: number): Move {
+  if (lease === undefined) return 'create';
+  const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {};
+  if (holderIdentity === identity) return 'renew';
+  // an empty holder has let go of it
+  if (!holderIdentity) return 'take';
+  return now - since > (leaseDurationSeconds ?? 0) * 1000 ? 'take' : 'wait';
+}
+
+/**
+ * What the Lease says once the move is made.
+ *
+ * @param duration milliseconds
+ * @param time of the wall clock, for people and for other implementations
+ */
+export function heldBy(
+  lease: Lease | undefined,
+  move: Exclude<Move, 'wait'>,
+  { identity, duration, time }: { identity: string; duration: number; time: Date },
+): LeaseSpec {
+  const { acquireTime, leaseTransitions } = lease?.spec ?? {};
+  const now = microTime(time);
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(duration / 1000),
+    acquireTime: move === 'renew' ? (acquireTime ?? now) : now,
+    renewTime: now,
+    leaseTransitions: move === 'take' ? (leaseTransitions ?? 0) + 1 : (leaseTransitions ?? 0),
+  };
+}
+
+/** What the Lease says once its holder has let go of it: the next one need not wait. As client-go writes it. */
+export function released(lease: Lease, time: Date): LeaseSpec {
+  const now = microTime(time);
+  const { leaseTransitions } = lease.spec ?? {};
+  return {
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    acquireTime: now,
+    renewTime: now,
+    leaseTransitions: leaseTransitions ?? 0,
+  };
+}

@@ -1,0 +1,135 @@
+import { objectBytes } from '../../lib/limits.ts';
+import type { ApiClient } from '../client.ts';
+import { ClusterError, unreachable } from '../errors.ts';
+import { operationOf } from '../operation.ts';
+import type { BoundedText } from '../stream/bounded-text.ts';
+import { type Keeping, Kept } from './kept.ts';
+import { type ApiObject, entryOf, identityIn, isApiObject, type Metadata } from './object.ts';
+
+/** What is reflected: one kind of objects, all of them or those that a selector chooses. */
+export interface Source<O extends ApiObject, T> {
+  /** For messages and metrics: `namespaces`. */
+  resource: string;
+  /** Such as `/api/v1/namespaces`. */
+  path: string;
+  /** `labelSelector`, `fieldSelector`. */
+  query?: Record<string, string>;
+  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
+  pageSize?: number;
+  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
+  objectBytes?: number;
+  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
+  wants?: (metadata: Metadata) => boolean;
+  /** Takes of an object what decisions need; the rest is forgotten. */
+  pick: (object: O) => T;
+  /** Whether what was taken may be kept; the object counts as too large where not. */
+  fits?: (object: T) => boolean;
+  /** How much is kept of all objects together; all of them by default. */
+  keeping?: Keeping<T>;
+}
+
+/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
+export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
+
+/** An object that is not read. */
+export interface Unread {
+  why: Exclude<LeftOut, 'too-many'>;
+  metadata: Metadata;
+}
+
+/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
+export function unread(
+  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
+  isTooLarge: boolean,
+  head: () => string,
+): Unread | { why: 'nameless' } | undefined {
+  if (!isTooLarge && wants === undefined) return undefined;
+  const metadata = identityIn(head());
+  if (metadata === undefined) return isTooLarge ? { why: 'nameless' } : undefined;
+  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
+  return isTooLarge ? { why: 'too-large', metadata } : undefined;
+}
+
+export interface Listed<T> {
+  entries: Kept<T>;
+  /** From where to watch. */
+  resourceVersion: string;
+}
+
+interface Page {
+  metadata?: { resourceVersion?: string; continue?: string } | null;
+  items?: unknown[] | null;
+}
+
+const defaultPageSize = 500;
+
+/**
+ * Lists everything, page by page. No version is asked for, so the answer is up to date and not what a cache that is
+ * behind has. A page token that expired on the way costs one list more: in one piece, but where pages are small for a
+ * reason.
+ *
+ * @param timeout milliseconds without a byte
+ * @param onPage called when a page has come
+ * @param onUnread called for each object that is there and is not read: there may be any number of them
+ */
+export async function listAll<O extends ApiObject, T>(
+  client: ApiClient,
+  source: Source<O, T>,
+  options: {
+    timeout: number;
+    signal: AbortSignal;
+    onPage: () => void;
+    onUnread?: (unread: Unread) => void;
+  },
+): Promise<Listed<T>> {
+  try {
+    return await pages(client, source, source.pageSize ?? defaultPageSize, options);
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.status === 410)) throw error;
+    return await pages(client, source, source.pageSize, options);
+  }
+}
+
+async function pages<O extends ApiObject, T>(
+  client: ApiClient,
+  source: Source<O, T>,
+  limit: number | undefined,
+  { timeout, signal, onPage, onUnread }: Parameters<typeof listAll>[2],
+): Promise<Listed<T>> {
+  const { path, query, pick, keeping, wants = () => true, fits = () => true } = source;
+  const entries = new Kept<T>(keeping);
+  const fault = (what: string): Error =>
+    unreachable(operationOf('GET', path), client.source, new Error(what));
+  const read = (item: BoundedText): void => {
+    const why = unread(source, item.isTooLarge(), () => item.head);
+    if (why?.why === 'nameless')
+      throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
+    if (why !== undefined) {
+      onUnread?.(why);
+      return;
+    }
+    const object: unknown = JSON.parse(item.text);
+    if (!isApiObject(object)) throw fault('the answer is not a list of objects');
+    if (!wants(object.metadata)) return;
+    const entry = entryOf(object as O, pick);
+    if (fits(entry.object)) entries.put(entry);
+    else onUnread?.({ why: 'too-large', metadata: object.metadata });
+  };
+  let token: string | undefined;
+  for (;;) {
+    const options = {
+      query: { ...query, limit, continue: token },
+      timeout,
+      signal,
+      objectBytes: source.objectBytes ?? objectBytes.default,
+    };
+    const { metadata, items } = (await client.list<Page>(path, options, read)).list;
+    const resourceVersion = metadata?.resourceVersion;
+    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
+      throw fault('the answer is not a list of objects');
+    }
+    onPage();
+    token = metadata?.continue || undefined;
+    if (token === undefined) return { entries, resourceVersion };
+  }
+}

@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../client.ts';
+import { type LeftOut, listAll, type Source } from './list-all.ts';
+import { type Action, beginning, nextStep, type Outcome, type Reason } from './next-step.ts';
+import { type ApiObject, type Entry, entryOf, keyOf } from './object.ts';
+import { type Change, Store } from './store.ts';
+import { defaultTiming, type Timing } from './timing.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { watchOnce } from './watch-once.ts';
+
+/** Who is told what happens; nothing here may throw. */
+export interface Observer {
+  /** The API server said something. */
+  contact(): void;
+  /** A list or watch came to its end, and what is done next. `error` where it was a failure. */
+  ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
+  /** An object is there and is not known here; `key` is its name. */
+  leftOut?(why: LeftOut, key: string): void;
+}
+
+export interface ReflectorOptions {
+  observer?: Observer;
+  timing?: Partial<Timing>;
+  /** Between 0 and 1, for jitter. */
+  random?: () => number;
+}
+
+/** So many names of objects that are too large are remembered: what is asked is mostly whether there is any. */
+const mostTooLarge = 1000;
+
+/** How long events that were missed may still come after a watch is open again, in milliseconds. */
+const catchingUp = 10_000;
+
+/**
+ * Keeps a store equal to what a cluster has: lists, then watches from there, and does so again whatever goes wrong.
+ * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
+ */
+export class Reflector<O extends ApiObject, T> {
+  readonly store: Store<T>;
+  readonly source: Source<O, T>;
+  readonly #client: ApiClient;
+  readonly #observer: Observer | undefined;
+  readonly #timing: Timing;
+  readonly #random: () => number;
+  readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+  #version = '';
+  #tooLarge = new Set<string>();
+  #stale = new AbortController();
+  #lastError: unknown;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #isBroken = false;
+  #backAt = Number.NEGATIVE_INFINITY;
+
+  constructor(client: ApiClient, source: Source<O, T>, options: ReflectorOptions = {}) {
+    this.source = source;
+    this.store = new Store(source.keeping);
+    this.#client = client;
+    this.#observer = options.observer;
+    this.#timing = { ...defaultTiming, ...options.timing };
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Whether everything was listed once. It stays so: what is known does not become unknown by an outage. */
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /**
+   * When the API server last said all that there was to say by then, milliseconds of `performance.now()`: a list, an
+   * event, or the regular end of a watch.
+   */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
+  /**
+   * Whether what is told now may be old: nothing works, or something works again since a moment ago, and what was
+   * missed is told first.
+   */
+  get isBehind(): boolean {
+    return this.#isBroken || performance.now() - this.#backAt < catchingUp;
+  }
+
+  /** Whether there is an object that is too large to be read, of this name or of any: nothing follows from its absence. */
+  hasTooLarge(key?: string): boolean {
+    return key === undefined ? this.#tooLarge.size > 0 : this.#tooLarge.has(key);
+  }
+
+  /** Lists everything anew, as when another choice of objects matters by now. */
+  relist(): void {
+    this.#stale.abort();
+  }
+
+  /** Resolves when everything was listed once. */
+  whenSynced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Why the last try failed; undefined once one works. */
+  get lastError(): unknown {
+    return this.#lastError;
+  }
+
+  /** Calls back with the changes of each event, and of each list at once, after the store has taken them. */
+  subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Runs until the signal is aborted. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    let action: Action = 'list';
+    let progress = beginning;
+    try {
+      while (!signal.aborted) {
+        const outcome: Outcome = await (action === 'list' ? this.#list(signal) : this.#watch(signal));
+        const step = nextStep(progress, outcome, this.#timing, this.#random());
+        const error = outcome.type === 'failed' ? outcome.error : undefined;
+        this.#lastError = error;
+        if (!['listed', 'ended', 'stale'].includes(outcome.type)) this.#isBroken = true;
+        this.#observer?.ended({ during: action, reason: step.reason, wait: step.wait, error });
+        ({ action, progress } = step);
+        if (step.wait > 0) await sleep(step.wait, undefined, { signal });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<Outcome> {
+    this.#stale = new AbortController();
+    const tooLarge = new Set<string>();
+    try {
+      const { entries, resourceVersion } = await listAll(this.#client, this.source, {
+        timeout: this.#timing.answer,
+        signal,
+        onPage: () => this.#observer?.contact(),
+        onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
+      });
+      this.#version = resourceVersion;
+      this.#heardAt = performance.now();
+      this.#tooLarge = tooLarge;
+      if (entries.leftOut > 0) this.#observer?.leftOut?.('too-many', `${entries.leftOut} objects`);
+      this.#tell(this.store.replace(entries));
+      this.#isSynced = true;
+      this.#synced.resolve();
+      return { type: 'listed' };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { type: 'failed', during: 'list', served: false, error };
+    }
+  }
+
+  async #watch(signal: AbortSignal): Promise<Outcome> {
+    const stale = this.#stale.signal;
+    try {
+      stale.throwIfAborted();
+      return await this.#follow(AbortSignal.any([signal, stale]));
+    } catch (error) {
+      if (signal.aborted || !stale.aborted) throw error;
+      return { type: 'stale' };
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<Outcome> {
+    const outcome = await watchOnce<O>(this.#client, this.source, {
+      resourceVersion: this.#version,
+      timing: this.#timing,
+      random: this.#random(),
+      signal,
+      onOpen: () => {
+        if (this.#isBroken) this.#backAt = performance.now();
+        this.#isBroken = false;
+        this.#lastError = undefined;
+        this.#observer?.contact();
+      },
+      onEvent: (event) => this.#take(event),
+    });
+    if (outcome.type === 'ended') {
+      this.#observer?.contact();
+      this.#heardAt = performance.now();
+    }
+    return outcome;
+  }
+
+  #take(event: Exclude<WatchEvent<O>, { type: 'error' }>): void {
+    this.#observer?.contact();
+    this.#heardAt = performance.now();
+    if (event.type === 'bookmark') {
+      this.#version = event.resourceVersion;
+      return;
+    }
+    const { store, source } = this;
+    const { metadata } = event.type === 'unread' ? event : event.object;
+    const key = keyOf(metadata);
+    let changes: Change<T>[];
+    if (event.type === 'unread') {
+      this.#tooLarge.delete(key);
+      if (!event.isGone) this.#leave(event.why, key);
+      changes = store.drop(key);
+    } else if (event.type === 'removed') {
+      this.#tooLarge.delete(key);
+      changes = store.remove(key, metadata.uid);
+    } else if (source.wants?.(metadata) === false) {
+      this.#leave('not-wanted', key);
+      changes = store.drop(key);
+    } else {
+      changes = this.#put(entryOf(event.object, source.pick));
+    }
+    this.#version = metadata.resourceVersion;
+    this.#tell(changes);
+  }
+
+  #put(entry: Entry<T>): Change<T>[] {
+    const { store, source } = this;
+    this.#tooLarge.delete(entry.key);
+    if (source.fits?.(entry.object) === false) {
+      this.#leave('too-large', entry.key);
+      return store.drop(entry.key);
+    }
+    const before = store.leftOut;
+    const changes = store.put(entry);
+    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', entry.key);
+    return changes;
+  }
+
+  #leave(why: LeftOut, key: string, tooLarge = this.#tooLarge): void {
+    if (why === 'too-large' && tooLarge.size < mostTooLarge) tooLarge.add(key);
+    this.#observer?.leftOut?.(why, key);
+  }
+
+  #tell(changes: Change<T>[]): void {
+    if (changes.length === 0) return;
+    for (const subscriber of this.#subscribers) subscriber(changes);
+  }
+}

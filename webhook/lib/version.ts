@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+
+/** package.json stands two folders up in a checkout, and three in the published `dist/`. */
+function readVersion(): string {
+  for (const path of ['../../package.json', '../../../package.json']) {
+    try {
+      const manifest: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+      if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
+        return String(manifest.version);
+      }
+    } catch {
+      // not here: look one folder further up
+    }
+  }
+  throw new Error('package.json of cni-gate is missing beside its sources');
+}
+
+/** The version of this cni-gate. */
+export const version = readVersion();

@@ -1,0 +1,290 @@
+import type { Operation } from 'fast-json-patch';
+import { reviewKind } from '../../admission/review.ts';
+import type { TemplateKind } from '../../config/types.ts';
+import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { podOf } from '../ask/pod.ts';
+import { pointer } from '../ask/pointer.ts';
+import { asDryRun, createReview } from '../ask/request.ts';
+import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
+import {
+  type Fault,
+  type Finding,
+  faultAt,
+  type Path,
+  type SourceDocument,
+  type Workload,
+} from '../model.ts';
+import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
+import type { ReadDocument } from './documents.ts';
+import { itemsOf } from './items.ts';
+import { customKind, groupOf, type PodKind, podKinds } from './kinds.ts';
+import { mostObjects, tooLarge } from './limits.ts';
+import { type NamespaceObject, namespaceLabels } from './namespace.ts';
+import { type FoundTemplates, templatesIn } from './templates.ts';
+
+/**
+ * Sorts the objects of documents: workloads and AdmissionReviews to be reviewed, Namespaces for their labels, and
+ * the rest, which is counted. Namespaces may stand behind the workloads in them, so all is read before anything
+ * is decided.
+ */
+export class ManifestReader {
+  readonly documents: SourceDocument[] = [];
+  readonly workloads: Workload[] = [];
+  readonly faults: Fault[] = [];
+  readonly findings: Finding[] = [];
+  readonly namespaces = new Map<string, NamespaceObject>();
+  readonly otherObjects = new Map<string, number>();
+  readonly #defaultNamespace: string;
+  readonly #kinds: readonly TemplateKind[];
+  readonly #references: Reference[] = [];
+  readonly #max = mostObjects();
+  #counted = 0;
+
+  /**
+   * @param defaultNamespace of objects that name none
+   * @param kinds of other projects that hold pod templates
+   */
+  constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
+    this.#defaultNamespace = defaultNamespace;
+    this.#kinds = kinds;
+  }
+
+  /** Takes a document; one without `lineOf` is blank or was unreadable, and is kept for its text alone. */
+  take(read: ReadDocument | SourceDocument): void {
+    this.#counted += 1;
+    if (this.full) {
+      this.faults.push(
+        faultAt({ file: read.file, line: read.start }, 'CNI_GATE_INPUT_TOO_LARGE', this.#tooMany),
+      );
+      return;
+    }
+    if (!('lineOf' in read)) {
+      this.documents.push(read);
+      return;
+    }
+    const { file, start, line, text, json, continues, value, isItem } = read;
+    const list = isItem || itemsOf(value) !== undefined;
+    const document: SourceDocument = { file, start, line, text, json, list, continues, reviewed: false };
+    const before = this.workloads.length;
+    const fault = this.#repeated(read);
+    if (fault === undefined) this.#object(value, [], document, read);
+    else this.faults.push(fault);
+    document.reviewed = this.workloads.length > before;
+    this.documents.push(document);
+  }
+
+  /** A key that is there twice, in an object that is reviewed. In others it is for the API server to judge. */
+  #repeated({ file, repeated }: ReadDocument): Fault | undefined {
+    if (!repeated?.kinds.some((kind) => this.#isReviewed(kind))) return undefined;
+    const { key, line, column } = repeated;
+    const message = `the key "${key}" is there twice: is a "---" missing before it?`;
+    return faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message);
+  }
+
+  /** Whether there were more documents and objects than are taken, which has been told. */
+  get full(): boolean {
+    return this.#counted > this.#max;
+  }
+
+  get #tooMany(): string {
+    return `more than ${this.#max} documents and objects, which depends on Node's memory: review fewer at a time`;
+  }
+
+  #isReviewed(kind: string): boolean {
+    return (
+      podKinds.has(kind) ||
+      kind === 'Namespace' ||
+      kind === reviewKind ||
+      this.#kinds.some((listed) => listed.kind === kind)
+    );
+  }
+
+  countOther(kind: string): void {
+    this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
+  }
+
+  /**
+   * Objects that take their template from one that is not in the input. To be called when all is read: it may
+   * stand anywhere.
+   *
+   * @param matters whether anything would be checked in a namespace
+   */
+  missingTemplates(matters: (namespace: string) => boolean): Finding[] {
+    const missing = this.#references.filter(
+      ({ namespace, target }) =>
+        matters(namespace) &&
+        !this.workloads.some(
+          (workload) =>
+            workload.kind === target.kind &&
+            workload.name === target.name &&
+            workload.namespace === namespace &&
+            groupOf(workload.apiVersion) === groupOf(target.apiVersion),
+        ),
+    );
+    return missing.map(({ finding }) => finding);
+  }
+
+  #object(value: unknown, path: Path, document: SourceDocument, read: ReadDocument): void {
+    const line = read.lineOf(path);
+    const items = itemsOf(value);
+    try {
+      if (items !== undefined) {
+        for (const [index, item] of items.list.entries()) {
+          this.#counted += 1;
+          if (this.full) throw tooLarge(this.#tooMany);
+          this.#object(items.complete(item), [...path, ...items.path, index], document, read);
+        }
+      } else if (value !== null) {
+        this.#single(value, path, document, line);
+      }
+    } catch (error) {
+      if (!(error instanceof CniGateError || error instanceof RangeError)) throw error;
+      const deep = error instanceof RangeError;
+      const code = deep ? 'CNI_GATE_INPUT_SYNTAX' : error.code;
+      const message = deep ? 'the object is nested too deeply or too large' : messageOf(error);
+      this.faults.push(faultAt({ file: document.file, line }, code, message));
+    }
+  }
+
+  #single(value: unknown, path: Path, document: SourceDocument, line: number): void {
+    if (!isObject(value)) {
+      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `expected a Kubernetes object, got ${describe(value)}`);
+    }
+    const { kind, apiVersion } = value;
+    if (typeof kind !== 'string') {
+      this.countOther('no kind');
+      return;
+    }
+    const known = podKinds.get(kind);
+    if (known !== undefined && typeof apiVersion !== 'string') {
+      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `a ${kind} has no apiVersion`);
+    }
+    const group = groupOf(String(apiVersion));
+    if (kind === reviewKind && group === 'admission.k8s.io') {
+      this.workloads.push({ ...this.#given(value), document, path, line });
+    } else if (known?.groups.includes(group)) {
+      const workload = { ...this.#made(value, known), document, path, line };
+      this.workloads.push(workload);
+      this.findings.push(...workloadKeys(value, [workload]));
+    } else if (kind === 'Namespace' && group === '') {
+      const { name, labels, annotations } = namespaceLabels(value);
+      const place = { file: document.file, line };
+      const before = this.namespaces.get(name);
+      if (before !== undefined && before.labels[profileLabel] !== labels[profileLabel]) {
+        this.findings.push(namespaceTwice(name, before, { labels, ...place }));
+      }
+      this.namespaces.set(name, { labels, annotations, ...place });
+      this.findings.push(...namespaceKeys(value, `Namespace ${name}`, place));
+    } else {
+      const found = templatesIn(value, this.#kinds);
+      if (found === undefined || found.templates.length === 0) this.countOther(kind);
+      if (found !== undefined) this.#custom(value, found, document, path, line);
+    }
+  }
+
+  /** An object of another project's kind: a workload for each of its templates. */
+  #custom(object: Fields, found: FoundTemplates, document: SourceDocument, path: Path, line: number): void {
+    const { kind, apiVersion } = object;
+    const made = found.templates.map(({ path: podPath, part }): Workload => {
+      const podKind = customKind(String(apiVersion), String(kind), podPath);
+      return {
+        ...this.#made(object, podKind),
+        ...(part !== undefined && { part }),
+        ...(!found.known && { unknownKind: true }),
+        document,
+        path,
+        line,
+      };
+    });
+    this.workloads.push(...made);
+    this.findings.push(...workloadKeys(object, made));
+    const { reference } = found;
+    if (reference === undefined) return;
+    const { namespace, name } = this.#nameOf(object);
+    const message = `takes its pods from ${reference.kind} ${reference.name}, which is not in the input, so nothing of it is checked: add that to the input`;
+    const subject = `${kind} ${namespace}/${name}`;
+    const place = { file: document.file, line };
+    const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, ...place } as const;
+    this.#references.push({ finding, namespace, target: reference });
+  }
+
+  #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {
+    const request = fieldsOf(review.request);
+    const pod = fieldsOf(request.object);
+    const metadata = fieldsOf(pod.metadata);
+    return {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: String(request.namespace ?? metadata.namespace ?? ''),
+      name: String(request.name || ownName(metadata)),
+      podPath: ['request', 'object'],
+      body: keptAsText(asDryRun(review)),
+      given: true,
+      prelude: [],
+    };
+  }
+
+  #nameOf(object: Fields): { namespace: string; name: string } {
+    const metadata = fieldsOf(object.metadata);
+    const { namespace: own } = metadata;
+    const namespace = typeof own === 'string' && own !== '' ? own : this.#defaultNamespace;
+    return { namespace, name: ownName(metadata) };
+  }
+
+  #made(object: Fields, podKind: PodKind): Omit<Workload, 'document' | 'path' | 'line'> {
+    const kind = String(object.kind);
+    const { namespace, name } = this.#nameOf(object);
+    const pod = podOf(podKind, object, namespace, `${kind} ${namespace}/${name}`);
+    return {
+      apiVersion: String(object.apiVersion),
+      kind,
+      namespace,
+      name,
+      podPath: podKind.podPath,
+      body: keptAsText(createReview(pod, namespace)),
+      given: false,
+      prelude: podKind.template ? missingMetadata(object, podKind.podPath) : [],
+    };
+  }
+}
+
+/** The cluster ends with the last one, and the first may have been meant. */
+function namespaceTwice(
+  name: string,
+  first: NamespaceObject,
+  { labels, file, line }: Pick<NamespaceObject, 'labels' | 'file' | 'line'>,
+): Finding {
+  const said = (of: Record<string, string>): string =>
+    of[profileLabel] === undefined
+      ? `without label ${profileLabel}`
+      : `with ${profileLabel}=${of[profileLabel]}`;
+  const message = `stands twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: keep one of them`;
+  return { code: 'CNI_GATE_NAMESPACE_TWICE', message, subject: `Namespace ${name}`, file, line };
+}
+
+/** An object that takes its template from another. */
+interface Reference {
+  /** What to tell where the other is not in the input. */
+  finding: Finding;
+  namespace: string;
+  target: { apiVersion: string; kind: string; name: string };
+}
+
+/** A value as it would arrive over the wire, kept as text. */
+function keptAsText(value: unknown): () => unknown {
+  const text = JSON.stringify(value);
+  return () => JSON.parse(text);
+}
+
+/** The name, or the generateName with a `*` behind, for people. */
+function ownName({ name, generateName }: Fields): string {
+  if (typeof name === 'string') return name;
+  return typeof generateName === 'string' ? `${generateName}*` : '(no name)';
+}
+
+/** A pod always has metadata, a template need not. */
+function missingMetadata(object: Fields, podPath: Path): Operation[] {
+  const path = [...podPath, 'metadata'];
+  return isObject(valueAt(object, path)) ? [] : [{ op: 'add', path: pointer(path), value: {} }];
+}

@@ -1,0 +1,90 @@
+import type { Pod } from '../../admission/pod.ts';
+import type { Join, Policy } from '../../config/policy.ts';
+import type { ApiClient } from '../../kubernetes/client.ts';
+import { ClusterError } from '../../kubernetes/errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { podsPath } from '../../view/sources.ts';
+import type { OptIn } from '../facts.ts';
+import type { ProbeFacts } from '../probe/facts.ts';
+import { judgeAnswer, judgeRefusal } from '../probe/judge.ts';
+import { probePod } from '../probe/pod.ts';
+
+/** Namespaces that are asked about at most, where the first ones cannot be. */
+const mostNamespaces = 10;
+
+/** Milliseconds. */
+interface ProbeTimes {
+  /** For one pod. */
+  onePod: number;
+  /** For all of them. */
+  allPods: number;
+}
+
+/**
+ * The API server gives our webhook for pods 10 s, may call it twice, and then gives the validating ones 3 s.
+ */
+const usual: ProbeTimes = { onePod: 30_000, allPods: 60_000 };
+
+/** Namespaces whose pods the API server never asks us about: `namespaceSelector` of the manifests. */
+const notAsked = (ownNamespace: string): Set<string> => new Set(['kube-system', ownNamespace]);
+
+/**
+ * Asks the API server to make a pod in a namespace that opted in, as a dry run: it goes the whole way through
+ * admission, and nothing is stored. Where somebody else refuses the pod, such as a quota, the next namespace is asked.
+ *
+ * @param namespaces those to choose from
+ * @throws CniGateError where the way to the cluster cannot be used
+ */
+export async function makeProbe(
+  client: ApiClient,
+  { namespaces, policy, ownNamespace }: { namespaces: Iterable<OptIn>; policy: Policy; ownNamespace: string },
+  times = usual,
+): Promise<ProbeFacts> {
+  const excluded = notAsked(ownNamespace);
+  const candidates = [...namespaces].flatMap(({ name, profile }) => {
+    const join = profile === undefined || excluded.has(name) ? undefined : joinOf(policy, profile);
+    return join === undefined ? [] : [{ name, join }];
+  });
+  const deadline = AbortSignal.timeout(times.allPods);
+  let last: ProbeFacts | undefined;
+  for (const { name, join } of candidates.slice(0, mostNamespaces)) {
+    last = { namespace: name, ...(await probeIn(client, name, join, policy, { ...times, deadline })) };
+    if (last.outcome !== 'not-made' || deadline.aborted) return last;
+  }
+  const what = 'no namespace has opted in with a profile that exists';
+  return last ?? { namespace: undefined, outcome: 'not-made', what };
+}
+
+async function probeIn(
+  client: ApiClient,
+  namespace: string,
+  join: Join,
+  policy: Policy,
+  { onePod, allPods, deadline }: ProbeTimes & { deadline: AbortSignal },
+): Promise<Pick<ProbeFacts, 'outcome' | 'what'>> {
+  const { pod, promised } = probePod(namespace, join, policy);
+  const options = {
+    query: { dryRun: 'All', timeout: `${Math.ceil(onePod / 1000)}s` },
+    body: pod,
+    timeout: onePod,
+    signal: deadline,
+  };
+  try {
+    return judgeAnswer(await client.request<Pod>('POST', podsPath(namespace), options), promised);
+  } catch (error) {
+    if (deadline.aborted)
+      return judgeRefusal(`no answer of the API server within ${allPods / 1000} s`, undefined);
+    if (error instanceof ClusterError) return judgeRefusal(error.message, error.status);
+    throw error;
+  }
+}
+
+/** Undefined where a label names no profile: such a pod is refused, which status tells by itself. */
+function joinOf(policy: Policy, profile: string): Join | undefined {
+  try {
+    return policy.join(profile);
+  } catch (error) {
+    if (error instanceof CniGateError) return undefined;
+    throw error;
+  }
+}

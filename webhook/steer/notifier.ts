@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Lets a loop sleep until something happens, or until it is time. */
+export class Notifier {
+  #notified = Promise.withResolvers<void>();
+
+  /** Something happened; remembered until the next {@link wait}. */
+  notify(): void {
+    this.#notified.resolve();
+  }
+
+  /** @param max milliseconds */
+  async wait(max: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const timer = sleep(max, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {});
+    await Promise.race([this.#notified.promise, timer]);
+    over.abort();
+    this.#notified = Promise.withResolvers<void>();
+  }
+}

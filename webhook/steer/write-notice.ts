@@ -1,0 +1,50 @@
+import { apiPath } from '../kubernetes/api-path.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { ClusterError } from '../kubernetes/errors.ts';
+import { eventReporter } from '../lib/names.ts';
+import { microTime } from '../lib/time-text.ts';
+import type { Notice } from './notice.ts';
+
+/** What came of writing an event: `exists`: it was told before, by this replica or another. */
+export type EventResult = { result: 'written' | 'exists' } | { result: 'failed'; error: unknown };
+
+/** Kubernetes: `ReportingInstanceLengthLimit`. */
+const longestInstance = 128;
+
+/**
+ * Writes a notice as an event on its pod. The event's name is made of what it tells, so a second one is refused by
+ * the API server, whoever writes it.
+ *
+ * @param instance who writes: the name of this replica's pod
+ */
+export async function writeNotice(
+  client: ApiClient,
+  { pod, type, reason, action, occasion, node, note }: Notice,
+  instance: string,
+  signal: AbortSignal,
+): Promise<EventResult> {
+  const { namespace, name, uid } = pod;
+  const body = {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace, name: `cni-gate.${uid}.${reason.toLowerCase()}.${occasion}` },
+    eventTime: microTime(new Date()),
+    type,
+    reason,
+    action,
+    note,
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    ...(node !== undefined && { related: { apiVersion: 'v1', kind: 'Node', name: node } }),
+    reportingController: eventReporter,
+    reportingInstance: instance.slice(0, longestInstance),
+  };
+  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  try {
+    await client.request('POST', path, { body, timeout: 5000, signal });
+    return { result: 'written' };
+  } catch (error) {
+    return error instanceof ClusterError && error.status === 409
+      ? { result: 'exists' }
+      : { result: 'failed', error };
+  }
+}

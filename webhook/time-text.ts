@@ -1,6 +1,0 @@
-/**
- * RFC 3339 in whole seconds, as Kubernetes writes times.
- *
- * @param time milliseconds since the epoch
- */
-export const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z');

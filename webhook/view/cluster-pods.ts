@@ -1,0 +1,50 @@
+import type { PendingPods } from '../gate/gate.ts';
+import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
+import { pathBelow } from '../kubernetes/api-path.ts';
+import { type Asked, defaultLimits, type Lookup } from '../kubernetes/lookup.ts';
+import type { Change, Store } from '../kubernetes/reflector/store.ts';
+import { podsPath } from './sources.ts';
+
+/** The part of a reflector that is read here. */
+export interface PodReflection {
+  readonly store: Pick<Store<GatePod>, 'get'>;
+  subscribe(subscriber: (changes: Change<GatePod>[]) => void): () => void;
+}
+
+/** Shorter than the webhook's time-out, so that somebody hears that nothing came of it; one question, not two. */
+export const podLimits = { ...defaultLimits, bound: 2000 };
+
+/** A pod by `namespace/name`, where the reflector has not heard of it. */
+export const podByName: Asked<ApiGatePod, GatePod> = {
+  path: (key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return pathBelow(podsPath(namespace), name);
+  },
+  pick: toGatePod,
+};
+
+/**
+ * Pods that wait for a node, as a reflector knows them. Pods to which nothing is promised are not among them, so a pod
+ * that is not known may be one of those, or one of which we have not heard yet: the API server is asked.
+ */
+export class ClusterPods implements PendingPods {
+  readonly #reflection: PodReflection;
+  readonly #lookup: Lookup<ApiGatePod, GatePod>;
+
+  constructor(reflection: PodReflection, lookup: Lookup<ApiGatePod, GatePod>) {
+    this.#reflection = reflection;
+    this.#lookup = lookup;
+    reflection.subscribe((changes) => {
+      for (const { key } of changes) lookup.forget(key);
+    });
+  }
+
+  pod(namespace: string, name: string, uid: string): GatePod | Promise<GatePod | undefined> {
+    const key = `${namespace}/${name}`;
+    const isIt = (pod: GatePod | undefined): pod is GatePod =>
+      pod !== undefined && (uid === '' || pod.uid === uid);
+    const known = this.#reflection.store.get(key);
+    if (isIt(known)) return known;
+    return this.#lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
+  }
+}

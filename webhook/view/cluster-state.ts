@@ -1,0 +1,129 @@
+import { LineCounter, parseAllDocuments } from 'yaml';
+import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
+import { CniGateError } from '../lib/errors.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
+import {
+  type ApiDaemonSet,
+  type ApiNode,
+  type ApiPod,
+  toAgentFacts,
+  toDaemonSetFacts,
+  toNodeFacts,
+} from '../readiness/to-facts.ts';
+
+/** What a file of Kubernetes objects tells of a cluster. */
+export interface ClusterState {
+  /** Labels by namespace. */
+  namespaces: Map<string, Record<string, string>>;
+  /** Annotations by namespace. */
+  namespaceAnnotations: Map<string, Record<string, string>>;
+  /** By name. */
+  nodes: Map<string, NodeFacts>;
+  /** By `namespace/name`. */
+  daemonSets: Map<string, DaemonSetFacts>;
+  /** Pods that a DaemonSet controls, by UID. */
+  agents: Map<string, AgentFacts>;
+  /** Pods that wait for a node, by `namespace/name`. */
+  pending: Map<string, GatePod>;
+}
+
+/**
+ * The cluster in a file of Kubernetes objects (YAML documents, or Lists of them, as `kubectl get -o yaml` writes
+ * them). Objects of kinds that nobody asks for are ignored.
+ *
+ * @param file only for messages
+ * @throws CniGateError CNI_GATE_STATE_INVALID
+ */
+export function parseClusterState(text: string, file: string): ClusterState {
+  const state: ClusterState = {
+    namespaces: new Map(),
+    namespaceAnnotations: new Map(),
+    nodes: new Map(),
+    daemonSets: new Map(),
+    agents: new Map(),
+    pending: new Map(),
+  };
+  const lines = new LineCounter();
+  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
+    const fault = document.errors[0];
+    if (fault !== undefined) {
+      const { line, col } = lines.linePos(fault.pos[0]);
+      throw invalid(`${file}:${line}:${col}: not YAML: ${fault.message}`);
+    }
+    for (const object of objectsOf(document.toJS())) add(state, object, file);
+  }
+  return state;
+}
+
+const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_STATE_INVALID', message);
+
+type KubernetesObject = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The objects of a document: itself, or the items of a List. */
+function objectsOf(value: unknown): KubernetesObject[] {
+  if (!isObject(value)) return [];
+  return Array.isArray(value.items) ? value.items.filter(isObject) : [value];
+}
+
+function add(state: ClusterState, object: KubernetesObject, file: string): void {
+  const { kind } = object;
+  if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
+  const name = identified(object, kind, file);
+  if (kind === 'Namespace') {
+    state.namespaces.set(name, stringsOf(object, 'labels', name, file));
+    state.namespaceAnnotations.set(name, stringsOf(object, 'annotations', name, file));
+    return;
+  }
+  try {
+    addFacts(state, object, kind, name);
+  } catch {
+    throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
+  }
+}
+
+function addFacts(
+  state: ClusterState,
+  object: unknown,
+  kind: 'Node' | 'DaemonSet' | 'Pod',
+  name: string,
+): void {
+  if (kind === 'Node') {
+    state.nodes.set(name, toNodeFacts(object as ApiNode));
+  } else if (kind === 'DaemonSet') {
+    const facts = toDaemonSetFacts(object as ApiDaemonSet);
+    state.daemonSets.set(`${facts.namespace}/${name}`, facts);
+  } else {
+    const agent = toAgentFacts(object as ApiPod);
+    if (agent.node === '') state.pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
+    else if (agent.owner !== '') state.agents.set(agent.uid, agent);
+  }
+}
+
+/** The object's name, once it has what every object of the API has; a file written by hand may leave the rest out. */
+function identified(object: KubernetesObject, kind: string, file: string): string {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const { name } = metadata;
+  if (typeof name !== 'string' || name === '') throw invalid(`${file}: a ${kind} has no metadata.name`);
+  metadata.uid ??= `${kind}/${String(metadata.namespace ?? '')}/${name}`;
+  metadata.resourceVersion ??= '';
+  metadata.creationTimestamp ??= new Date(0).toISOString();
+  return name;
+}
+
+function stringsOf(
+  object: KubernetesObject,
+  map: 'labels' | 'annotations',
+  name: string,
+  file: string,
+): Record<string, string> {
+  const own = isObject(object.metadata) ? (object.metadata[map] ?? {}) : {};
+  // the API server takes null for an empty string
+  const entries = isObject(own) ? Object.entries(own).map(([key, value]) => [key, value ?? '']) : [];
+  if (!isObject(own) || !entries.every(([, value]) => typeof value === 'string')) {
+    throw invalid(`${file}: the ${map} of Namespace ${name} should be strings`);
+  }
+  return Object.fromEntries(entries);
+}

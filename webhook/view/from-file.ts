@@ -1,0 +1,80 @@
+import { FixedNamespaces } from '../admission/namespaces.ts';
+import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
+import { Readiness } from '../readiness/readiness.ts';
+import { type ClusterState, parseClusterState } from './cluster-state.ts';
+import type { ClusterView } from './cluster-view.ts';
+
+/**
+ * A cluster as a file of Kubernetes objects tells of it, looked at for changes.
+ *
+ * @param profile opts every namespace in, in place of its own label
+ * @throws CniGateError CNI_GATE_STATE_INVALID
+ */
+export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
+  const readiness = new Readiness();
+  const read = ([text = '']: string[]) => {
+    const state = parseClusterState(text, file);
+    return { state, namespaces: new FixedNamespaces(state.namespaces, profile, state.namespaceAnnotations) };
+  };
+  const files = new LiveFiles({
+    ...listener,
+    paths: [file],
+    unreadable: 'CNI_GATE_STATE_INVALID',
+    parse: read,
+    onReload: ({ state }) => {
+      update(readiness, before, state);
+      before = state;
+      listener.onReload();
+    },
+  });
+  let before = files.value.state;
+  update(readiness, undefined, before);
+  return {
+    get namespaces() {
+      return files.value.namespaces;
+    },
+    readiness,
+    pods: {
+      pod: (namespace, name, uid) => {
+        const found = files.value.state.pending.get(`${namespace}/${name}`);
+        return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
+      },
+    },
+    pending: () => files.value.state.pending.values(),
+    unsynced: () => undefined,
+    notSynced: () => false,
+    notObservedSince: () => false,
+    whenSynced: () => Promise.resolve(),
+    close: () => files.close(),
+  };
+}
+
+/** No cluster at all: every namespace has the profile of the flag, and nothing is known of any node. */
+export function viewOfFlag(profile: string | undefined): ClusterView {
+  return {
+    namespaces: new FixedNamespaces(new Map(), profile),
+    readiness: new Readiness(),
+    pods: { pod: () => undefined },
+    pending: () => [],
+    unsynced: () => 'no cluster is watched',
+    notSynced: () => true,
+    notObservedSince: () => true,
+    whenSynced: () => new Promise(() => {}),
+  };
+}
+
+/** Brings readiness from one state of the file to the next, as watches would have told of it. */
+function update(readiness: Readiness, before: ClusterState | undefined, now: ClusterState): void {
+  for (const name of before?.nodes.keys() ?? []) {
+    if (!now.nodes.has(name)) readiness.apply({ kind: 'node-gone', name }, Date.now());
+  }
+  for (const [key, { namespace, name }] of before?.daemonSets ?? []) {
+    if (!now.daemonSets.has(key)) readiness.apply({ kind: 'daemonset-gone', namespace, name }, Date.now());
+  }
+  for (const uid of before?.agents.keys() ?? []) {
+    if (!now.agents.has(uid)) readiness.apply({ kind: 'agent-gone', uid }, Date.now());
+  }
+  for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts, listed: true }, Date.now());
+  for (const facts of now.daemonSets.values()) readiness.apply({ kind: 'daemonset', facts }, Date.now());
+  for (const facts of now.agents.values()) readiness.apply({ kind: 'agent', facts }, Date.now());
+}

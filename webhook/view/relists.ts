@@ -1,0 +1,49 @@
+import type { Change } from '../kubernetes/reflector/store.ts';
+import { relist } from '../lib/limits.ts';
+import type { OptedIn } from './opted-in.ts';
+
+/** The part of a reflector that is used here. */
+export interface Relisted<T> {
+  readonly store: { readonly leftOut: number };
+  subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
+  relist(): void;
+}
+
+/**
+ * Lists pods anew where no event will tell of them: those of a namespace that opted in after they were made, and those
+ * that were left out while there were too many. Each list costs the API server something, so they are far between.
+ *
+ * @returns what ends it
+ */
+export function relistWhenNeeded<T>(pods: Relisted<T>, optedIn: OptedIn | undefined): () => void {
+  const timers = new Set<NodeJS.Timeout>();
+  let last = Number.NEGATIVE_INFINITY;
+  /** Does it once after a while, however often it is called until then. */
+  const later = (wait: () => number): (() => void) => {
+    let timer: NodeJS.Timeout | undefined;
+    return () => {
+      if (timer !== undefined) return;
+      const started = setTimeout(() => {
+        timers.delete(started);
+        timer = undefined;
+        last = performance.now();
+        pods.relist();
+      }, wait());
+      timer = started;
+      timers.add(started);
+    };
+  };
+  const { first, next } = relist.afterOptIn;
+  const afterOptIn = later(() => Math.max(first, last + next - performance.now()));
+  const afterFree = later(() => relist.afterFree);
+  const ends = [
+    optedIn?.subscribe(afterOptIn),
+    pods.subscribe((changes) => {
+      if (pods.store.leftOut > 0 && changes.some(({ type }) => type === 'deleted')) afterFree();
+    }),
+  ];
+  return () => {
+    for (const end of ends) end?.();
+    for (const timer of timers) clearTimeout(timer);
+  };
+}

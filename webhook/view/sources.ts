@@ -1,0 +1,111 @@
+import type { Policy } from '../config/policy.ts';
+import type { DaemonSetRef } from '../config/types.ts';
+import { apiPath } from '../kubernetes/api-path.ts';
+import { largestFirst } from '../kubernetes/reflector/kept.ts';
+import type { Source } from '../kubernetes/reflector/list-all.ts';
+import { nodes, objectBytes, pendingPods } from '../lib/limits.ts';
+import { profileLabel } from '../lib/names.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
+import {
+  type ApiDaemonSet,
+  type ApiNode,
+  type ApiPod,
+  toAgentFacts,
+  toDaemonSetFacts,
+  toNodeFacts,
+} from '../readiness/to-facts.ts';
+import { type LabelSelector, selectorText } from '../scheduling/label-selector.ts';
+import { type ApiPendingPod, type PendingPod, toPendingPod, weightOf } from '../steer/pending-pod.ts';
+import type { OptedIn } from './opted-in.ts';
+import { weightOfNode } from './weights.ts';
+
+/** All nodes. A kubelet may give its own any labels that are not Kubernetes' own, and writes its status. */
+export const nodeSource: Source<ApiNode, NodeFacts> = {
+  resource: 'nodes',
+  path: '/api/v1/nodes',
+  objectBytes: objectBytes.node,
+  pick: toNodeFacts,
+  fits: (node) => weightOfNode(node) <= nodes.bytes,
+  keeping: largestFirst(nodes.max, weightOfNode),
+};
+
+/** A DaemonSet, and the query that selects its pods. */
+export interface DaemonSetSnapshot {
+  facts: DaemonSetFacts;
+  selector: string | undefined;
+}
+
+export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
+
+/** One DaemonSet. Others are not asked for: any tenant may make some, and large ones. */
+const daemonSetSource = ({
+  namespace,
+  name,
+}: DaemonSetRef): Source<SelectingDaemonSet, DaemonSetSnapshot> => ({
+  resource: `daemonset ${namespace}/${name}`,
+  path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
+  query: { fieldSelector: `metadata.name=${name}` },
+  objectBytes: objectBytes.daemonSet,
+  pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
+});
+
+/** The DaemonSets that profiles name, by `namespace/name`. */
+export function daemonSetSources({
+  profiles,
+}: Pick<Policy, 'profiles'>): Map<string, Source<SelectingDaemonSet, DaemonSetSnapshot>> {
+  const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
+  return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
+}
+
+/** The pods that a DaemonSet's selector finds; others may be among them, and are told apart by their owner. */
+export function agentSource(
+  { namespace, name }: { namespace: string; name: string },
+  labelSelector: string,
+): Source<ApiPod, AgentFacts> {
+  return {
+    resource: `pods of daemonset ${namespace}/${name}`,
+    path: podsPath(namespace),
+    query: { labelSelector },
+    pick: toAgentFacts,
+  };
+}
+
+/** The pods of those DaemonSets that profiles name, by `namespace/name`. */
+export function agentSources(
+  daemonSets: Iterable<DaemonSetSnapshot>,
+  policy: Policy,
+): Map<string, Source<ApiPod, AgentFacts>> {
+  const sources = new Map<string, Source<ApiPod, AgentFacts>>();
+  for (const { facts, selector } of daemonSets) {
+    const key = `${facts.namespace}/${facts.name}`;
+    if (selector === undefined || !policy.daemonSets.has(key)) continue;
+    sources.set(key, agentSource(facts, selector));
+  }
+  return sources;
+}
+
+export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
+
+/**
+ * Pods that carry our label and wait for a node. One that gets a node is told of as deleted. Anybody who may make pods
+ * may set the label, so only pods of namespaces that opted in are read, and only so many are kept: those that were
+ * refused first before those that were refused later, and those before others.
+ *
+ * @param optedIn all namespaces did without it
+ */
+export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPendingPod, PendingPod> => ({
+  resource: 'unscheduled pods',
+  path: '/api/v1/pods',
+  query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
+  // an object may have a megabyte and a half, and the API server has a whole page in memory
+  pageSize: 20,
+  objectBytes: objectBytes.pendingPod,
+  ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
+  pick: toPendingPod,
+  keeping: {
+    max: pendingPods.max,
+    mostOfNamespace: pendingPods.mostOfNamespace,
+    weigh: weightOf,
+    rank: ({ heldSince }) => heldSince ?? Number.POSITIVE_INFINITY,
+  },
+});

@@ -1,0 +1,163 @@
+import type { Policy } from '../config/policy.ts';
+import type { DaemonSetRef } from '../config/types.ts';
+import type { PendingPods } from '../gate/gate.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { Lookup } from '../kubernetes/lookup.ts';
+import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
+import { Reflections } from '../kubernetes/reflector/reflections.ts';
+import type { ReflectorOptions } from '../kubernetes/reflector/reflector.ts';
+import type { Change } from '../kubernetes/reflector/store.ts';
+import type { AgentFacts, NodeFacts } from '../readiness/facts.ts';
+import { Readiness, type Change as ReadinessChange } from '../readiness/readiness.ts';
+import type { ApiPod } from '../readiness/to-facts.ts';
+import type { PendingPod } from '../steer/pending-pod.ts';
+import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
+import type { OptedIn } from './opted-in.ts';
+import { relistWhenNeeded } from './relists.ts';
+import {
+  agentSources,
+  type DaemonSetSnapshot,
+  daemonSetSources,
+  nodeSource,
+  pendingSource,
+  type SelectingDaemonSet,
+} from './sources.ts';
+
+/** What the gate goes by, kept by watches. */
+export interface GateView {
+  readonly readiness: Readiness;
+  readonly pods: PendingPods;
+  /** Pods of ours that wait for a node, each with all that says where it could go. */
+  pending(): Iterable<PendingPod>;
+  /** Calls back when one of these pods changes, comes or goes. */
+  subscribe(changed: () => void): () => void;
+  /** What has not been listed yet, for people. */
+  unsynced(): string | undefined;
+  /**
+   * Whether the nodes, this DaemonSet, or its pods have not been listed yet, or there is one among them that is too
+   * large to be read.
+   */
+  notSynced(daemonSet: DaemonSetRef): boolean;
+  /**
+   * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
+   * may be there.
+   */
+  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
+  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
+  whenSynced(): Promise<void>;
+  /** To be called when another policy is in force: it may name other DaemonSets. */
+  policyChanged(): void;
+  close(): Promise<void>;
+}
+
+export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
+  /** The namespaces whose pods matter; all do without it. */
+  optedIn?: OptedIn;
+}
+
+/** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
+export function watchGate(
+  client: ApiClient,
+  policy: () => Policy,
+  inside: Inside,
+  { optedIn, ...options }: GateOptions = {},
+): GateView {
+  const reflecting = new Reflecting(client, inside, options);
+  const readiness = new Readiness();
+  const nodes = reflecting.start(nodeSource);
+  const pending = reflecting.start(pendingSource(optedIn));
+  const endRelists = relistWhenNeeded(pending, optedIn);
+  const agents = new Reflections<ApiPod, AgentFacts>(
+    (source) => reflecting.startOne(source),
+    (changes) => apply(readiness, changes, agentChange),
+  );
+  const daemonSets = new Reflections<SelectingDaemonSet, DaemonSetSnapshot>(
+    (source) => reflecting.startOne(source),
+    (changes) => {
+      apply(readiness, changes, daemonSetChange);
+      followAgents();
+    },
+  );
+  const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
+  const follow = (): void => {
+    daemonSets.watch(daemonSetSources(policy()));
+    followAgents();
+  };
+  // nodes that may have come earlier than they were told of: when they were, by performance.now()
+  const found = new Map<string, number>();
+  nodes.subscribe((changes) => {
+    for (const change of changes) {
+      if (change.type === 'deleted') found.delete(change.previous.name);
+      // the first list tells of nodes as well, and comes before it counts as synced
+      else if (
+        change.type === 'added' &&
+        nodes.synced &&
+        (change.listed || nodes.isBehind || agents.isBehind)
+      ) {
+        found.set(change.object.name, performance.now());
+      }
+    }
+    apply(readiness, changes, nodeChange);
+  });
+  follow();
+  return {
+    readiness,
+    pods: new ClusterPods(
+      pending,
+      new Lookup(client, podByName, (result) => inside.metrics.lookedUp('pods', result), podLimits),
+    ),
+    pending: () => pending.store.list(),
+    subscribe: (changed) => pending.subscribe(changed),
+    unsynced: () => {
+      const all = [
+        ...(nodes.synced ? [] : [nodes.source.resource]),
+        ...daemonSets.unsynced().map((key) => `DaemonSet ${key}`),
+        ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`),
+      ];
+      return all.length === 0 ? undefined : all.join(', ');
+    },
+    notSynced: ({ namespace, name }) => {
+      const key = `${namespace}/${name}`;
+      const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
+      // one that was too large to be read may be the very one that would tell
+      return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
+    },
+    notObservedSince: ({ namespace, name }, node) =>
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.heardAt(`${namespace}/${name}`) ?? 0),
+    whenSynced: async () => {
+      await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
+      await agents.whenSynced();
+    },
+    policyChanged: follow,
+    close: () => {
+      endRelists();
+      return reflecting.close();
+    },
+  };
+}
+
+function apply<T>(
+  readiness: Readiness,
+  changes: Change<T>[],
+  translate: (change: Change<T>) => ReadinessChange,
+): void {
+  for (const change of changes) readiness.apply(translate(change), Date.now());
+}
+
+function nodeChange(change: Change<NodeFacts>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'node-gone', name: change.previous.name }
+    : { kind: 'node', facts: change.object, listed: change.listed };
+}
+
+function daemonSetChange(change: Change<DaemonSetSnapshot>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'daemonset-gone', namespace: change.previous.facts.namespace, name: change.previous.facts.name }
+    : { kind: 'daemonset', facts: change.object.facts };
+}
+
+function agentChange(change: Change<AgentFacts>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'agent-gone', uid: change.uid }
+    : { kind: 'agent', facts: change.object };
+}
