@@ -67,11 +67,38 @@ export const jsonShape = {
  */
 export const mostPipelined = 2;
 
+/** New connections of a port without TLS that are taken up in one turn of the event loop. */
+export const connectionsPerTurn = 8;
+
 /**
- * New connections of a port that are taken up in one turn of the event loop: a TLS handshake takes 2 ms of it, and
- * the kernel may have 511 connections waiting.
+ * TLS handshakes, for known callers and for strangers each: a handshake takes 0.3 ms of the event loop, 2 ms with an
+ * RSA key, and a client may have all its connections begin at once.
  */
-export const handshakesPerTurn = 8;
+export const handshakes = {
+  /** Handshakes that begin in one turn of the event loop. */
+  perTurn: 4,
+  /** Handshakes in progress. All of them may go on in the same turn. */
+  atATime: 32,
+  /** A handshake that takes longer, in milliseconds, is closed while others wait. */
+  slow: 1_000,
+  /** How often slow ones are looked for. */
+  slowCheck: 100,
+  /** Bytes that a client may send before its turn comes. A ClientHello has up to 2 KiB. */
+  helloBytes: 16 * KiB,
+} as const;
+
+/** Addresses from which a valid review came, and which therefore keep some connections while others open many. */
+export const knownCallers = {
+  /** How many are remembered. A control plane has a few API servers. */
+  addresses: 256,
+  /** For how long, in milliseconds from the last answer. */
+  remember: 600_000,
+  /**
+   * Connections of such an address that are closed last at the bound. Go keeps up to 25 idle ones
+   * (`MaxIdleConnsPerHost` in staging/src/k8s.io/client-go/transport/cache.go).
+   */
+  share: 32,
+} as const;
 
 /** Limits of the port for probes and metrics. Bytes and milliseconds. */
 export const opsLimits = {

@@ -44,13 +44,18 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   const { context, metrics, clients, limits = memoryLimits() } = options;
   const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
   metrics.measureBodies(() => bodies.inFlight);
-  const connections = new Connections(limits.connections, serverLimits.answerTimeout, (limit) =>
-    metrics.overload(limit),
+  const connections = new Connections(
+    limits.connections,
+    serverLimits.answerTimeout,
+    (limit) => metrics.overload(limit),
+    serverLimits.handshakeTimeout,
   );
   const app = fastify({
     https: {
       ...secureOptions(options.certificate, clients?.authorities),
       handshakeTimeout: serverLimits.handshakeTimeout,
+      // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
+      highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       requestTimeout: serverLimits.requestTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
@@ -70,8 +75,8 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
     bodies.parse(request, payload, done),
   );
   connections.bound(app.server);
-  app.addHook('onResponse', (request, _reply, done) => {
-    connections.answered(request.raw);
+  app.addHook('onResponse', (request, reply, done) => {
+    connections.answered(request.raw, reply.statusCode === 200);
     done();
   });
   answerErrors(app, metrics);
