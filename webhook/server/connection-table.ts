@@ -83,24 +83,25 @@ export class ConnectionTable {
     let most = 0;
     for (const [own, connections] of this.#byAddress) {
       const isProtected = this.#isProtected(own, waitingOf(connections), now);
-      const [group, connection] = this.#leastMissedOf(connections, isProtected, now);
+      const [group, state] = this.#leastMissedOf(connections, isProtected, now);
       const count = countOf(connections);
-      if (!connection || group < highest) continue;
-      const isWorse = group > highest || count > most || (count === most && connection.since < sinceOf(best));
-      if (isWorse) [best, highest, most] = [connection, group, count];
+      // there may be thousands of addresses: most are passed over by now
+      if (!state || group < highest || (group === highest && count < most)) continue;
+      const connection = firstOf(connections[state]);
+      const isTie = group === highest && count === most;
+      if (!connection || (isTie && connection.since >= sinceOf(best))) continue;
+      [best, highest, most] = [connection, group, count];
     }
     return best;
   }
 
-  #leastMissedOf(own: Connections, isProtected: boolean, now: number): [number, Connection | undefined] {
-    const [first] = own.new;
-    const [idle] = own.idle;
-    const [busy] = own.busy;
-    const stuck = busy && now - busy.since > this.#answerTimeout ? busy : undefined;
-    if (first && !isProtected) return [groups.new, first];
-    if (stuck) return [groups.stuck, stuck];
-    if (idle && !isProtected) return [groups.idle, idle];
-    return first ? [groups.newProtected, first] : [groups.idleProtected, idle];
+  /** The group of the connection that an address misses least, and its state. */
+  #leastMissedOf(own: Connections, isProtected: boolean, now: number): [number, ConnectionState?] {
+    if (!isProtected && own.new.size > 0) return [groups.new, 'new'];
+    if (now - sinceOf(firstOf(own.busy)) > this.#answerTimeout) return [groups.stuck, 'busy'];
+    if (!isProtected && own.idle.size > 0) return [groups.idle, 'idle'];
+    if (own.new.size > 0) return [groups.newProtected, 'new'];
+    return own.idle.size > 0 ? [groups.idleProtected, 'idle'] : [0];
   }
 
   #isProtected(address: string, waiting: number, now: number): boolean {
@@ -111,5 +112,8 @@ export class ConnectionTable {
 const waitingOf = (own: Connections): number => own.new.size + own.idle.size;
 
 const countOf = (own: Connections): number => waitingOf(own) + own.busy.size;
+
+const firstOf = (connections: Set<Connection>): Connection | undefined =>
+  connections.size === 0 ? undefined : connections.values().next().value;
 
 const sinceOf = (connection: Connection | undefined): number => connection?.since ?? Number.POSITIVE_INFINITY;
