@@ -30,8 +30,12 @@ export function annotationsOf(
  * returns a promise; one that knows answers at once.
  */
 export interface Namespaces {
-  /** The namespace's facts, or undefined where there is no such namespace as far as the source can tell. */
-  facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
+  /**
+   * The namespace's facts, or undefined where there is no such namespace as far as the source can tell.
+   *
+   * @param caller address of who wants to know: callers share what may be asked
+   */
+  facts(name: string, caller?: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
 /** Namespaces that were read from somewhere once. */

@@ -5,8 +5,17 @@ import { decodePlacement, type Placement } from './placement.ts';
 
 /** Where pods that wait for a node are known from. A source that has to ask somebody returns a promise. */
 export interface PendingPods {
-  /** The pod, or undefined where there is none of that name, or one with another UID than a given one. */
-  pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
+  /**
+   * The pod, or undefined where there is none of that name, or one with another UID than a given one.
+   *
+   * @param caller address of who wants to know: callers share what may be asked
+   */
+  pod(
+    namespace: string,
+    name: string,
+    uid: string,
+    caller?: string,
+  ): GatePod | undefined | Promise<GatePod | undefined>;
 }
 
 /** What `/gate` works with. */
@@ -14,6 +23,8 @@ export interface GateSources extends Omit<GateContext, 'now'> {
   pods: PendingPods;
   /** What has not been listed yet, for people; undefined once nodes, DaemonSets and their pods are known. */
   unsynced: () => string | undefined;
+  /** Address of who calls. */
+  caller?: string | undefined;
 }
 
 export interface Gated {
@@ -30,7 +41,7 @@ export interface Gated {
  */
 export async function gate(body: unknown, sources: GateSources, now: number): Promise<Gated> {
   const request = decodePlacement(body);
-  const { policy, pods, unsynced, notSynced } = sources;
+  const { policy, pods, unsynced, notSynced, caller } = sources;
   const missing = unsynced();
   // where nothing could be said of any pod, nobody is asked for one
   if (
@@ -42,7 +53,7 @@ export async function gate(body: unknown, sources: GateSources, now: number): Pr
   const { namespace, name, podUid, profiles } = request;
   try {
     const found =
-      profiles === undefined ? pods.pod(namespace, name, podUid) : { profiles, heldSince: undefined };
+      profiles === undefined ? pods.pod(namespace, name, podUid, caller) : { profiles, heldSince: undefined };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, { ...sources, now }) };
   } catch (error) {

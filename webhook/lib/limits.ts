@@ -305,8 +305,8 @@ export const lookups = {
   perSecond: 100,
   /** Questions at once after a rest. */
   burst: 200,
-  /** Questions without an answer yet. */
-  atATime: 100,
+  /** Questions without an answer yet. One caller alone can have four fifths, which is one such burst. */
+  atATime: 128,
   /** Bytes of an answer that are read at once. Ordinary pods have 2 to 60 KiB. */
   beginning: 128 * KiB,
   /** Answers with more that are read to their end at a time: a pod of a tenant's may have megabytes. */

@@ -104,7 +104,11 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   app.post<Timed>('/mutate', { bodyLimit: bodyLimit.mutate }, (request) =>
     answering(request, async () => {
       const start = process.hrtime.bigint();
-      const mutation = await mutate(request.body, context(), timeToAnswer(request.query.timeout));
+      const mutation = await mutate(
+        request.body,
+        { ...context(), caller: request.ip },
+        timeToAnswer(request.query.timeout),
+      );
       const seconds = Number(process.hrtime.bigint() - start) / 1e9;
       metrics.answered('mutate', mutation.decision, seconds);
       logDecision(request.log, 'mutate', mutation, seconds);
@@ -114,7 +118,7 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
   app.post('/gate', { bodyLimit: bodyLimit.gate }, (request) =>
     answering(request, async () => {
       const start = process.hrtime.bigint();
-      const gated = await gate(request.body, options.gate(), Date.now());
+      const gated = await gate(request.body, { ...options.gate(), caller: request.ip }, Date.now());
       const seconds = Number(process.hrtime.bigint() - start) / 1e9;
       metrics.answered('gate', gated.decision, seconds);
       logDecision(request.log, 'gate', gated, seconds);
