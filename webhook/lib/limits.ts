@@ -198,6 +198,9 @@ export const objectBytes = {
   lookup: 10 * MiB,
 };
 
+/** Milliseconds of one turn of the event loop after which no more of a list or a watch is read in it. */
+export const streamTurn = 10;
+
 /** Bytes of a list without its items: its version and the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
