@@ -61,6 +61,9 @@ export const jsonShape = {
   strings: 262_144,
 } as const;
 
+/** What is read of a request that was refused, and thrown away, before it is answered: bytes and milliseconds. */
+export const unreadBody = { bytes: 16 * MiB, time: 2_000 } as const;
+
 /**
  * Requests of one connection that have no answer yet. The API server, the kubelet and Prometheus have one; the next may
  * come while the end of an answer is still being written.

@@ -16,7 +16,7 @@ import type { ClientCertificates } from './client-certificates.ts';
 import { Connections } from './connections.ts';
 import { timeToAnswer } from './deadline.ts';
 import { logDecision } from './decision-log.ts';
-import { answerErrors } from './http-errors.ts';
+import { answerErrors, errorOptions } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
 import { type CertificatePair, secureOptions } from './tls.ts';
 
@@ -66,6 +66,7 @@ export function buildApp(options: AppOptions): FastifyInstance<Server> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
+    ...errorOptions(metrics),
     // While it closes, a call on an open connection is still answered.
     return503OnClosing: false,
   });
