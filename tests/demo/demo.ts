@@ -14,7 +14,7 @@ import { Progress } from '../../webhook/review/progress.ts';
 import { review } from '../../webhook/review/run.ts';
 import { summarize } from '../../webhook/review/summary.ts';
 import { serve } from '../../webhook/server/serve.ts';
-import { selfMadeCertificate } from '../../webhook/server/tls.ts';
+import { selfMadeCertificate } from '../../certs/sources.ts';
 import { cluster, showHold } from './hold.ts';
 
 /** What is shown, and what to look at in it. */

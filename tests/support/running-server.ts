@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { TestContext } from 'node:test';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
-import { selfMadeCertificate } from '../../webhook/server/tls.ts';
+import { selfMadeCertificate } from '../../certs/sources.ts';
 
 /** A line of the log. */
 export type Line = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import forge from 'node-forge';
-import { type Authority, createAuthority } from '../../../certs/authority.ts';
-import { generateKey } from '../../../certs/keys.ts';
+import { type Authority, createAuthority } from '../../../certs/issue.ts';
+import { generateKey } from '../../../certs/x509.ts';
 import { type Period, periodFrom } from '../../../certs/period.ts';
-import { issueServing } from '../../../certs/serving.ts';
+import { issueServing } from '../../../certs/issue.ts';
 
 const { md, pki } = forge;
 const days = 2;

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAuthority } from '../../../certs/authority.ts';
+import { createAuthority } from '../../../certs/issue.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
 import { buildApp } from '../../../webhook/server/app.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
-import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
+import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 
 const hour = 3_600_000;
 const silent = { onReload: () => {}, onError: () => {} };

@@ -1,0 +1,219 @@
+import type { X509Certificate } from 'node:crypto';
+import { CniGateError, type ErrorCode } from '../webhook/lib/errors.ts';
+import type { Authority } from './issue.ts';
+import { checkPair } from './pair.ts';
+import { pemBlocks, readCertificates } from './pem.ts';
+import type { Period } from './period.ts';
+
+/**
+ * What the replicas agree on, as stored in one Secret. Nothing else is stored, so a replica that starts at any point
+ * of a rotation continues it.
+ */
+export interface State {
+  /** Signs serving certificates. */
+  authority: ReadAuthority;
+  /** Signs them next: its certificate is in the caBundles, and it signs only when every API server knows it. */
+  next?: ReadAuthority | undefined;
+  /** Signed them before: the keys are gone, the certificates are trusted until what they signed has expired. */
+  previous?: Previous | undefined;
+}
+
+/** An authority that can sign, whatever the time is. */
+export interface ReadAuthority extends Authority {
+  facts: CertificateFacts;
+}
+
+/** Authorities that no longer sign and are still trusted. */
+export interface Previous {
+  /** Their certificates, PEM. */
+  certificates: string[];
+  facts: CertificateFacts[];
+  /** When the last serving certificate that they can have signed has expired. */
+  until: Date;
+}
+
+/** What identifies a certificate and when it is valid. */
+export interface CertificateFacts extends Period {
+  /** SHA-256: 32 pairs of hexadecimal digits with colons between. */
+  fingerprint: string;
+  subject: string;
+  issuer: string;
+}
+
+/** The labels of a metric, which are also in the documentation. */
+export type FaultReason =
+  | 'missing'
+  | 'empty'
+  | 'unreadable'
+  | 'mismatch'
+  | 'expired'
+  | 'not-yet-valid'
+  | 'foreign'
+  | 'inconsistent'
+  | 'rolled-back';
+
+/** One fault of the Secret. */
+export interface Fault {
+  part: 'secret' | 'authority' | 'next' | 'previous' | 'bundle';
+  reason: FaultReason;
+  code: ErrorCode;
+  /** What was expected and what was seen. */
+  message: string;
+}
+
+/** The parts of the Secret that can be used, and what is wrong with the others. */
+export interface Reading extends Omit<State, 'authority'> {
+  authority?: ReadAuthority | undefined;
+  faults: Fault[];
+}
+
+/** The data of a Secret as text, before it becomes base64. */
+export type SecretData = Readonly<Record<string, string>>;
+
+/**
+ * The keys of the Secret. Those of the authority are the ones of the type `kubernetes.io/tls`, and `ca.crt` is
+ * cert-manager's.
+ */
+export const secretKeys = {
+  certificate: 'tls.crt',
+  key: 'tls.key',
+  bundle: 'ca.crt',
+  nextCertificate: 'next.crt',
+  nextKey: 'next.key',
+  previousCertificates: 'previous.crt',
+  previousUntil: 'previous-until',
+} as const;
+
+/** The type of the Secret: the API server requires `tls.crt` and `tls.key` in it. It cannot be changed later. */
+export const secretType = 'kubernetes.io/tls';
+
+/**
+ * What clients have to trust, the authority that signs now first: the text of `ca.crt` and of each `caBundle`
+ * before it becomes base64.
+ */
+export function bundleOf({ authority, next, previous }: State): string {
+  return [authority.certificate, next?.certificate, ...(previous?.certificates ?? [])]
+    .filter((certificate) => certificate !== undefined)
+    .map((certificate) => `${certificate.trimEnd()}\n`)
+    .join('');
+}
+
+/** The facts of every authority of a state, the one that signs first. */
+export function factsOf({ authority, next, previous }: State): CertificateFacts[] {
+  return [authority.facts, ...(next ? [next.facts] : []), ...(previous?.facts ?? [])];
+}
+
+/** The data of the Secret for a state. Other keys have to go. */
+export function secretData(state: State): SecretData {
+  const { authority, next, previous } = state;
+  return {
+    [secretKeys.certificate]: authority.certificate,
+    [secretKeys.key]: authority.key,
+    [secretKeys.bundle]: bundleOf(state),
+    ...(next && { [secretKeys.nextCertificate]: next.certificate, [secretKeys.nextKey]: next.key }),
+    ...(previous && {
+      [secretKeys.previousCertificates]: previous.certificates.join(''),
+      [secretKeys.previousUntil]: previous.until.toISOString(),
+    }),
+  };
+}
+
+/**
+ * Reads the Secret's data. It asks no clock: whether something is valid now is for the plan, so a reading can be used
+ * for as long as the Secret stays the same.
+ */
+export function readSecret(data: SecretData): Reading {
+  const faults: Fault[] = [];
+  const fault = (part: Fault['part'], reason: FaultReason, message: string): void =>
+    void faults.push({ part, reason, code: 'CNI_GATE_TLS_SECRET', message });
+  if (isEmpty(data)) fault('secret', 'empty', 'the Secret is empty');
+  if (faults.length > 0) return { faults };
+  const text = (key: keyof typeof secretKeys): string => data[secretKeys[key]] ?? '';
+  const attempt = <Part>(part: Fault['part'], keys: string[], read: () => Part): Part | undefined => {
+    if (part !== 'authority' && keys.every((value) => value === '')) return undefined;
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof CniGateError)) throw error;
+      const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
+      faults.push({ part, reason, code: error.code, message: `the ${part}: ${error.message}` });
+      return undefined;
+    }
+  };
+  const pair = (part: 'authority' | 'next', certificate: string, key: string): ReadAuthority | undefined =>
+    attempt(part, [certificate, key], () => readAuthority(certificate, key));
+  const authority = pair('authority', text('certificate'), text('key'));
+  const next = pair('next', text('nextCertificate'), text('nextKey'));
+  const retired = [text('previousCertificates'), text('previousUntil')] as const;
+  const previous = attempt('previous', [...retired], () => readPrevious(...retired));
+  if (authority && text('bundle') !== bundleOf({ authority, next, previous })) {
+    fault('bundle', 'inconsistent', `${secretKeys.bundle} does not contain the authorities of the Secret`);
+  }
+  return { authority, next, previous, faults };
+}
+
+/** The state in a reading that has no fault but those that a clock would find. */
+export function wholeState({ authority, next, previous, faults }: Reading): State | undefined {
+  return authority && faults.length === 0 ? { authority, next, previous } : undefined;
+}
+
+/** Whether nothing in the data of a Secret could be lost. */
+export function isEmpty(data: SecretData): boolean {
+  return Object.values(data).every((text) => text.trim() === '');
+}
+
+/** @throws CniGateError as {@link checkPair} does, and CNI_GATE_TLS_PAIR where it is no authority's certificate */
+export function readAuthority(certificate: string, key: string): ReadAuthority {
+  const [x509] = readCertificates(certificate);
+  // at a moment at which it is valid: only the pair is checked here
+  checkPair(certificate, key, x509.validFromDate);
+  const mismatch = (message: string): CniGateError => new CniGateError('CNI_GATE_TLS_PAIR', message);
+  if (!x509.ca || x509.publicKey.asymmetricKeyType !== 'ec') {
+    throw mismatch(
+      `expected the certificate of an authority with an EC key; ${inWords(x509.subject)} is none`,
+    );
+  }
+  const [block, ...more] = pemBlocks(certificate, 'The authority');
+  if (more.length > 0 || block?.label !== 'CERTIFICATE') {
+    throw mismatch(
+      `expected one certificate and nothing else, found ${more.length + 1} blocks: all of it would become part of the caBundle`,
+    );
+  }
+  return { certificate: x509.toString(), key, facts: certificateFacts(x509) };
+}
+
+/** The certificates of authorities in a PEM text; others in it are ignored. */
+export function readTrusted(pem: string): { certificate: string; facts: CertificateFacts }[] {
+  return readCertificates(pem)
+    .filter((x509) => x509.ca)
+    .map((x509) => ({ certificate: x509.toString(), facts: certificateFacts(x509) }));
+}
+
+function readPrevious(certificates: string, end: string): Previous {
+  const trusted = readTrusted(certificates);
+  const until = new Date(end);
+  if (trusted.length === 0 || Number.isNaN(until.getTime())) {
+    const message = `expected a certificate and the time until which it is trusted; the time is ${JSON.stringify(end)}`;
+    throw new CniGateError('CNI_GATE_TLS_SECRET', message);
+  }
+  return {
+    certificates: trusted.map(({ certificate }) => certificate),
+    facts: trusted.map(({ facts }) => facts),
+    until,
+  };
+}
+
+function certificateFacts(x509: X509Certificate): CertificateFacts {
+  return {
+    fingerprint: x509.fingerprint256,
+    subject: inWords(x509.subject),
+    issuer: inWords(x509.issuer),
+    notBefore: x509.validFromDate,
+    notAfter: x509.validToDate,
+  };
+}
+
+/** Node gives a name as lines; undefined for an empty one. */
+function inWords(name: string | undefined): string {
+  return (name ?? '').split('\n').join(', ');
+}
