@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -9,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const main = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
 const clock = fileURLToPath(new URL('./set-clock.ts', import.meta.url));
@@ -87,13 +90,20 @@ export class Replica {
     await set;
   }
 
-  /** The fingerprint of the certificate that it serves to a new connection. */
-  async fingerprint(): Promise<string> {
+  /** The certificate that it serves to a new connection. */
+  async served(): Promise<X509Certificate> {
     const socket = connect({ host: this.host, port, rejectUnauthorized: false });
     await once(socket, 'secureConnect');
-    const { fingerprint256 } = socket.getPeerCertificate();
+    const certificate = socket.getPeerX509Certificate();
     socket.destroy();
-    return fingerprint256;
+    assert.ok(certificate);
+    return certificate;
+  }
+
+  /** Waits until an authority signed what it serves. */
+  async servesBy(authority: { certificate: string }, seconds = 60): Promise<void> {
+    const { publicKey } = new X509Certificate(authority.certificate);
+    await eventually(async () => assert.ok((await this.served()).verify(publicKey)), seconds);
   }
 
   /** What the plain port answers. */
