@@ -1,6 +1,6 @@
 import { createAuthority } from './issue.ts';
 import type { Step } from './plan.ts';
-import { type Previous, type ReadAuthority, readAuthority, type State } from './state.ts';
+import { type Previous, readAuthority, type SigningAuthority, type State } from './state.ts';
 
 /** How authorities and serving certificates are issued. */
 export interface IssueOptions {
@@ -43,9 +43,9 @@ export function applyStep(step: Step, options: IssueOptions): State | undefined 
 /** The next authority signs from now on; the one that did keeps its certificate and loses its key. */
 function promote({ authority, next, previous }: State, options: IssueOptions): State {
   if (!next) throw new Error('there is no next authority');
+  const { key: _, ...trusted } = authority;
   const retired = {
-    certificates: [authority.certificate, ...(previous?.certificates ?? [])],
-    facts: [authority.facts, ...(previous?.facts ?? [])],
+    authorities: [trusted, ...(previous?.authorities ?? [])],
     until: previous?.until ?? options.now,
   };
   return { authority: next, previous: trustLonger(retired, options) };
@@ -61,12 +61,12 @@ const dayMs = 24 * 60 * 60_000;
  */
 function trustLonger(previous: Previous, { now, leafDays }: IssueOptions): Previous {
   const end = Math.max(now.getTime() + 2 * leafDays * dayMs, previous.until.getTime());
-  const last = Math.max(...previous.facts.map(({ notAfter }) => notAfter.getTime()));
+  const last = Math.max(...previous.authorities.map(({ notAfter }) => notAfter.getTime()));
   return { ...previous, until: new Date(Math.min(end, last)) };
 }
 
 /** @throws CniGateError CNI_GATE_USAGE where the days cannot be used */
-export function newAuthority(days: number, now: Date): ReadAuthority {
+export function newAuthority(days: number, now: Date): SigningAuthority {
   const { certificate, key } = createAuthority({ days, now });
   return readAuthority(certificate, key);
 }

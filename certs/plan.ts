@@ -76,8 +76,8 @@ export function faultsIn(reading: Reading | undefined, now: Date): Fault[] {
   const { authority, next } = reading;
   return [
     ...reading.faults,
-    ...(authority ? periodFaults('authority', authority.facts, now) : []),
-    ...(next ? periodFaults('next', next.facts, now) : []),
+    ...(authority ? periodFaults('authority', authority, now) : []),
+    ...(next ? periodFaults('next', next, now) : []),
   ];
 }
 
@@ -86,7 +86,7 @@ function dueStep(state: State, { now, trustedFor, overlap }: Observation): Step 
   const { authority, next, previous } = state;
   if (next && trustedFor !== undefined && trustedFor >= overlap) return { do: 'promote', state };
   if (previous && now > previous.until) return { do: 'drop', state };
-  if (!next && renewalDue(authority.facts, now)) return { do: 'begin', state };
+  if (!next && renewalDue(authority, now)) return { do: 'begin', state };
   return { do: 'none' };
 }
 
@@ -95,10 +95,10 @@ function repairStep(observation: Observation, { authority, next, previous }: Rea
   const { remembered, trust, now, waitedFor } = observation;
   const known =
     remembered && faultsIn({ ...remembered, faults: [] }, now).length === 0 ? remembered : undefined;
-  const nextSigns = next && inForce(next.facts, now) ? next : undefined;
-  if (authority && inForce(authority.facts, now)) {
+  const nextSigns = next && inForce(next, now) ? next : undefined;
+  if (authority && inForce(authority, now)) {
     const found: State = { authority, next: nextSigns, previous };
-    const same = known?.authority.facts.fingerprint === authority.facts.fingerprint;
+    const same = known?.authority.fingerprint === authority.fingerprint;
     if (known && (same || (!follows(known, found) && matchesTrust(known, trust)))) {
       return { do: 'restore', state: known };
     }
@@ -107,7 +107,7 @@ function repairStep(observation: Observation, { authority, next, previous }: Rea
   }
   const trusted = trustsAnybody(trust, now);
   if (known && (matchesTrust(known, trust) || !trusted)) return { do: 'restore', state: known };
-  const nextTrusted = nextSigns && trustedAnywhere(trust, nextSigns.facts.fingerprint);
+  const nextTrusted = nextSigns && trustedAnywhere(trust, nextSigns.fingerprint);
   if (trusted && !nextTrusted && waitedFor < patience) return { do: 'wait' };
   if (authority && mayBeKnown({ authority, next, previous }, observation)) return { do: 'wait' };
   if (authority && nextSigns) return { do: 'promote', state: { authority, next: nextSigns, previous } };
@@ -130,14 +130,14 @@ function isFirstStart({ reading, remembered, trust }: Observation): boolean {
  */
 function mayBeKnown(found: State, { remembered, trust, now, waitedFor }: Observation): boolean {
   if (remembered || waitedFor >= patience) return false;
-  const signs = trustedAnywhere(trust, found.authority.facts.fingerprint);
+  const signs = trustedAnywhere(trust, found.authority.fingerprint);
   return trustsAnybody(trust, now, trustedBy(found)) || (!signs && trustsAnybody(trust, now));
 }
 
 /** Whether a state can have come from an earlier one by the steps of a rotation. */
 function follows(earlier: State, { authority, previous }: State): boolean {
-  const before = earlier.authority.facts.fingerprint;
-  return [authority.facts, ...(previous?.facts ?? [])].some(({ fingerprint }) => fingerprint === before);
+  const before = earlier.authority.fingerprint;
+  return [authority, ...(previous?.authorities ?? [])].some(({ fingerprint }) => fingerprint === before);
 }
 
 function periodFaults(part: Fault['part'], period: Period, now: Date): Fault[] {
@@ -162,7 +162,7 @@ const missing: Fault = {
 };
 
 function rolledBack(found: State, remembered: State): Fault {
-  const [old, own] = [found, remembered].map(({ authority }) => authority.facts.fingerprint.slice(0, 11));
+  const [old, own] = [found, remembered].map(({ authority }) => authority.fingerprint.slice(0, 11));
   const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
   return { part: 'secret', reason: 'rolled-back', code: 'CNI_GATE_TLS_SECRET', message };
 }

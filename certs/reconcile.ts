@@ -114,7 +114,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, trust: ConfigurationsSnapshot, now: Date): Plan {
     const monotonicNow = this.#options.monotonicNow();
     const reading = secret && this.#readingOf(secret);
-    const next = reading?.next?.facts.fingerprint;
+    const next = reading?.next?.fingerprint;
     this.#trustedSince = measureTrust(this.#trustedSince, next, trust, monotonicNow);
     const plan = planStep({
       reading,
@@ -157,7 +157,7 @@ export class Reconciler {
   /** Remembers a state, and signs a new serving certificate where the state or the calendar asks for one. */
   #use({ authority, next, previous }: State, uid: string, now: Date): void {
     const { names, leafDays } = this.#options;
-    const { fingerprint, notAfter } = authority.facts;
+    const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
     // one that ends with its authority would only be replaced by one that ends at the same moment
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;

@@ -113,7 +113,7 @@ export class Report implements ReconcilerEvents {
       this.#metrics.bundleComplete.set({ configuration }, complete ? 1 : 0);
       if (complete) this.#over(configuration);
     }
-    this.#metrics.authorityExpiry.set(state.authority.facts.notAfter.getTime() / 1000);
+    this.#metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
     this.#metrics.authorities.set(trustedBy(state).size);
     this.#over('secret');
     this.#reportClock();

@@ -1,11 +1,12 @@
 import { clean } from '../webhook/lib/clean.ts';
 import { faultsIn } from './plan.ts';
 import type { SharedObjects } from './shared.ts';
-import { bundleOf, type CertificateFacts, readSecret } from './state.ts';
+import { bundleOf, readSecret, type TrustedAuthority } from './state.ts';
 import { bundleFault } from './trust.ts';
 
 /** An authority, as `certs show` prints it. */
-export interface ShownAuthority extends Omit<CertificateFacts, 'notBefore' | 'notAfter'> {
+export interface ShownAuthority {
+  fingerprint: string;
   notBefore: string;
   notAfter: string;
 }
@@ -52,10 +53,10 @@ export async function show(shared: SharedObjects): Promise<Shown> {
   return {
     secret: { present: secret !== undefined, labelled: secret?.labelled ?? false },
     phase: !authority ? 'none' : next ? 'waiting' : previous ? 'switched' : 'settled',
-    ...(authority && { authority: shown(authority.facts) }),
-    ...(next && { next: shown(next.facts) }),
+    ...(authority && { authority: shown(authority) }),
+    ...(next && { next: shown(next) }),
     ...(previous && {
-      previous: { authorities: previous.facts.map(shown), until: previous.until.toISOString() },
+      previous: { authorities: previous.authorities.map(shown), until: previous.until.toISOString() },
     }),
     configurations,
     faults: faultsIn(reading, shared.now()).map(({ code, reason, message }) => ({ code, reason, message })),
@@ -91,18 +92,12 @@ export function render(it: Shown, where: string): string {
   return lines.map((line) => `${clean(line)}\n`).join('');
 }
 
-function shown({ notBefore, notAfter, ...facts }: CertificateFacts): ShownAuthority {
-  return { ...facts, notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
+function shown({ fingerprint, notBefore, notAfter }: TrustedAuthority): ShownAuthority {
+  return { fingerprint, notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
 }
 
-function section(title: string, { subject, fingerprint, notBefore, notAfter }: ShownAuthority): string[] {
-  return [
-    '',
-    title,
-    row('subject', subject),
-    row('SHA-256', fingerprint),
-    row('valid', `${notBefore} to ${notAfter}`),
-  ];
+function section(title: string, { fingerprint, notBefore, notAfter }: ShownAuthority): string[] {
+  return ['', title, row('SHA-256', fingerprint), row('valid', `${notBefore} to ${notAfter}`)];
 }
 
 function row(title: string, text: string): string {

@@ -11,33 +11,29 @@ import type { Period } from './period.ts';
  */
 export interface State {
   /** Signs serving certificates. */
-  authority: ReadAuthority;
+  authority: SigningAuthority;
   /** Signs them next: its certificate is in the caBundles, and it signs only when every API server knows it. */
-  next?: ReadAuthority | undefined;
+  next?: SigningAuthority | undefined;
   /** Signed them before: the keys are gone, the certificates are trusted until what they signed has expired. */
   previous?: Previous | undefined;
 }
 
-/** An authority that can sign, whatever the time is. */
-export interface ReadAuthority extends Authority {
-  facts: CertificateFacts;
+/** An authority that is trusted. */
+export interface TrustedAuthority extends Period {
+  /** Its certificate, PEM. */
+  certificate: string;
+  /** SHA-256 of the certificate: 32 pairs of hexadecimal digits with colons between. */
+  fingerprint: string;
 }
+
+/** An authority whose key is there and belongs to its certificate, whether that is valid now or not. */
+export type SigningAuthority = TrustedAuthority & Authority;
 
 /** Authorities that no longer sign and are still trusted. */
 export interface Previous {
-  /** Their certificates, PEM. */
-  certificates: string[];
-  facts: CertificateFacts[];
+  authorities: TrustedAuthority[];
   /** When the last serving certificate that they can have signed has expired. */
   until: Date;
-}
-
-/** What identifies a certificate and when it is valid. */
-export interface CertificateFacts extends Period {
-  /** SHA-256: 32 pairs of hexadecimal digits with colons between. */
-  fingerprint: string;
-  subject: string;
-  issuer: string;
 }
 
 /** The labels of a metric, which are also in the documentation. */
@@ -63,7 +59,7 @@ export interface Fault {
 
 /** The parts of the Secret that can be used, and what is wrong with the others. */
 export interface Reading extends Omit<State, 'authority'> {
-  authority?: ReadAuthority | undefined;
+  authority?: SigningAuthority | undefined;
   faults: Fault[];
 }
 
@@ -91,16 +87,13 @@ export const secretType = 'kubernetes.io/tls';
  * What clients have to trust, the authority that signs now first: the text of `ca.crt` and of each `caBundle`
  * before it becomes base64.
  */
-export function bundleOf({ authority, next, previous }: State): string {
-  return [authority.certificate, next?.certificate, ...(previous?.certificates ?? [])]
-    .filter((certificate) => certificate !== undefined)
-    .map((certificate) => `${certificate.trimEnd()}\n`)
-    .join('');
+export function bundleOf(state: State): string {
+  return textOf(trustedIn(state));
 }
 
-/** The facts of every authority of a state, the one that signs first. */
-export function factsOf({ authority, next, previous }: State): CertificateFacts[] {
-  return [authority.facts, ...(next ? [next.facts] : []), ...(previous?.facts ?? [])];
+/** Every authority of a state, the one that signs now first. */
+export function trustedIn({ authority, next, previous }: State): TrustedAuthority[] {
+  return [authority, ...(next ? [next] : []), ...(previous?.authorities ?? [])];
 }
 
 /** The data of the Secret for a state. Other keys have to go. */
@@ -112,7 +105,7 @@ export function secretData(state: State): SecretData {
     [secretKeys.bundle]: bundleOf(state),
     ...(next && { [secretKeys.nextCertificate]: next.certificate, [secretKeys.nextKey]: next.key }),
     ...(previous && {
-      [secretKeys.previousCertificates]: previous.certificates.join(''),
+      [secretKeys.previousCertificates]: textOf(previous.authorities),
       [secretKeys.previousUntil]: previous.until.toISOString(),
     }),
   };
@@ -140,7 +133,7 @@ export function readSecret(data: SecretData): Reading {
       return undefined;
     }
   };
-  const pair = (part: 'authority' | 'next', certificate: string, key: string): ReadAuthority | undefined =>
+  const pair = (part: 'authority' | 'next', certificate: string, key: string): SigningAuthority | undefined =>
     attempt(part, [certificate, key], () => readAuthority(certificate, key));
   const authority = pair('authority', text('certificate'), text('key'));
   const next = pair('next', text('nextCertificate'), text('nextKey'));
@@ -163,15 +156,13 @@ export function isEmpty(data: SecretData): boolean {
 }
 
 /** @throws CniGateError as {@link checkPair} does, and CNI_GATE_TLS_PAIR where it is no authority's certificate */
-export function readAuthority(certificate: string, key: string): ReadAuthority {
+export function readAuthority(certificate: string, key: string): SigningAuthority {
   const [x509] = readCertificates(certificate);
   // at a moment at which it is valid: only the pair is checked here
   checkPair(certificate, key, x509.validFromDate);
   const mismatch = (message: string): CniGateError => new CniGateError('CNI_GATE_TLS_PAIR', message);
   if (!x509.ca || x509.publicKey.asymmetricKeyType !== 'ec') {
-    throw mismatch(
-      `expected the certificate of an authority with an EC key; ${inWords(x509.subject)} is none`,
-    );
+    throw mismatch(`expected the certificate of an authority with an EC key; ${x509.subject} is none`);
   }
   const [block, ...more] = pemBlocks(certificate, 'The authority');
   if (more.length > 0 || block?.label !== 'CERTIFICATE') {
@@ -179,41 +170,35 @@ export function readAuthority(certificate: string, key: string): ReadAuthority {
       `expected one certificate and nothing else, found ${more.length + 1} blocks: all of it would become part of the caBundle`,
     );
   }
-  return { certificate: x509.toString(), key, facts: certificateFacts(x509) };
+  return { ...trusted(x509), key };
 }
 
 /** The certificates of authorities in a PEM text; others in it are ignored. */
-export function readTrusted(pem: string): { certificate: string; facts: CertificateFacts }[] {
+export function readTrusted(pem: string): TrustedAuthority[] {
   return readCertificates(pem)
     .filter((x509) => x509.ca)
-    .map((x509) => ({ certificate: x509.toString(), facts: certificateFacts(x509) }));
+    .map(trusted);
 }
 
 function readPrevious(certificates: string, end: string): Previous {
-  const trusted = readTrusted(certificates);
+  const authorities = readTrusted(certificates);
   const until = new Date(end);
-  if (trusted.length === 0 || Number.isNaN(until.getTime())) {
+  if (authorities.length === 0 || Number.isNaN(until.getTime())) {
     const message = `expected a certificate and the time until which it is trusted; the time is ${JSON.stringify(end)}`;
     throw new CniGateError('CNI_GATE_TLS_SECRET', message);
   }
-  return {
-    certificates: trusted.map(({ certificate }) => certificate),
-    facts: trusted.map(({ facts }) => facts),
-    until,
-  };
+  return { authorities, until };
 }
 
-function certificateFacts(x509: X509Certificate): CertificateFacts {
+function trusted(x509: X509Certificate): TrustedAuthority {
   return {
+    certificate: x509.toString(),
     fingerprint: x509.fingerprint256,
-    subject: inWords(x509.subject),
-    issuer: inWords(x509.issuer),
     notBefore: x509.validFromDate,
     notAfter: x509.validToDate,
   };
 }
 
-/** Node gives a name as lines; undefined for an empty one. */
-function inWords(name: string | undefined): string {
-  return (name ?? '').split('\n').join(', ');
+function textOf(authorities: TrustedAuthority[]): string {
+  return authorities.map(({ certificate }) => certificate).join('');
 }

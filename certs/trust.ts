@@ -1,5 +1,5 @@
 import { inForce } from './period.ts';
-import { type CertificateFacts, type FaultReason, factsOf, readTrusted, type State } from './state.ts';
+import { type FaultReason, readTrusted, type State, type TrustedAuthority, trustedIn } from './state.ts';
 
 /** What one webhook configuration trusts. */
 export interface ConfigurationTrust {
@@ -21,12 +21,12 @@ export interface TrustObservation {
 
 /** The fingerprints in a caBundle; empty where there is none or it cannot be read. */
 export function fingerprintsIn(bundle: string | undefined): Set<string> {
-  return new Set(trustedIn(bundle).map(({ fingerprint }) => fingerprint));
+  return new Set(readBundle(bundle).map(({ fingerprint }) => fingerprint));
 }
 
 /** The fingerprints of all authorities of a state. */
 export function trustedBy(state: State): Set<string> {
-  return new Set(factsOf(state).map(({ fingerprint }) => fingerprint));
+  return new Set(trustedIn(state).map(({ fingerprint }) => fingerprint));
 }
 
 /** What is wrong with a caBundle that should contain exactly `expected`, or undefined where nothing is. */
@@ -50,7 +50,7 @@ export function trustedAnywhere({ configurations }: TrustObservation, fingerprin
 export function matchesTrust(state: State, trust: TrustObservation): boolean {
   const known = trustedBy(state);
   return (
-    trustedAnywhere(trust, state.authority.facts.fingerprint) &&
+    trustedAnywhere(trust, state.authority.fingerprint) &&
     bundlesOf(trust.configurations).every((bundle) => fingerprintsIn(bundle).isSubsetOf(known))
   );
 }
@@ -66,8 +66,8 @@ export function trustsAnybody(
   ignored: ReadonlySet<string> = new Set(),
 ): boolean {
   return bundlesOf(configurations)
-    .flatMap(trustedIn)
-    .some((facts) => inForce(facts, now) && !ignored.has(facts.fingerprint));
+    .flatMap(readBundle)
+    .some((authority) => inForce(authority, now) && !ignored.has(authority.fingerprint));
 }
 
 /** Since when one replica has observed an authority in every caBundle, without interruption. */
@@ -103,9 +103,9 @@ export function measureTrust(
   return { fingerprint, versions, since: same ? before.since : monotonicNow };
 }
 
-function trustedIn(bundle: string | undefined): CertificateFacts[] {
+function readBundle(bundle: string | undefined): TrustedAuthority[] {
   try {
-    return readTrusted(bundle ?? '').map(({ facts }) => facts);
+    return readTrusted(bundle ?? '');
   } catch {
     return [];
   }

@@ -48,9 +48,9 @@ async function counted(name: string, labels: Record<string, string>): Promise<nu
 /** Waits until the Secret is whole and every webhook of ours trusts its authority. */
 async function whole(): Promise<State> {
   const state = (await installation.until(
-    ({ authority, faults }) => authority && faults.length === 0 && authority.facts.notAfter > new Date(),
+    ({ authority, faults }) => authority && faults.length === 0 && authority.notAfter > new Date(),
   )) as State;
-  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.facts.fingerprint));
+  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.fingerprint));
   return state;
 }
 
@@ -136,11 +136,7 @@ for (const { name, reason, damage } of faults) {
       await installation.setData(damage(await installation.data()), labelled);
       const told = await Promise.any([one, other].map((it, at) => it.logged(/repaired: /, lines[at])));
       const after = await whole();
-      assert.equal(
-        after.authority.facts.fingerprint,
-        before.authority.facts.fingerprint,
-        'the authority is kept',
-      );
+      assert.equal(after.authority.fingerprint, before.authority.fingerprint, 'the authority is kept');
       assert.match(String(told.code), /^CNI_GATE_TLS_/);
       assert.ok(
         (await counted(repairs, { object: 'secret', reason })) > count,
@@ -159,7 +155,7 @@ test('a Secret that was deleted is written back from what the replicas know', as
   const load = beginLoad(t, cluster, rate);
   await cluster.api.delete(secretPath);
   const after = await whole();
-  assert.equal(after.authority.facts.fingerprint, before.authority.facts.fingerprint);
+  assert.equal(after.authority.fingerprint, before.authority.fingerprint);
   assert.equal((await one.served()).fingerprint256, served.fingerprint256);
   await load.more(100);
   assert.deepEqual((await load.end()).failures, []);
@@ -183,7 +179,7 @@ for (const [name, reason, bundle] of [
       clientConfig.caBundle = bundle == null ? null : Buffer.from(bundle).toString('base64');
     }
     await cluster.api.patch(configurationPath, { webhooks: found.webhooks });
-    await installation.untilBundles((seen) => fingerprintsIn(seen).has(authority.facts.fingerprint), 10);
+    await installation.untilBundles((seen) => fingerprintsIn(seen).has(authority.fingerprint), 10);
     await eventually(async () => assert.ok((await counted(repairs, labels)) > count));
     await eventually(() => admitted(t));
   });
@@ -286,7 +282,7 @@ test('without the right to watch, a new authority is found by the clock, within 
   const { status, stderr } = cniGate(['certs', 'rotate', '--kubeconfig', cluster.admin.kubeconfig]);
   assert.equal(status, 0, stderr);
   const { authority = assert.fail() } = await installation.until(
-    (found) => found.authority?.facts.fingerprint !== before.authority.facts.fingerprint,
+    (found) => found.authority?.fingerprint !== before.authority.fingerprint,
   );
   await deaf.servesBy(authority, 60);
   assert.equal(await deaf.end(), 0);

@@ -46,7 +46,7 @@ test('two replicas that start at once agree on one authority, and every webhook 
   await Promise.all([one.serving(), other.serving()]);
   const state = await installation.until(({ authority, faults }) => authority && faults.length === 0);
   await allServe(state);
-  const authority = state.authority?.facts.fingerprint ?? '';
+  const authority = state.authority?.fingerprint ?? '';
   await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(authority));
   const made = await Promise.all(
     [one, other].map((replica) => replica.metric('cni_gate_certificate_steps_total', { step: 'create' })),
@@ -74,10 +74,10 @@ test('the authority, and with it every serving certificate, is rotated under loa
 
   certs('rotate');
   const promoted = await installation.until(({ authority }) => {
-    return authority?.facts.fingerprint !== before.authority?.facts.fingerprint;
+    return authority?.fingerprint !== before.authority?.fingerprint;
   });
   assert.ok(
-    promoted.previous?.facts.some(({ fingerprint }) => fingerprint === before.authority?.facts.fingerprint),
+    promoted.previous?.authorities.some(({ fingerprint }) => fingerprint === before.authority?.fingerprint),
   );
   // versions of one etcd are in the order of the writes, whatever they are of
   const { metadata: secret } = await installation.secret();
@@ -89,7 +89,7 @@ test('the authority, and with it every serving certificate, is rotated under loa
   await allServe(promoted);
 
   certs('rotate', '--finish');
-  const old = before.authority?.facts.fingerprint ?? '';
+  const old = before.authority?.fingerprint ?? '';
   await installation.untilBundles((bundle) => bundle !== '' && !fingerprintsIn(bundle).has(old));
   assertHarmless(t, await load.end());
 });
@@ -100,20 +100,16 @@ test('by the calendar: an authority at two thirds of its life, then the end of t
   // it begins five minutes before it is created: of eight minutes two thirds are over twenty seconds later
   const brief = newAuthority(180 / 86_400, new Date());
   await installation.setData(secretData({ ...before, next: brief }));
-  const short = await installation.until(
-    ({ authority }) => authority?.facts.fingerprint === brief.facts.fingerprint,
-  );
+  const short = await installation.until(({ authority }) => authority?.fingerprint === brief.fingerprint);
   await allServe(short);
-  const next = await installation.until(
-    ({ authority }) => authority?.facts.fingerprint !== brief.facts.fingerprint,
-  );
+  const next = await installation.until(({ authority }) => authority?.fingerprint !== brief.fingerprint);
   await allServe(next);
 
   assert.ok(next.previous, 'what was signed before is still trusted');
   const previous = { ...next.previous, until: new Date(Date.now() + 5_000) };
   await installation.setData(secretData({ ...(next as State), previous }));
   await installation.untilBundles((bundle) => {
-    const own = new Set([next.authority?.facts.fingerprint]);
+    const own = new Set([next.authority?.fingerprint]);
     return fingerprintsIn(bundle).symmetricDifference(own).size === 0;
   });
   assertHarmless(t, await load.end());

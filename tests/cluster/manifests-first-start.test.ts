@@ -32,7 +32,7 @@ test('a first start with managed certificates logs nothing at warn or above', as
   });
   await sleep(settle);
   assert.deepEqual(replicas.map(warnings), [[], []]);
-  assert.equal(logged(/^certificates: made a new authority$/).length, 1);
+  assert.equal(logged(/^certificates: created a new authority$/).length, 1);
   assert.equal(logged(/^the caBundle of \w+\/cni-gate was filled in$/).length, 2);
 });
 

@@ -202,8 +202,7 @@ export class Simulation {
     const trusted = fingerprintsIn(bundleOf(state));
     for (const { bundle } of configurations.values())
       assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
-    for (const { serving } of this.replicas)
-      assert.equal(serving?.signedBy, state.authority.facts.fingerprint);
+    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, state.authority.fingerprint);
     assert.equal(this.#excused, false, 'repaired within the time that it may take');
   }
 

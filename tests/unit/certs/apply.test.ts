@@ -27,7 +27,7 @@ test('a second rotation that follows at once keeps both earlier authorities trus
   const third = rotated(second, later(2));
   const certificates = [third, second, first].map(({ authority }) => authority.certificate);
   assert.equal(bundleOf(third), certificates.join(''));
-  const fingerprints = [third, second, first].map(({ authority }) => authority.facts.fingerprint);
+  const fingerprints = [third, second, first].map(({ authority }) => authority.fingerprint);
   assert.deepEqual(trustedBy(third), new Set(fingerprints), 'and is known to be');
   assert.deepEqual(readSecret(secretData(third)).previous, third.previous, 'also by who reads the Secret');
 });
@@ -48,7 +48,7 @@ test('retired authorities are trusted for two lives of a serving certificate, th
 test('nobody is trusted beyond the end of the authority that signed', () => {
   const first = done({ do: 'create' }, { authorityDays: 10 });
   const second = rotated(first, later(8));
-  assert.deepEqual(second.previous?.until, first.authority.facts.notAfter);
+  assert.deepEqual(second.previous?.until, first.authority.notAfter);
 });
 
 test('a state that is written back trusts its retired authorities anew: somebody may have signed by an older copy', () => {

@@ -61,7 +61,10 @@ suite('by the calendar', () => {
     assert.equal(promote.do, 'promote');
     const promoted = done(promote, { now: later(day) });
     assert.equal(promoted.authority.certificate, begun.next?.certificate);
-    assert.deepEqual(promoted.previous?.certificates, [first.authority.certificate]);
+    assert.deepEqual(
+      promoted.previous?.authorities.map(({ certificate }) => certificate),
+      [first.authority.certificate],
+    );
     assert.ok(
       !JSON.stringify(secretData(promoted)).includes(JSON.stringify(first.authority.key).slice(1, -1)),
     );

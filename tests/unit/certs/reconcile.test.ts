@@ -195,7 +195,7 @@ test('the serving certificate is for the names, and is renewed at two thirds of 
 });
 
 test('a serving certificate that ends with its authority is not renewed again and again', async () => {
-  const until = (state.authority.facts.notAfter.getTime() - world.now().getTime()) / day;
+  const until = (state.authority.notAfter.getTime() - world.now().getTime()) / day;
   // the next authority, which is due, is never trusted long enough
   patching(() => {
     throw new Conflict();
@@ -203,7 +203,7 @@ test('a serving certificate that ends with its authority is not renewed again an
   world.monotonicNow += (until - 3) * day;
   await reconciler.reconcile();
   const last = serving;
-  assert.deepEqual(last?.notAfter, state.authority.facts.notAfter);
+  assert.deepEqual(last?.notAfter, state.authority.notAfter);
   world.monotonicNow += 2.9 * day;
   await reconciler.reconcile();
   assert.equal(serving, last);
@@ -230,7 +230,7 @@ test('when the authority changes, so does the serving certificate', async () => 
   assert.ok(promoted);
   world.setSecret(secretData(promoted));
   await reconciler.reconcile();
-  assert.equal(serving?.signedBy, promoted.authority.facts.fingerprint);
+  assert.equal(serving?.signedBy, promoted.authority.fingerprint);
 });
 
 test('memory counts only while the serving certificate that goes with it is valid', async () => {

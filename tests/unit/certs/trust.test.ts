@@ -13,7 +13,7 @@ const observed = (bundle: string | undefined, version = '1', complete = true): T
 });
 
 test('the time of trust counts from the first observation where everybody trusts, to the next where somebody does not', () => {
-  const { fingerprint } = state.authority.facts;
+  const { fingerprint } = state.authority;
   const bundle = state.authority.certificate;
   const first = measureTrust(undefined, fingerprint, observed(bundle), 100);
   assert.equal(first?.since, 100);
@@ -24,17 +24,17 @@ test('the time of trust counts from the first observation where everybody trusts
 });
 
 test('it begins anew for another authority, for a configuration that was changed, and where one could not be read', () => {
-  const { fingerprint } = state.authority.facts;
+  const { fingerprint } = state.authority;
   const bundle = state.authority.certificate + other.authority.certificate;
   const first = measureTrust(undefined, fingerprint, observed(bundle), 100);
-  assert.equal(measureTrust(first, other.authority.facts.fingerprint, observed(bundle), 200)?.since, 200);
+  assert.equal(measureTrust(first, other.authority.fingerprint, observed(bundle), 200)?.since, 200);
   assert.equal(measureTrust(first, fingerprint, observed(bundle, '2'), 200)?.since, 200);
   assert.equal(measureTrust(first, fingerprint, observed(bundle, '1', false), 200), undefined);
 });
 
 test('where no configuration exists there is nobody to be trusted by', () => {
   const none = { configurations: [], complete: true };
-  assert.equal(measureTrust(undefined, state.authority.facts.fingerprint, none, 5)?.since, 5);
+  assert.equal(measureTrust(undefined, state.authority.fingerprint, none, 5)?.since, 5);
 });
 
 test('what is wrong with a caBundle has a name; the order in it is nobody’s concern', () => {
