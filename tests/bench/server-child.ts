@@ -1,8 +1,7 @@
 /** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
 import { createServer } from 'node:https';
 import { pino } from 'pino';
-import { createAuthority } from '../../certs/issue.ts';
-import { issueServing } from '../../certs/issue.ts';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/issue.ts';
+import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
 import { buildApp } from '../../../webhook/server/app.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
-import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 
 const hour = 3_600_000;
 const silent = { onReload: () => {}, onError: () => {} };
