@@ -38,7 +38,7 @@ const longestRow = 20;
  * The serving certificate that this replica signs with the authority that all replicas share in a Secret of the
  * cluster. It waits for a cluster that does not answer yet.
  *
- * @throws the reason of the signal, where the server is told to stop first
+ * @throws the reason of the signal, where the server has to stop first
  */
 export async function managedCertificate(
   options: ManagedOptions,

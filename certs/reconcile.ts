@@ -86,8 +86,8 @@ export class Reconciler {
    */
   async reconcile(): Promise<'again' | 'wait' | 'done'> {
     const { shared, events } = this.#options;
-    // The configurations come first: a change of the Secret that was made before they were read is then seen, so no
-    // bundle is put back to what an older Secret said.
+    // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
+    // no bundle goes back to what an older Secret said.
     const trust = await shared.configurations();
     events.observed(trust);
     // The time comes before the Secret: see trustLonger. What is signed by its authority counts from here.

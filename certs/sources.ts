@@ -22,7 +22,7 @@ export interface CertificateSource {
   close(): void | Promise<void>;
 }
 
-/** Who is told of a new certificate. */
+/** Listeners for a new certificate, and for one that cannot be used. */
 export interface CertificateEvents {
   onReload: (pair: CertificatePair) => void;
   onError: (error: unknown) => void;
@@ -39,7 +39,7 @@ export interface Log {
 export interface CertificateInside {
   registry: Registry;
   log: Log;
-  /** Aborted when the server is told to stop before it has a certificate. */
+  /** Aborted when the server has to stop before it has a certificate. */
   signal: AbortSignal;
   /** Takes over who says why there is no certificate yet. */
   waitingFor(why: () => string | undefined): void;

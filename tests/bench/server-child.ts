@@ -6,8 +6,8 @@ import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
 
 const now = new Date();
-const authority = await createAuthority({ commonName: 'bench', days: 1, now });
-const pair = await issueServing(authority, { names: ['localhost'], days: 1, now });
+const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 /** The least that any admission server has to do: read the body, parse it, answer. */
 function bare(): Promise<number> {

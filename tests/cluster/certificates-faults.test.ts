@@ -54,7 +54,7 @@ async function whole(): Promise<State> {
   return state;
 }
 
-test("a Secret that is somebody else's is left as it is, and told; once it is away the replicas serve", async (t) => {
+test('a Secret of somebody else stays unchanged and is logged; once it is deleted the replicas serve', async (t) => {
   await Promise.all([one.end(), other.end()]);
   const foreign = {
     apiVersion: 'v1',
@@ -134,10 +134,10 @@ for (const { name, reason, damage } of faults) {
       ];
       const load = beginLoad(t, cluster, rate);
       await installation.setData(damage(await installation.data()), labelled);
-      const told = await Promise.any([one, other].map((it, at) => it.logged(/repaired: /, lines[at])));
+      const reported = await Promise.any([one, other].map((it, at) => it.logged(/repaired: /, lines[at])));
       const after = await whole();
       assert.equal(after.authority.fingerprint, before.authority.fingerprint, 'the authority is kept');
-      assert.match(String(told.code), /^CNI_GATE_TLS_/);
+      assert.match(String(reported.code), /^CNI_GATE_TLS_/);
       assert.ok(
         (await counted(repairs, { object: 'secret', reason })) > count,
         `a repair of reason ${reason}`,
@@ -185,7 +185,7 @@ for (const [name, reason, bundle] of [
   });
 }
 
-test('a webhook configuration that is away is told once; when it comes back it is trusted at once', async (t) => {
+test('a webhook configuration that is deleted is logged once; its caBundle is written when it is back', async (t) => {
   const found = await cluster.api.get<{ metadata: object; webhooks: object[] }>(configurationPath);
   const lines = one.lines.length;
   await cluster.api.delete(configurationPath);
@@ -206,7 +206,7 @@ test('a webhook configuration that is away is told once; when it comes back it i
 });
 
 for (const days of [30, -30]) {
-  test(`a clock that is set by ${days} days is told, and nothing that the API server would refuse is made by it`, async (t) => {
+  test(`a clock that is ${days} days wrong is logged, and certificates are still issued by the API server's clock`, async (t) => {
     await whole();
     const lines = one.lines.length;
     const load = beginLoad(t, cluster, rate);
@@ -229,7 +229,7 @@ for (const days of [30, -30]) {
   });
 }
 
-test('thirty days that passed while nobody ran: what has expired is made again', async (t) => {
+test('an authority that expired while no replica ran is replaced', async (t) => {
   await Promise.all([one.end(), other.end()]);
   await installation.setData(made(30.5));
   [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
@@ -239,7 +239,7 @@ test('thirty days that passed while nobody ran: what has expired is made again',
   assert.ok((await counted(repairs, { object: 'secret', reason: 'expired' })) > 0);
 });
 
-test('an API server that is away at the start is waited for', async (t) => {
+test('a replica waits for an API server that is down at its start', async (t) => {
   await Promise.all([one.end(), other.end()]);
   await cluster.components['kube-apiserver'].stop();
   [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
@@ -256,7 +256,7 @@ test('an API server that is away at the start is waited for', async (t) => {
   await eventually(() => admitted(t));
 });
 
-test('a replica that is told to stop while it still waits ends at once and well', async () => {
+test('a replica that gets SIGTERM while it still waits ends at once, with exit code 0', async () => {
   await cluster.components['kube-apiserver'].stop();
   const late = installation.replica('10.254.1.3');
   await late.logged(/CNI_GATE_CLUSTER_UNREACHABLE/);
@@ -288,7 +288,7 @@ test('without the right to watch, a new authority is found by the clock, within 
   assert.equal(await deaf.end(), 0);
 });
 
-test('rights that are missing are named', async () => {
+test('missing rights are named', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
   const nobody = await cluster.serviceAccount(namespace, 'nobody');
   const { status, stderr } = cniGate(['certs', 'show', '--kubeconfig', nobody.kubeconfig]);

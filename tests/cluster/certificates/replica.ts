@@ -43,11 +43,11 @@ export class Replica {
     if (this.#child.stdout) {
       createInterface(this.#child.stdout).on('line', (line) => {
         this.lines.push(JSON.parse(line));
-        for (const look of this.#waiting) look();
+        for (const check of this.#waiting) check();
       });
     }
     this.#child.on('close', () => {
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
   }
 
@@ -63,19 +63,19 @@ export class Replica {
       const log = this.lines.slice(from).map((line) => JSON.stringify(line));
       reject(new Error(`${what} was not logged by ${this.host}: ${why}\n${log.join('\n')}\n${this.#errors}`));
     };
-    const look = (): void => {
+    const check = (): void => {
       const line = this.lines.slice(from).find(({ msg }) => what.test(String(msg)));
       if (line) resolve(line);
       else if (this.#child.exitCode !== null || this.#child.signalCode !== null) fail('the process ended');
     };
     const timer = setTimeout(() => fail(`not in ${seconds} s`), seconds * 1000);
-    this.#waiting.add(look);
-    look();
+    this.#waiting.add(check);
+    check();
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#waiting.delete(look);
+      this.#waiting.delete(check);
     }
   }
 

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 export type Settings = Pick<ReconcilerOptions, 'overlap' | 'authorityDays' | 'leafDays' | 'names'>;
 
-/** A replica that stops before each request that it makes, until it is told to go on. */
+/** A replica that stops before each request that it makes, until the test lets it go on. */
 export class Replica {
   /** What it serves. */
   serving: Leaf | undefined;

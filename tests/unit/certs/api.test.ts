@@ -101,7 +101,7 @@ const webhooks = [
 ];
 const configuration = { metadata: { uid: 'a', resourceVersion: '7', generation: 3 }, webhooks };
 
-test('of a configuration only the webhooks are seen that call our Service, by its namespace and its name', async (t) => {
+test('a configuration is read with those of its webhooks that call our Service, by namespace and name', async (t) => {
   const { shared } = await answering(t, [200, configuration]);
   const { configurations, complete } = await shared.configurations();
   assert.deepEqual(configurations, [
@@ -116,14 +116,14 @@ test('of a configuration only the webhooks are seen that call our Service, by it
   assert.ok(complete);
 });
 
-test('one that has none of them is told, as one that calls nobody', async (t) => {
+test('a configuration without such a webhook is absent', async (t) => {
   const { shared } = await answering(t, [200, { ...configuration, webhooks: webhooks.slice(1, 4) }]);
   const { configurations, complete, absent } = await shared.configurations();
   assert.deepEqual([configurations, complete], [[], true]);
   assert.match(absent.get('mutating/cni-gate') ?? '', /no webhook that calls the Service cni-gate\/cni-gate/);
 });
 
-test('one that cannot be read is not taken for one that trusts', async (t) => {
+test('a configuration that cannot be read makes the snapshot incomplete', async (t) => {
   const { shared } = await answering(t, [500, status(500, 'InternalError', 'no')]);
   const { complete, failed } = await shared.configurations();
   assert.deepEqual([complete, [...failed.keys()]], [false, ['mutating/cni-gate']]);

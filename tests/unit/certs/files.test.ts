@@ -14,7 +14,7 @@ function issue(t: TestContext): { folder: string; run: (...more: string[]) => Re
   return { folder, run: (...more) => cniGate(['certs', 'issue', '--out', folder, ...more]) };
 }
 
-test('an authority and a certificate are made into files, and the authority is used again', (t) => {
+test('an authority and a certificate are issued into files, and the authority is used again', (t) => {
   const { folder, run } = issue(t);
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const { status, stdout } = run('--tls-days', '3');
@@ -45,7 +45,7 @@ test('half an authority is not replaced', (t) => {
   assert.match(stderr, /ca\.crt is there without its key.*CNI_GATE_TLS_UNREADABLE/);
 });
 
-test('a folder that cannot be made is told', () => {
+test('a folder that cannot be created is an error', () => {
   const { status, stderr } = cniGate(['certs', 'issue', '--out', '/dev/null/pki']);
   assert.equal(status, 2);
   assert.match(stderr, /cannot use \/dev\/null\/pki: ENOTDIR \(CNI_GATE_TLS_UNREADABLE\)/);

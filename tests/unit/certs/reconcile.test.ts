@@ -15,14 +15,14 @@ let state: State;
 let world: World;
 let reconciler: Reconciler;
 /** What the reconciler reported. */
-let told: string[];
+let reported: string[];
 /** What it serves. */
 let serving: Leaf | undefined;
 /** What stands in for a request to the cluster. */
 let instead: Partial<SharedObjects>;
 
 beforeEach(async () => {
-  [world, told, instead, serving] = [new World(), [], {}, undefined];
+  [world, reported, instead, serving] = [new World(), [], {}, undefined];
   const made = applyStep({ do: 'create' }, { ...options, now: world.now() });
   assert.ok(made);
   state = made;
@@ -35,19 +35,19 @@ beforeEach(async () => {
     monotonicNow: () => world.monotonicNow,
     overlap: 1000,
     events: {
-      wrote: (step) => told.push(step),
-      waiting: () => told.push('waiting'),
-      repaired: (name, reason) => told.push(`${name} ${reason}`),
+      wrote: (step) => reported.push(step),
+      waiting: () => reported.push('waiting'),
+      repaired: (name, reason) => reported.push(`${name} ${reason}`),
       current: (_state, leaf) => {
         serving = leaf;
-        told.push('state');
+        reported.push('state');
       },
       observed: () => {},
-      failed: (about, { code }) => told.push(`${about} ${code}`),
+      failed: (about, { code }) => reported.push(`${about} ${code}`),
     },
   });
   assert.equal(await reconciler.reconcile(), 'done');
-  assert.deepEqual(told.splice(0), ['state']);
+  assert.deepEqual(reported.splice(0), ['state']);
 });
 
 /** Whether each configuration trusts what the state says. */
@@ -69,7 +69,7 @@ test('every wrong caBundle is repaired, and read again', async () => {
   world.setBundle(one, undefined);
   world.setBundle(other, 'garbage');
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told, [`${one} empty`, `${other} unreadable`, 'state']);
+  assert.deepEqual(reported, [`${one} empty`, `${other} unreadable`, 'state']);
   assert.deepEqual(whole(), [true, true]);
   assert.equal(await reconciler.reconcile(), 'done');
 });
@@ -99,33 +99,33 @@ test('a second webhook of ours counts as much as the first', async () => {
   assert.deepEqual(patched, [[0, 3]]);
 });
 
-test('a configuration that may not be patched is told of, and does not keep the other from it', async () => {
+test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
   for (const name of [one, other]) world.setBundle(name, undefined);
   patching(({ name }) => {
     if (name === one) throw new CniGateError('CNI_GATE_CA_BUNDLE', 'forbidden');
   });
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told, [`${one} CNI_GATE_CA_BUNDLE`, `${other} empty`, 'state']);
+  assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, `${other} empty`, 'state']);
   assert.deepEqual(whole(), [false, true]);
-  told.splice(0);
+  reported.splice(0);
   assert.equal(await reconciler.reconcile(), 'done', 'it waits for its time, as after any failure');
-  assert.deepEqual(told, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
+  assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
 });
 
-test('one that was changed by somebody meanwhile is looked at again at once, and nobody is told', async () => {
+test('a configuration that somebody changed meanwhile is read again at once, without a report', async () => {
   world.setBundle(one, undefined);
   patching(() => {
     throw new Conflict();
   });
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told, ['state']);
+  assert.deepEqual(reported, ['state']);
 });
 
 test("while the Secret is somebody else's, what is served stays trusted", async () => {
   world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
   world.setBundle(one, undefined);
   await assert.rejects(reconciler.reconcile(), { code: 'CNI_GATE_TLS_SECRET_FOREIGN' });
-  assert.deepEqual(told, [`${one} empty`]);
+  assert.deepEqual(reported, [`${one} empty`]);
   assert.deepEqual(whole(), [true, true]);
   assert.deepEqual(world.secret?.data, { password: 'x' });
 });
@@ -139,11 +139,11 @@ test('while it waits for another replica it puts nothing into a caBundle; after 
     world.monotonicNow += passed;
     assert.equal(await reconciler.reconcile(), 'wait');
   }
-  assert.deepEqual(told.splice(0), ['waiting', 'waiting']);
+  assert.deepEqual(reported.splice(0), ['waiting', 'waiting']);
   assert.deepEqual(whole(), [false, false]);
   world.monotonicNow += 1;
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told, ['restore', `${one} foreign`, `${other} foreign`, 'state']);
+  assert.deepEqual(reported, ['restore', `${one} foreign`, `${other} foreign`, 'state']);
   assert.deepEqual(whole(), [true, true]);
 });
 
@@ -169,7 +169,7 @@ test('what another replica does between the two reads is not undone', async () =
     },
   };
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told, ['state']);
+  assert.deepEqual(reported, ['state']);
   for (const { bundle } of world.configurations.values()) assert.equal(bundle, bundleOf(begun));
 });
 
@@ -179,7 +179,7 @@ const day = 86_400_000;
 async function validAfter(days: number): Promise<number> {
   world.monotonicNow += days * day;
   const result = await reconciler.reconcile();
-  assert.equal(result, 'done', told.join());
+  assert.equal(result, 'done', reported.join());
   return ((serving?.notAfter.getTime() ?? 0) - world.now().getTime()) / day;
 }
 
@@ -241,5 +241,5 @@ test('memory counts only while the serving certificate that goes with it is vali
   assert.equal(await reconciler.reconcile(), 'wait', 'another replica may know better');
   world.monotonicNow -= 1;
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(told.splice(0), ['waiting', 'restore', 'state']);
+  assert.deepEqual(reported.splice(0), ['waiting', 'restore', 'state']);
 });

@@ -9,11 +9,11 @@ const name = 'mutating/cni-gate';
 
 /** A report, and the levels and texts that it logged. */
 function reporting() {
-  const told: [level: string, text: string][] = [];
+  const reported: [level: string, text: string][] = [];
   const level =
     (word: string) =>
     (_facts: object, text: string): void =>
-      void told.push([word, text]);
+      void reported.push([word, text]);
   const log = { info: level('info'), warn: level('warn'), error: level('error') };
   const report = new Report(
     log,
@@ -21,7 +21,7 @@ function reporting() {
     () => 0,
     () => {},
   );
-  return { report, told };
+  return { report, reported };
 }
 
 const seen = (bundle: string | undefined): ConfigurationsSnapshot => ({
@@ -35,36 +35,36 @@ const filled: [string, string] = ['info', `the caBundle of ${name} was filled in
 const emptied: [string, string] = ['warn', `the caBundle of ${name} was empty; repaired`];
 
 test('a caBundle that was never there is filled in without a warning', () => {
-  const { report, told } = reporting();
+  const { report, reported } = reporting();
   report.observed(seen(undefined));
   report.repaired(name, 'empty');
-  assert.deepEqual(told, [filled]);
+  assert.deepEqual(reported, [filled]);
 });
 
 test('one that somebody emptied is a warning, whoever had filled it', () => {
   const ours = reporting();
   ours.report.repaired(name, 'empty');
   ours.report.repaired(name, 'empty');
-  assert.deepEqual(ours.told, [filled, emptied]);
+  assert.deepEqual(ours.reported, [filled, emptied]);
 
   const another = reporting();
   another.report.observed(seen('PEM'));
   another.report.observed(seen(undefined));
   another.report.repaired(name, 'empty');
-  assert.deepEqual(another.told, [emptied]);
+  assert.deepEqual(another.reported, [emptied]);
 });
 
 test('a configuration that was deleted and made again is new', () => {
-  const { report, told } = reporting();
+  const { report, reported } = reporting();
   report.observed(seen('PEM'));
   report.observed({ ...seen('PEM'), configurations: [], absent: new Map([[name, 'it is gone']]) });
   report.observed(seen(undefined));
   report.repaired(name, 'empty');
-  assert.deepEqual(told.at(-1), filled);
+  assert.deepEqual(reported.at(-1), filled);
 });
 
 test('every other fault is a warning the first time', () => {
-  const { report, told } = reporting();
+  const { report, reported } = reporting();
   report.repaired(name, 'foreign');
-  assert.deepEqual(told, [['warn', `the caBundle of ${name} was foreign; repaired`]]);
+  assert.deepEqual(reported, [['warn', `the caBundle of ${name} was foreign; repaired`]]);
 });

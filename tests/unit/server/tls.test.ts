@@ -33,7 +33,7 @@ test('a certificate made at start is issued anew at two thirds of its life, by t
 test('a certificate in files that names nobody is refused: the API server would not take it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const { certificate, key } = await createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
+  const { certificate, key } = createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
   const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   writeFileSync(certificateFile, certificate);
   writeFileSync(keyFile, key);
