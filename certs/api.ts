@@ -48,30 +48,20 @@ interface Webhook {
 export class ApiObjects implements SharedObjects {
   readonly #client: ApiClient;
   readonly #objects: ManagedObjects;
-  readonly #clock: () => Date;
   readonly #signal: AbortSignal | undefined;
   /** The Secret as it was last read: what is not ours in it is written back. */
   #last: Secret | undefined;
 
-  /**
-   * @param clock our own clock, the same that the client was given
-   * @param signal ends every request
-   */
-  constructor(
-    client: ApiClient,
-    objects: ManagedObjects,
-    clock = (): Date => new Date(),
-    signal?: AbortSignal,
-  ) {
+  /** @param signal ends every request */
+  constructor(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
     this.#client = client;
     this.#objects = objects;
-    this.#clock = clock;
     this.#signal = signal;
   }
 
   /** Our clock, corrected by the API server's last answer. */
   now(): Date {
-    return new Date(this.#clock().getTime() + this.#client.clockSkew);
+    return new Date(Date.now() + this.#client.clockSkew);
   }
 
   async secret(): Promise<SecretSnapshot | undefined> {

@@ -46,7 +46,7 @@ export async function managedCertificate(
   { registry, log, signal, waitingFor }: CertificateInside,
 ): Promise<CertificateSource> {
   const stop = new AbortController();
-  const shared = new ApiObjects(options.client, options, undefined, stop.signal);
+  const shared = new ApiObjects(options.client, options, stop.signal);
   const first = Promise.withResolvers<Leaf>();
   let current: Leaf | undefined;
   const report = new Report(

@@ -1,5 +1,5 @@
 import { inForce, type Period, renewalDue } from './period.ts';
-import { type Fault, type Reading, type State, wholeState } from './state.ts';
+import { type Fault, fault, type Reading, type State, wholeState } from './state.ts';
 import { matchesTrust, type TrustObservation, trustedAnywhere, trustedBy, trustsAnybody } from './trust.ts';
 
 /** What a replica knows when it decides what to do next. */
@@ -144,25 +144,14 @@ function periodFaults(part: Fault['part'], period: Period, now: Date): Fault[] {
   if (inForce(period, now)) return [];
   const expired = now > period.notAfter;
   const [from, to, at] = [period.notBefore, period.notAfter, now].map((date) => date.toISOString());
-  return [
-    {
-      part,
-      reason: expired ? 'expired' : 'not-yet-valid',
-      code: 'CNI_GATE_TLS_PAIR',
-      message: `the ${part} ${expired ? 'has expired' : 'is not yet valid'}: it is valid from ${from} to ${to}, and the clock says ${at}`,
-    },
-  ];
+  const message = `the ${part} ${expired ? 'has expired' : 'is not yet valid'}: it is valid from ${from} to ${to}, and the clock says ${at}`;
+  return [fault(part, expired ? 'expired' : 'not-yet-valid', message, 'CNI_GATE_TLS_PAIR')];
 }
 
-const missing: Fault = {
-  part: 'secret',
-  reason: 'missing',
-  code: 'CNI_GATE_TLS_SECRET',
-  message: 'the Secret does not exist',
-};
+const missing = fault('secret', 'missing', 'the Secret does not exist');
 
 function rolledBack(found: State, remembered: State): Fault {
   const [old, own] = [found, remembered].map(({ authority }) => authority.fingerprint.slice(0, 11));
   const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
-  return { part: 'secret', reason: 'rolled-back', code: 'CNI_GATE_TLS_SECRET', message };
+  return fault('secret', 'rolled-back', message);
 }

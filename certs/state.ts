@@ -66,20 +66,6 @@ export interface Reading extends Omit<State, 'authority'> {
 /** The data of a Secret as text, before it becomes base64. */
 export type SecretData = Readonly<Record<string, string>>;
 
-/**
- * The keys of the Secret. Those of the authority are the ones of the type `kubernetes.io/tls`, and `ca.crt` is
- * cert-manager's.
- */
-export const secretKeys = {
-  certificate: 'tls.crt',
-  key: 'tls.key',
-  bundle: 'ca.crt',
-  nextCertificate: 'next.crt',
-  nextKey: 'next.key',
-  previousCertificates: 'previous.crt',
-  previousUntil: 'previous-until',
-} as const;
-
 /** The type of the Secret: the API server requires `tls.crt` and `tls.key` in it. It cannot be changed later. */
 export const secretType = 'kubernetes.io/tls';
 
@@ -96,17 +82,17 @@ export function trustedIn({ authority, next, previous }: State): TrustedAuthorit
   return [authority, ...(next ? [next] : []), ...(previous?.authorities ?? [])];
 }
 
-/** The data of the Secret for a state. Other keys have to go. */
+/** The data of the Secret for a state. `ca.crt` is what cert-manager calls it. Other keys have to go. */
 export function secretData(state: State): SecretData {
   const { authority, next, previous } = state;
   return {
-    [secretKeys.certificate]: authority.certificate,
-    [secretKeys.key]: authority.key,
-    [secretKeys.bundle]: bundleOf(state),
-    ...(next && { [secretKeys.nextCertificate]: next.certificate, [secretKeys.nextKey]: next.key }),
+    'tls.crt': authority.certificate,
+    'tls.key': authority.key,
+    'ca.crt': bundleOf(state),
+    ...(next && { 'next.crt': next.certificate, 'next.key': next.key }),
     ...(previous && {
-      [secretKeys.previousCertificates]: textOf(previous.authorities),
-      [secretKeys.previousUntil]: previous.until.toISOString(),
+      'previous.crt': textOf(previous.authorities),
+      'previous-until': previous.until.toISOString(),
     }),
   };
 }
@@ -116,31 +102,29 @@ export function secretData(state: State): SecretData {
  * for as long as the Secret stays the same.
  */
 export function readSecret(data: SecretData): Reading {
+  if (isEmpty(data)) return { faults: [fault('secret', 'empty', 'the Secret is empty')] };
   const faults: Fault[] = [];
-  const fault = (part: Fault['part'], reason: FaultReason, message: string): void =>
-    void faults.push({ part, reason, code: 'CNI_GATE_TLS_SECRET', message });
-  if (isEmpty(data)) fault('secret', 'empty', 'the Secret is empty');
-  if (faults.length > 0) return { faults };
-  const text = (key: keyof typeof secretKeys): string => data[secretKeys[key]] ?? '';
-  const attempt = <Part>(part: Fault['part'], keys: string[], read: () => Part): Part | undefined => {
-    if (part !== 'authority' && keys.every((value) => value === '')) return undefined;
+  const read = <Part>(
+    part: Fault['part'],
+    keys: [string, string],
+    parse: (one: string, other: string) => Part,
+  ): Part | undefined => {
+    const [one, other] = keys.map((key) => data[key] ?? '') as [string, string];
+    if (part !== 'authority' && one === '' && other === '') return undefined;
     try {
-      return read();
+      return parse(one, other);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
-      faults.push({ part, reason, code: error.code, message: `the ${part}: ${error.message}` });
+      faults.push(fault(part, reason, `the ${part}: ${error.message}`, error.code));
       return undefined;
     }
   };
-  const pair = (part: 'authority' | 'next', certificate: string, key: string): SigningAuthority | undefined =>
-    attempt(part, [certificate, key], () => readAuthority(certificate, key));
-  const authority = pair('authority', text('certificate'), text('key'));
-  const next = pair('next', text('nextCertificate'), text('nextKey'));
-  const retired = [text('previousCertificates'), text('previousUntil')] as const;
-  const previous = attempt('previous', [...retired], () => readPrevious(...retired));
-  if (authority && text('bundle') !== bundleOf({ authority, next, previous })) {
-    fault('bundle', 'inconsistent', `${secretKeys.bundle} does not contain the authorities of the Secret`);
+  const authority = read('authority', ['tls.crt', 'tls.key'], readAuthority);
+  const next = read('next', ['next.crt', 'next.key'], readAuthority);
+  const previous = read('previous', ['previous.crt', 'previous-until'], readPrevious);
+  if (authority && data['ca.crt'] !== bundleOf({ authority, next, previous })) {
+    faults.push(fault('bundle', 'inconsistent', 'ca.crt does not contain the authorities of the Secret'));
   }
   return { authority, next, previous, faults };
 }
@@ -197,6 +181,16 @@ function trusted(x509: X509Certificate): TrustedAuthority {
     notBefore: x509.validFromDate,
     notAfter: x509.validToDate,
   };
+}
+
+/** A fault of the Secret. */
+export function fault(
+  part: Fault['part'],
+  reason: FaultReason,
+  message: string,
+  code: ErrorCode = 'CNI_GATE_TLS_SECRET',
+): Fault {
+  return { part, reason, code, message };
 }
 
 function textOf(authorities: TrustedAuthority[]): string {
