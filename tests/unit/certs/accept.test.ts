@@ -45,6 +45,12 @@ suite('a certificate is accepted', () => {
 
   test('where it is itself in the bundle', () => accepted(leaf, leaf));
 
+  test('where it is an authority of the bundle, whatever its name', () => {
+    const why = (bundle: string) => whyNotAccepted(authority.certificate, bundle, undefined, now);
+    assert.equal(why(stranger.certificate + authority.certificate), undefined);
+    assert.equal(why(stranger.certificate), 'it is signed by no authority of the caBundle');
+  });
+
   test('over intermediate authorities that are sent along, in any order, or that are in the bundle', () => {
     const upper = intermediate(authority, 'upper');
     const lower = intermediate(upper, 'lower');
