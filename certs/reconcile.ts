@@ -85,14 +85,16 @@ export class Reconciler {
    * @throws CniGateError where the Secret cannot be read or written, or is not ours
    */
   async reconcile(): Promise<'again' | 'wait' | 'done'> {
-    const { shared, events } = this.#options;
+    const { shared, events, monotonicNow } = this.#options;
     // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
     // no bundle goes back to what an older Secret said.
     const trust = await shared.configurations();
     events.observed(trust);
-    // The time comes before the Secret: see trustLonger. What is signed by its authority counts from here.
-    const now = shared.now();
+    const asked = monotonicNow();
     const secret = await shared.secret();
+    // The time of the request, by the API server's clock, which is known after its answer. What the authority of the
+    // Secret signs is valid from then on: see trustLonger.
+    const now = new Date(shared.now().getTime() - (monotonicNow() - asked));
     const plan = this.#plan(secret, trust, now);
     let written: boolean;
     try {

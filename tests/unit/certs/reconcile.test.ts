@@ -243,3 +243,17 @@ test('memory counts only while the serving certificate that goes with it is vali
   assert.equal(await reconciler.reconcile(), 'again');
   assert.deepEqual(reported.splice(0), ['waiting', 'restore', 'state']);
 });
+
+test('a clock that is wrong until the API server answers replaces no authority', async () => {
+  const plain = world.shared(async () => {});
+  let skew = -400 * day;
+  instead = {
+    now: () => new Date(world.now().getTime() + skew),
+    secret: async () => {
+      skew = 0;
+      return plain.secret();
+    },
+  };
+  assert.equal(await reconciler.reconcile(), 'done');
+  assert.deepEqual(reported, ['state']);
+});
