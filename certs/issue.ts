@@ -17,7 +17,7 @@ export interface Authority {
 export interface ServingCertificate extends Period {
   /** The certificate alone, PEM. */
   certificate: string;
-  /** Its private EC key, PKCS#8 PEM. */
+  /** Its private EC key, PEM. */
   key: string;
 }
 

@@ -10,20 +10,23 @@ export type Asn1 = forge.asn1.Asn1;
 
 /** A key pair in PEM. */
 export interface KeyPem {
-  /** PKCS#8, not encrypted: `-----BEGIN PRIVATE KEY-----`. */
+  /** SEC 1, not encrypted: `-----BEGIN EC PRIVATE KEY-----`. */
   privateKey: string;
   /** SubjectPublicKeyInfo: `-----BEGIN PUBLIC KEY-----`. */
   publicKey: string;
 }
 
 /**
- * Generates an EC key on the curve P-256. That takes a tenth of a millisecond, and a TLS handshake with it a fraction
+ * Generates an EC key on the curve P-256. That takes a tenth of a millisecond, and a TLS handshake with it two thirds
  * of the CPU time that one with RSA takes: docs/decisions/certificates-that-replicas-share.md
+ *
+ * In the form of SEC 1 (RFC 5915): the API server reads `--service-account-key-file` in no other (client-go,
+ * util/keyutil), and docker-compose.yml gives it a key that `certs issue` wrote.
  */
 export function generateKey(): KeyPem {
   return generateKeyPairSync('ec', {
     namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
 }

@@ -47,9 +47,9 @@ test('certificate and key may lie in one file, with text between', () => {
 });
 
 test('an EC key with its certificate is fine, with the parameters that openssl writes before it as well', () => {
-  const key = createPrivateKey(serving.key).export({ type: 'sec1', format: 'pem' }) as string;
+  const pkcs8 = createPrivateKey(serving.key).export({ type: 'pkcs8', format: 'pem' }) as string;
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
-  for (const pem of [serving.key, key, parameters + key]) checkPair(serving.certificate, pem, now);
+  for (const pem of [serving.key, pkcs8, parameters + serving.key]) checkPair(serving.certificate, pem, now);
 });
 
 test('a key of another certificate is refused', () => {
@@ -108,7 +108,7 @@ test('PEM that lost lines in the middle is refused, and the message says which c
 test('what is no PEM, or not of the right kind, is named', () => {
   refused('', serving.key, 'UNREADABLE', /certificate must be PEM.*no PEM block at all/);
   refused('\x30\x82\x01\x0a', serving.key, 'UNREADABLE', /no PEM block at all/);
-  refused(serving.key, serving.key, 'UNREADABLE', /found was PRIVATE KEY\.$/);
+  refused(serving.key, serving.key, 'UNREADABLE', /found was EC PRIVATE KEY\.$/);
   refused(
     serving.certificate,
     serving.certificate,

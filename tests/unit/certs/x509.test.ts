@@ -3,9 +3,9 @@ import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { test } from 'node:test';
 import { encodeCommonName, generateKey, signCertificate } from '../../../certs/x509.ts';
 
-test('a key is EC on P-256, in PKCS#8 and SPKI', () => {
+test('a key is EC on P-256, in SEC 1 and SPKI', () => {
   const { privateKey, publicKey } = generateKey();
-  assert.match(privateKey, /^-----BEGIN PRIVATE KEY-----\n/);
+  assert.match(privateKey, /^-----BEGIN EC PRIVATE KEY-----\n/);
   assert.match(publicKey, /^-----BEGIN PUBLIC KEY-----\n/);
   const key = createPrivateKey(privateKey);
   assert.equal(key.asymmetricKeyType, 'ec');
