@@ -135,27 +135,7 @@ async function openCluster(
     import('../view/from-cluster.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig, context);
-  const view: ServeOptions['cluster'] = (inside) => {
-    const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, {
-      ...inside,
-      ownNamespace,
-    });
-    const { readiness, pods, pending, unsynced, notSynced, notObservedSince, whenSynced, policyChanged } =
-      gate;
-    return {
-      namespaces: namespaces.value,
-      readiness,
-      pods,
-      pending,
-      unsynced,
-      notSynced,
-      notObservedSince,
-      whenSynced,
-      policyChanged,
-      unready,
-      close,
-    };
-  };
+  const view: ServeOptions['cluster'] = (policy, deps) => watchCluster(client, policy, deps, ownNamespace);
   return { client, view };
 }
 

@@ -2,6 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
+import type { ClusterView } from './cluster-view.ts';
 import type { GatePod } from './gate-pod.ts';
 import { holdBegan } from './hold.ts';
 import type { Placement } from './placement.ts';
@@ -28,30 +29,22 @@ export interface GateDecision {
   message?: string;
 }
 
-/** What a decision rests on besides the placement. */
-export interface GateContext {
-  policy: Policy;
-  readiness: Readiness;
-  /** Whether the nodes, or the pods of a DaemonSet, have not all been listed yet: nothing follows from their absence. */
-  notSynced: (daemonSet: DaemonSetRef) => boolean;
-  /** Whether a node is so new here that nothing has been heard of the DaemonSet's pods since it came. */
-  notObservedSince: (daemonSet: DaemonSetRef, node: string) => boolean;
-  /** Milliseconds since the epoch. */
-  now: number;
-}
-
 /**
  * Whether a pod may be put on a node: only where each DaemonSet of its profiles is ready or does not want the node.
  * What cannot be known is let through, with a warning: the proof in the pod is what the promise rests on.
  *
  * @param pod what is known of a pod that its request does not hold; undefined where nothing is
+ * @param now milliseconds since the epoch
  */
 export function decidePlacement(
   placement: Placement,
   pod: Pick<GatePod, 'profiles' | 'heldSince'> | undefined,
-  { policy, readiness, notSynced, notObservedSince, now }: GateContext,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+  policy: Policy,
+  now: number,
 ): GateDecision {
   const { node } = placement;
+  const { readiness } = view;
   if (placement.operation !== 'CREATE' || node === '') return skip('operation');
   if (pod === undefined)
     return doubt('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
@@ -65,14 +58,14 @@ export function decidePlacement(
   let exempt = true;
   for (const { profile, daemonSet } of asked) {
     const about = { profile, profiles: names };
-    if (notSynced(daemonSet)) {
+    if (view.notSynced(daemonSet)) {
       doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)}`), ...about });
       continue;
     }
     const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
     if (status === undefined) {
       doubts.push({ ...unknown({ readiness, daemonSet, node }), ...about });
-    } else if (status.state === 'absent' && notObservedSince(daemonSet, node)) {
+    } else if (status.state === 'absent' && view.notObservedSince(daemonSet, node)) {
       doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...about });
     } else if (!open.has(status.state)) {
       const blocker = { node, profile, daemonSet, status };

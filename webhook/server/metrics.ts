@@ -21,6 +21,9 @@ export type OverloadLimit =
   | 'ops-connections'
   | 'pipelined';
 
+/** What can change while the server runs. */
+export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
+
 /** Every metric of the server. Names follow https://prometheus.io/docs/practices/naming/. */
 export class Metrics {
   readonly registry = new Registry();
@@ -139,10 +142,7 @@ export class Metrics {
     this.#badRequests.inc({ code });
   }
 
-  reloaded(
-    source: 'configuration' | 'certificate' | 'cluster-state' | 'client-ca',
-    result: 'success' | 'failure',
-  ): void {
+  reloaded(source: ReloadSource, result: 'success' | 'failure'): void {
     this.#reloads.inc({ source, result });
     this.#lastReload.set({ source }, result === 'success' ? 1 : 0);
   }

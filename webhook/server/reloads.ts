@@ -1,25 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { messageOf } from '../lib/errors.ts';
 import type { ReloadListener } from '../lib/live-files.ts';
-import type { Metrics } from './metrics.ts';
-
-/** What can change while the server runs. */
-export type ReloadSource = Parameters<Metrics['reloaded']>[0];
+import type { Metrics, ReloadSource } from './metrics.ts';
 
 /**
- * Tells of reloads in the log and in the metrics.
+ * Makes listeners that report reloads in the log and in the metrics.
  *
- * @returns for a source, and for something to do before a reload is told
+ * @param interval milliseconds between two looks at files; the default of {@link LiveFiles} where nothing is given
+ * @returns makes the listener of a source
  */
-export function reloadListeners(
+export function reloadReports(
   metrics: Metrics,
   log: FastifyBaseLogger,
   interval: number | undefined,
-): (source: ReloadSource, first?: () => void) => ReloadListener {
-  return (source, first) => ({
+): (source: ReloadSource) => ReloadListener {
+  return (source) => ({
     ...(interval !== undefined && { interval }),
     onReload: () => {
-      first?.();
       metrics.reloaded(source, 'success');
       log.info({ source }, 'reloaded');
     },

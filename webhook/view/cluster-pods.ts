@@ -1,4 +1,4 @@
-import type { PendingPods } from '../gate/gate.ts';
+import type { PendingPods } from '../gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
 import { pathBelow } from '../kubernetes/api-path.ts';
 import { type Asked, defaultLimits, type Lookup } from '../kubernetes/lookup.ts';

@@ -1,8 +1,8 @@
 import { FixedNamespaces } from '../admission/namespaces.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { type ClusterState, parseClusterState } from './cluster-state.ts';
-import type { ClusterView } from './cluster-view.ts';
 
 /**
  * A cluster as a file of Kubernetes objects tells of it, looked at for changes.
@@ -12,6 +12,7 @@ import type { ClusterView } from './cluster-view.ts';
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
   const readiness = new Readiness();
+  const subscribers = new Set<() => void>();
   const read = ([text = '']: string[]) => {
     const state = parseClusterState(text, file);
     return { state, namespaces: new FixedNamespaces(state.namespaces, profile, state.namespaceAnnotations) };
@@ -24,6 +25,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     onReload: ({ state }) => {
       update(readiness, before, state);
       before = state;
+      for (const changed of subscribers) changed();
       listener.onReload();
     },
   });
@@ -41,11 +43,17 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
       },
     },
     pending: () => files.value.state.pending.values(),
+    subscribe: (changed) => {
+      subscribers.add(changed);
+      return () => subscribers.delete(changed);
+    },
     unsynced: () => undefined,
     notSynced: () => false,
     notObservedSince: () => false,
-    whenSynced: () => Promise.resolve(),
-    close: () => files.close(),
+    whenSynced: async () => {},
+    unready: () => undefined,
+    policyChanged: () => {},
+    close: async () => files.close(),
   };
 }
 
@@ -56,10 +64,14 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     readiness: new Readiness(),
     pods: { pod: () => undefined },
     pending: () => [],
+    subscribe: () => () => {},
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
     notObservedSince: () => true,
     whenSynced: () => new Promise(() => {}),
+    unready: () => undefined,
+    policyChanged: () => {},
+    close: async () => {},
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Policy } from '../config/policy.ts';
-import type { DaemonSetRef } from '../config/types.ts';
-import type { PendingPods } from '../gate/gate.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Lookup } from '../kubernetes/lookup.ts';
 import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
@@ -23,32 +22,8 @@ import {
   type SelectingDaemonSet,
 } from './sources.ts';
 
-/** What the gate goes by, kept by watches. */
-export interface GateView {
-  readonly readiness: Readiness;
-  readonly pods: PendingPods;
-  /** Pods of ours that wait for a node, each with all that says where it could go. */
-  pending(): Iterable<PendingPod>;
-  /** Calls back when one of these pods changes, comes or goes. */
-  subscribe(changed: () => void): () => void;
-  /** What has not been listed yet, for people. */
-  unsynced(): string | undefined;
-  /**
-   * Whether the nodes, this DaemonSet, or its pods have not been listed yet, or there is one among them that is too
-   * large to be read.
-   */
-  notSynced(daemonSet: DaemonSetRef): boolean;
-  /**
-   * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
-   * may be there.
-   */
-  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
-  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
-  whenSynced(): Promise<void>;
-  /** To be called when another policy is in force: it may name other DaemonSets. */
-  policyChanged(): void;
-  close(): Promise<void>;
-}
+/** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
+export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
 export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
   /** The namespaces whose pods matter; all do without it. */
@@ -61,7 +36,7 @@ export function watchGate(
   policy: () => Policy,
   inside: Inside,
   { optedIn, ...options }: GateOptions = {},
-): GateView {
+): NodesView {
   const reflecting = new Reflecting(client, inside, options);
   const readiness = new Readiness();
   const nodes = reflecting.start(nodeSource);

@@ -134,7 +134,7 @@ const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat
 const denied = '"bindings.cni-gate.io" denied the request: node ';
 const condition = (message: string) => ({ conditions: [{ type: 'PodScheduled', status: 'False', message }] });
 const metadata = { uid: 'u', resourceVersion: '1', namespace: 'shop', name: 'web-0' };
-const unknownTo = { policy, notSynced: () => false, notObservedSince: () => false, now };
+const view = { readiness: clusterWith({ n1: {} }), notSynced: () => false, notObservedSince: () => false };
 const taint = (index: number) => ({ key: `key-${index}`, value: 'v', effect: 'NoSchedule' });
 const toleration = (index: number) => ({
   key: `key-${index}`,
@@ -586,7 +586,9 @@ const hostile: [string, Work][] = [
         decidePlacement(
           decodePlacement(binding()),
           { profiles: names, heldSince: undefined },
-          { ...unknownTo, readiness: clusterWith({ n1: {} }) },
+          view,
+          policy,
+          now,
         ),
     ),
   ],
