@@ -1,26 +1,8 @@
 import { fitText, inBytes } from '../../validator/shared/fit-text.ts';
 import { clean } from '../lib/clean.ts';
-import {
-  type AdmissionResponse,
-  type AdmissionReview,
-  type Operation,
-  reviewApiVersion,
-  reviewKind,
-} from './review.ts';
+import type { AdmissionDecision } from './decision.ts';
+import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewKind } from './review.ts';
 import { fitWarnings } from './warnings.ts';
-
-/** What an answer is made of, whatever was decided about. */
-export interface Answerable {
-  /** `refused`, or a word for something that is allowed. */
-  outcome: string;
-  reason: string;
-  profiles: string[];
-  /** The patch; a validating webhook has none. */
-  operations?: Operation[];
-  warnings: string[];
-  /** The text of a refusal. */
-  message?: string;
-}
 
 /**
  * The longest text of a refusal in bytes. The scheduler writes it into an event behind 97 bytes of its own, and cuts the
@@ -29,8 +11,8 @@ export interface Answerable {
 const longestMessage = 900;
 
 /** The review that answers a request. */
-export function respond(uid: string, decision: Answerable): AdmissionReview {
-  const { operations = [] } = decision;
+export function respond(uid: string, decision: AdmissionDecision): AdmissionReview {
+  const { operations } = decision;
   const warnings = fitWarnings(decision.warnings);
   const response: AdmissionResponse = {
     uid,
@@ -52,7 +34,7 @@ export function respond(uid: string, decision: Answerable): AdmissionReview {
   return { apiVersion: reviewApiVersion, kind: reviewKind, response };
 }
 
-function auditOf(decision: Answerable): Record<string, string> {
+function auditOf(decision: AdmissionDecision): Record<string, string> {
   return {
     outcome: decision.outcome,
     reason: decision.reason,

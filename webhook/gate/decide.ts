@@ -1,3 +1,4 @@
+import { type About, type AdmissionDecision, allowed, denied } from '../admission/decision.ts';
 import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
@@ -18,16 +19,10 @@ export type Skipped = 'operation' | 'nothing-promised';
  * What came of a placement. `audited` would have been refused with `gate.mode: enforce`; `unknown` was let through
  * because nobody could tell, and `released` because it had been held for as long as `gate.maxHold` says.
  */
-export interface GateDecision {
-  outcome: 'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped';
-  reason: State | Doubt | Skipped | 'held-long-enough';
-  /** Of the profile that decided, one that the configuration has. */
-  profile?: string;
-  profiles: string[];
-  warnings: string[];
-  /** The text of a refusal. */
-  message?: string;
-}
+export type GateDecision = AdmissionDecision<
+  'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
+  State | Doubt | Skipped | 'held-long-enough'
+>;
 
 /**
  * Whether a pod may be put on a node: only where each DaemonSet of its profiles is ready or does not want the node.
@@ -45,72 +40,70 @@ export function decidePlacement(
 ): GateDecision {
   const { node } = placement;
   const { readiness } = view;
-  if (placement.operation !== 'CREATE' || node === '') return skip('operation');
+  if (placement.operation !== 'CREATE' || node === '') return allowed('skipped', 'operation');
   if (pod === undefined)
     return doubt('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
+  const about = (profile: string): About => ({ profile, profiles: names });
   const asked = profiles.flatMap(({ name, daemonSets }) =>
     daemonSets.map((daemonSet) => ({ profile: name, daemonSet })),
   );
-  if (asked.length === 0) return { ...skip('nothing-promised'), profiles: names };
+  if (asked.length === 0) return allowed('skipped', 'nothing-promised', { profiles: names });
   const doubts: GateDecision[] = [];
   let exempt = true;
   for (const { profile, daemonSet } of asked) {
-    const about = { profile, profiles: names };
+    const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
     if (view.notSynced(daemonSet)) {
-      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)}`), ...about });
+      doubts.push(notSyncedDoubt(agents, about(profile)));
       continue;
     }
     const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
     if (status === undefined) {
-      doubts.push({ ...unknown({ readiness, daemonSet, node }), ...about });
+      doubts.push(unknown(readiness, daemonSet, node, about(profile)));
     } else if (status.state === 'absent' && view.notObservedSince(daemonSet, node)) {
-      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...about });
+      doubts.push(notSyncedDoubt(`${agents} on node ${node}`, about(profile)));
     } else if (!open.has(status.state)) {
       const blocker = { node, profile, daemonSet, status };
-      return { ...stop(blocker, pod.heldSince, policy, now), ...about };
+      return stop(blocker, pod.heldSince, policy, now, about(profile));
     } else if (status.state === 'ready') exempt = false;
   }
   const [profile = ''] = names;
-  const allowed = { profile, profiles: names, warnings: [] };
-  return doubts[0] ?? { outcome: 'allowed', reason: exempt ? 'exempt' : 'ready', ...allowed };
+  return doubts[0] ?? allowed('allowed', exempt ? 'exempt' : 'ready', about(profile));
 }
 
-const skip = (reason: Skipped): GateDecision => ({ outcome: 'skipped', reason, profiles: [], warnings: [] });
-
-/** A pass for want of knowledge. */
-export function doubt(reason: Doubt, why: string): GateDecision {
-  return { outcome: 'unknown', reason, profiles: [], warnings: [`not held back: ${why}`] };
-}
+/** The gate does not know enough, so it allows the placement. @param why for people */
+export const doubt = (reason: Doubt, why: string, about?: About): GateDecision =>
+  allowed('unknown', reason, about, [`not held back: ${why}`]);
 
 /** @param missing what has not been listed yet */
-export const notSyncedDoubt = (missing: string): GateDecision =>
-  doubt('not-synced', `not all is known here yet: ${missing}`);
+export const notSyncedDoubt = (missing: string, about?: About): GateDecision =>
+  doubt('not-synced', `not all is known here yet: ${missing}`, about);
 
-const textOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
-
-function unknown({
-  readiness,
-  daemonSet,
-  node,
-}: Pick<Blocker, 'daemonSet' | 'node'> & { readiness: Readiness }) {
+/** The node or the DaemonSet does not exist, as far as cni-gate knows. */
+function unknown(readiness: Readiness, daemonSet: DaemonSetRef, node: string, about: About): GateDecision {
+  const { namespace, name } = daemonSet;
   return readiness.knows(daemonSet)
-    ? doubt('node-unknown', `node ${node} is not known`)
-    : doubt('daemonset-unknown', `DaemonSet ${textOf(daemonSet)} does not exist`);
+    ? doubt('node-unknown', `node ${node} is not known`, about)
+    : doubt('daemonset-unknown', `DaemonSet ${namespace}/${name} does not exist`, about);
 }
 
 /** A refusal, unless the pod has been held for as long as the configuration allows. */
-function stop(blocker: Blocker, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
+function stop(
+  blocker: Blocker,
+  heldSince: number | undefined,
+  policy: Policy,
+  now: number,
+  about: About,
+): GateDecision {
   const { status } = blocker;
   const message = refusalText(blocker);
   const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
-    const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
-    return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
+    const warning = `not held back any longer, gate.maxHold is over: ${message}`;
+    return allowed('released', 'held-long-enough', about, [warning]);
   }
-  const base = { reason: status.state, profiles: [] };
   return mode === 'audit'
-    ? { ...base, outcome: 'audited', warnings: [`gate.mode audit: ${message}`] }
-    : { ...base, outcome: 'refused', warnings: [], message };
+    ? allowed('audited', status.state, about, [`gate.mode audit: ${message}`])
+    : denied(status.state, message, about);
 }

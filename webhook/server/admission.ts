@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { parseDuration } from '../../validator/shared/duration.ts';
-import { type Answerable, respond } from '../admission/respond.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
+import { respond } from '../admission/respond.ts';
 import { gate } from '../gate/gate.ts';
 import { mutate } from '../inject/mutate.ts';
 import { reviewNamespace } from '../inject/namespace-label.ts';
@@ -56,10 +57,7 @@ export const admission = plugin<AdmissionOptions>(
     });
 
     /** Decides while the connection counts as busy and the memory of the body is reserved; counts and logs the decision. */
-    const answer = <
-      Decided extends { request: AnsweredRequest; decision: Answerable & { profile?: string } },
-      Answer,
-    >(
+    const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
       webhook: WebhookName,
       request: FastifyRequest,
       decide: () => Decided | Promise<Decided>,

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Answerable } from '../admission/respond.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
 
 /** What is logged about a request. */
 export interface AnsweredRequest {
@@ -32,10 +32,10 @@ const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']
 export function logDecision(
   log: FastifyBaseLogger,
   webhook: WebhookName,
-  { request, decision }: { request: AnsweredRequest; decision: Answerable },
+  { request, decision }: { request: AnsweredRequest; decision: AdmissionDecision },
   seconds: number,
 ): void {
-  const { outcome, reason, profiles, operations = [], warnings, message } = decision;
+  const { outcome, reason, profiles, operations, warnings, message } = decision;
   const line = {
     webhook,
     uid: request.uid,

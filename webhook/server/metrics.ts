@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answerable } from '../admission/respond.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
 import { version } from '../lib/version.ts';
 
 /** A decision takes tens of microseconds, a call that waits for the cluster up to the API server's 30 seconds. */
@@ -130,7 +130,11 @@ export class Metrics {
   }
 
   /** @param seconds time from the parsed request to the answer */
-  answered(webhook: string, decision: Answerable & { profile?: string }, seconds: number): void {
+  answered(
+    webhook: string,
+    decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
+    seconds: number,
+  ): void {
     // the profile is one that the configuration knows: labels of pods must not become series
     const { outcome, reason, profile = '' } = decision;
     this.#reviews.inc({ webhook, profile, outcome, reason });

@@ -48,6 +48,7 @@ suite('what the gate says to a placement', () => {
       reason: 'ready',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     });
   });
@@ -58,6 +59,7 @@ suite('what the gate says to a placement', () => {
       reason: 'broken',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     };
     assert.deepEqual(decide('n1'), { ...expected, message: refusal });

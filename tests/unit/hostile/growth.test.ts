@@ -172,7 +172,15 @@ const hostile: [string, Work][] = [
   [
     'respond: a long message',
     onText(
-      (message) => respond('u', { outcome: 'refused', reason: 'r', profiles: [], warnings: [], message }),
+      (message) =>
+        respond('u', {
+          outcome: 'refused',
+          reason: 'r',
+          profiles: [],
+          operations: [],
+          warnings: [],
+          message,
+        }),
       '\u001b] ',
     ),
   ],

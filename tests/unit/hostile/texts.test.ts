@@ -62,6 +62,7 @@ suite('texts of others', () => {
       outcome: 'refused',
       reason: 'broken',
       profiles: [],
+      operations: [],
       warnings: [],
       message,
     });
@@ -102,6 +103,7 @@ suite('texts of others', () => {
       outcome: 'refused',
       reason: 'x',
       profiles: [],
+      operations: [],
       warnings: ['a\u202eb'],
       message,
     });
