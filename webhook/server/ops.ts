@@ -2,10 +2,10 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../lib/errors.ts';
 import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
+import type { ReadyCheck } from './deps.ts';
 import { listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { plugin } from './plugin.ts';
-import type { ReadyCheck } from './ready-checks.ts';
 
 export interface OpsOptions {
   host?: string | undefined;

@@ -1,22 +1,9 @@
 import type { Server } from 'node:https';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { Deps } from '../lib/deps.ts';
-import type { ReloadListener } from '../lib/live-files.ts';
-import type { Metrics, ReloadSource } from './metrics.ts';
-import type { ReadyChecks } from './ready-checks.ts';
+import type { FastifyInstance } from 'fastify';
+import type { ServerDeps } from './deps.ts';
 
 /** The admission server: the Fastify instance of the HTTPS port. Its plugins also keep everything else that runs. */
 export type App = FastifyInstance<Server>;
-
-/** What every plugin of the server gets. */
-export interface ServerDeps extends Deps {
-  log: FastifyBaseLogger;
-  metrics: Metrics;
-  /** What `/readyz` asks. */
-  ready: ReadyChecks;
-  /** Reports reloads of a source in the log and the metrics. */
-  reload: (source: ReloadSource) => ReloadListener;
-}
 
 /**
  * Makes a Fastify plugin that works on the instance itself, so that plugins registered later see what it decorates.

@@ -1,38 +1,29 @@
-import type { FastifyBaseLogger } from 'fastify';
-import { type Clock, systemClock } from '../lib/deps.ts';
+import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { serverLimits } from '../lib/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
-import { createApp } from './app.ts';
 import { type ClusterOptions, cluster } from './cluster.ts';
 import { type ConfigurationOptions, configuration } from './configuration.ts';
+import { type DepsOptions, serverDeps } from './deps.ts';
 import { type DrainOptions, drain } from './drain.ts';
 import { listen } from './listen.ts';
-import { Metrics } from './metrics.ts';
 import { type OpsOptions, ops } from './ops.ts';
-import type { ServerDeps } from './plugin.ts';
-import { ReadyChecks } from './ready-checks.ts';
-import { reloadReports } from './reloads.ts';
+import type { App } from './plugin.ts';
 import { type SecureContextOptions, secureContext } from './secure-context.ts';
 import type { CertificateSource } from './tls.ts';
 
 /** What the server is started with: the options of its plugins, and these. */
 export interface ServeOptions
-  extends DrainOptions,
+  extends DepsOptions,
+    DrainOptions,
     ConfigurationOptions,
     OpsOptions,
     SecureContextOptions,
     ClusterOptions,
     AdmissionOptions {
-  log: FastifyBaseLogger;
-  /** The machine's where nothing is given. */
-  clock?: Clock;
-  /** Ends the start while it still waits. */
-  signal?: AbortSignal;
   /** Address of both ports; every address of the machine where nothing is given. */
   host?: string | undefined;
   /** Port for admission requests, HTTPS. */
   port: number;
-  /** Milliseconds between two looks at files. */
-  interval?: number;
 }
 
 /** A server that answers. */
@@ -51,7 +42,7 @@ export interface RunningServer {
  *   is aborted first. Nothing runs then
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const deps = depsOf(options);
+  const deps = serverDeps(options);
   const { log } = deps;
   const parts = { ...options, deps };
   const app = createApp(log, options.clientCa !== undefined);
@@ -77,15 +68,29 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-function depsOf({ log, clock = systemClock, signal, interval }: ServeOptions): ServerDeps {
-  const metrics = new Metrics();
-  return {
-    log,
-    registry: metrics.registry,
-    clock,
-    signal: signal ?? new AbortController().signal,
-    metrics,
-    ready: new ReadyChecks(),
-    reload: reloadReports(metrics, log, interval),
-  };
+/**
+ * The instance of the HTTPS port, without plugins: HTTP/1.1 with the time limits of the server. It has no certificate
+ * until the plugin `secure-context` sets one.
+ *
+ * @param requestCert whether callers are asked for a certificate. A caller without one gets an answer that says so,
+ *   instead of a failed handshake
+ */
+export function createApp(log: FastifyBaseLogger, requestCert: boolean): App {
+  return fastify({
+    https: {
+      handshakeTimeout: serverLimits.handshakeTimeout,
+      headersTimeout: serverLimits.headersTimeout,
+      requestTimeout: serverLimits.requestTimeout,
+      connectionsCheckingInterval: serverLimits.timeoutCheck,
+      ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
+    },
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    keepAliveTimeout: serverLimits.keepAliveTimeout,
+    requestTimeout: serverLimits.requestTimeout,
+    // while the server closes, a request on an open connection is still answered
+    return503OnClosing: false,
+    // a plugin may wait for the certificate as long as it takes
+    pluginTimeout: 0,
+  });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/authority.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
-import { createApp } from '../../../webhook/server/app.ts';
+import { createApp } from '../../../webhook/server/serve.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
 
 const hour = 3_600_000;
