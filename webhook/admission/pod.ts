@@ -3,31 +3,37 @@
  * stands for absent, as manifests write it.
  */
 
+/** A variable in the environment of a container. */
 export interface EnvVar {
   name: string;
   value?: string;
   valueFrom?: unknown;
 }
 
+/** A volume mounted in a container. */
 export interface VolumeMount {
   name: string;
   mountPath: string;
   readOnly?: boolean;
 }
 
+/** Amounts by resource, as Kubernetes writes them: `500m`, `64Mi` or a number. */
 export type Quantities = Record<string, string | number>;
 
+/** What a container or a pod requests, and its limits. */
 export interface Resources {
   requests?: Quantities | null;
   limits?: Quantities | null;
 }
 
+/** The security context of a container or of a pod. */
 export interface SecurityContext {
   runAsUser?: number | null;
   runAsGroup?: number | null;
   [key: string]: unknown;
 }
 
+/** A container or an init container. */
 export interface Container {
   name: string;
   image?: string;
@@ -40,11 +46,13 @@ export interface Container {
   [key: string]: unknown;
 }
 
+/** A volume of a pod. */
 export interface Volume {
   name: string;
   [key: string]: unknown;
 }
 
+/** The object that owns a pod, such as its ReplicaSet. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -52,12 +60,14 @@ export interface OwnerReference {
   controller?: boolean | null;
 }
 
+/** A condition on a label of a node. */
 export interface NodeSelectorRequirement {
   key: string;
   operator: string;
   values?: string[] | null;
 }
 
+/** The spec of a pod. */
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[] | null;
@@ -71,6 +81,7 @@ export interface PodSpec {
   [key: string]: unknown;
 }
 
+/** The metadata of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -81,6 +92,7 @@ export interface ObjectMeta {
   [key: string]: unknown;
 }
 
+/** A pod. */
 export interface Pod {
   metadata: ObjectMeta;
   spec: PodSpec;

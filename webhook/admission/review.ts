@@ -3,6 +3,7 @@ import type { Pod } from './pod.ts';
 
 /** admission.k8s.io/v1, the parts that are read or written here. */
 export const reviewApiVersion = 'admission.k8s.io/v1';
+/** The kind of requests and responses. */
 export const reviewKind = 'AdmissionReview';
 
 /** What the API server asks about a pod. */
@@ -17,6 +18,7 @@ export interface PodRequest {
   pod: Pod;
 }
 
+/** A webhook's answer to one request. */
 export interface AdmissionResponse {
   uid: string;
   allowed: boolean;
@@ -29,10 +31,12 @@ export interface AdmissionResponse {
   auditAnnotations?: Record<string, string>;
 }
 
+/** The body of a response to the API server. */
 export interface AdmissionReview {
   apiVersion: typeof reviewApiVersion;
   kind: typeof reviewKind;
   response: AdmissionResponse;
 }
 
+/** One operation of a JSON Patch. */
 export type { Operation };

@@ -36,6 +36,7 @@ export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
+/** What the gate keeps of a pod. */
 export function toGatePod(pod: ApiGatePod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);

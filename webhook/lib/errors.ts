@@ -76,6 +76,7 @@ export const errorCodes = {
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;
 
+/** A stable code of an error; docs/reference/errors.md explains each. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /** The page that says what a code means and what to do. */

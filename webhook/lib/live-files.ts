@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
+/** What {@link LiveFiles} reads, and who is told of changes. */
 export interface LiveFilesOptions<T> {
   /** Read together and handed to `parse` in this order. */
   paths: string[];

@@ -26,6 +26,7 @@ export const namespacesWebhook = 'namespaces.cni-gate.io';
 
 /** Name that the webhook configurations of an installation have, and the webhooks in each. */
 export const webhookConfiguration = 'cni-gate';
+/** Names of the webhooks in each of the two configurations. */
 export const installedWebhooks = {
   mutating: ['pods.cni-gate.io'],
   validating: [...gateWebhooks, namespacesWebhook],
@@ -33,11 +34,14 @@ export const installedWebhooks = {
 
 /** Names that the Service, the Deployment and the policies of an installation have. */
 export const installedService = 'cni-gate';
+/** Name of the Deployment of an installation. */
 export const installedDeployment = 'cni-gate';
+/** Names of the ValidatingAdmissionPolicies of an installation. */
 export const installedPolicies = ['pods.cni-gate.io', 'service-account.cni-gate.io'] as const;
 
 /** Label on the Secret of the managed certificates: without it the Secret is not ours to write. */
 export const certificatesLabel = 'cni-gate.io/certificates';
+/** Value of that label. */
 export const certificatesLabelValue = 'managed';
 
 /** Lease in cni-gate's own namespace: its holder is the one replica that acts on its own account. */
@@ -54,11 +58,14 @@ export const statusRole = 'cni-gate-status';
 /** ConfigMap in cni-gate's own namespace, and the key in it, that hold the configuration of an installation. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 
+/** Name of the injected init container. */
 export const validatorContainer = 'cni-gate-validator';
 
 /** Downward API volume that holds the annotations which are written after the pod's containers are made. */
 export const podInfoVolume = 'cni-gate-podinfo';
+/** Where the init container mounts that volume. */
 export const podInfoMountPath = '/run/cni-gate';
+/** File in that volume with the network status that Multus writes. */
 export const networkStatusPath = 'network-status';
 
 /** Label keys and annotation keys of other projects, each with its home. */

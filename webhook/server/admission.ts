@@ -13,6 +13,7 @@ import { type AnsweredRequest, logDecision, type WebhookName } from './decision-
 import { answerErrors } from './http-errors.ts';
 import { plugin } from './plugin.ts';
 
+/** Options of the plugin {@link admission}. */
 export interface AdmissionOptions {
   /** The namespace that cni-gate runs in: its pods are exempt. */
   ownNamespace?: string | undefined;

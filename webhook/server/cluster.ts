@@ -5,6 +5,7 @@ import { viewOfFile, viewOfFlag } from '../view/from-file.ts';
 import { plugin } from './plugin.ts';
 import { logReadiness, measureReadiness } from './readiness-metrics.ts';
 
+/** Options of the plugin {@link cluster}. */
 export interface ClusterOptions {
   /** Watches a cluster. It wins over the file and the flag. */
   cluster?: ((policy: () => Policy, deps: Deps) => ClusterView) | undefined;

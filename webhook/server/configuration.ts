@@ -2,6 +2,7 @@ import { livePolicy, readPolicy } from '../config/file.ts';
 import type { Policy } from '../config/policy.ts';
 import { plugin } from './plugin.ts';
 
+/** Options of the plugin {@link configuration}. */
 export interface ConfigurationOptions {
   /** Configuration file, reloaded when it changes; the built-in defaults where there is none. */
   config?: string | undefined;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plugin } from './plugin.ts';
 
+/** Options of the plugin {@link drain}. */
 export interface DrainOptions {
   /** Milliseconds between "not ready" and the closing of the port: the API server needs time to drop the endpoint. */
   drainDelay: number;

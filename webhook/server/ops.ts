@@ -7,6 +7,7 @@ import { listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { plugin } from './plugin.ts';
 
+/** Options of the plugin {@link ops}. */
 export interface OpsOptions {
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */

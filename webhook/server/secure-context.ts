@@ -3,6 +3,7 @@ import { ClientCertificates } from './client-certificates.ts';
 import { plugin } from './plugin.ts';
 import { type CertificateEvents, type CertificateSource, secureOptions } from './tls.ts';
 
+/** Options of the plugin {@link secureContext}. */
 export interface SecureContextOptions {
   /** Provides the serving certificate. It can wait for one: meanwhile `/readyz` says why. */
   certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;

@@ -35,6 +35,7 @@ export interface DaemonSetSnapshot {
   selector: string | undefined;
 }
 
+/** A DaemonSet as the API gives it, with its selector. */
 export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
 
 /** One DaemonSet. Others are not asked for: any tenant may make some, and large ones. */
@@ -84,6 +85,7 @@ export function agentSources(
   return sources;
 }
 
+/** Path of the pods of a namespace. */
 export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /**

@@ -43,6 +43,7 @@ export class ClusterNamespaces implements Namespaces {
   }
 }
 
+/** A namespace as the API gives it: its metadata is all that is read. */
 export type NamespaceObject = ApiObject;
 
 const namespacesPath = '/api/v1/namespaces';
@@ -75,6 +76,7 @@ export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   keeping: largestFirst(namespaces.max, weightOfNamespace),
 };
 
+/** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
   readonly value: ClusterNamespaces;
   readonly optedIn: OptedIn;

@@ -25,6 +25,7 @@ import {
 /** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
 export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
+/** Options of {@link watchGate}. */
 export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
   /** The namespaces whose pods matter; all do without it. */
   optedIn?: OptedIn;
