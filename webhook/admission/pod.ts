@@ -1,6 +1,6 @@
 /**
- * The parts of a Kubernetes v1 Pod that admission looks at. Everything else is carried along unread; `null`
- * stands for absent, as manifests write it.
+ * The parts of a Kubernetes v1 Pod that admission reads. All other fields pass through unread. `null` means absent, as in
+ * manifests.
  */
 
 /** A variable in the environment of a container. */
@@ -100,8 +100,8 @@ export interface Pod {
 }
 
 /**
- * The value of a variable of a container: of two with the same name Kubernetes takes the last. Undefined where it is not
- * there, or comes from elsewhere (`valueFrom`).
+ * The value of a container's variable. Of two with the same name, Kubernetes uses the last. Undefined where it is missing,
+ * or has a `valueFrom`.
  */
 export function variableOf({ env }: Container, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
@@ -110,6 +110,6 @@ export function variableOf({ env }: Container, name: string): string | undefined
 
 /** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
-  // a pod without any is written as null, and is the API server's to refuse
+  // null in a pod without containers, which the API server refuses
   return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
 }

@@ -4,8 +4,8 @@ import type { AdmissionDecision } from './decision.ts';
 import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewKind } from './review.ts';
 
 /**
- * The longest text of a refusal in bytes. The scheduler writes it into an event behind 97 bytes of its own, and cuts the
- * end off at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler): the code would be lost.
+ * The longest text of a refusal in bytes. The scheduler writes it into an event after 97 bytes of its own, and cuts the
+ * event off at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The code at the end must stay.
  */
 const longestMessage = 900;
 
@@ -42,19 +42,19 @@ function auditOf(decision: AdmissionDecision): Record<string, string> {
 }
 
 /**
- * The API server takes any number of warnings, but cuts each at 256 characters once all together pass 4,096
+ * The API server accepts any number of warnings, but cuts each at 256 characters if together they exceed 4,096
  * (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`), and clients expect about 120.
  */
 const longestWarning = 120;
 const longestWarnings = 4096;
 
-/** Warnings that the API server passes on whole: one line each, and a last one that counts those left out. */
+/** Shortens warnings so that the API server cuts none: one line each, and a last line that counts the rest. */
 export function fitWarnings(warnings: readonly string[]): string[] {
   const fitted: string[] = [];
   let total = 0;
   const unique = [...new Set(warnings.map(fit))];
   for (const [index, text] of unique.entries()) {
-    // the line that counts the rest needs room as well
+    // leave room for the line that counts the rest
     if (total + Buffer.byteLength(text) > longestWarnings - longestWarning) {
       fitted.push(`and ${unique.length - index} more warnings`);
       break;
@@ -67,7 +67,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longestWarning} characters. */
 function fit(text: string): string {
-  // blanks become one, so more is looked at than is sent
+  // runs of blanks become one, so read more than is sent
   const head = text.slice(0, 32 * longestWarning);
   const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
   return fitText(head.length < text.length ? `${line} …` : line, longestWarning);

@@ -9,15 +9,15 @@ import { holdBegan } from './hold.ts';
 import type { Placement } from './placement.ts';
 import { type Blocker, refusalText } from './refusal.ts';
 
-/** Why the gate let a pod pass without knowing that its node is ready. */
+/** Why the gate allows a placement although it does not know whether the node is ready. */
 export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
 
-/** Why the gate had nothing to judge. */
+/** Why the gate has nothing to check. */
 export type Skipped = 'operation' | 'nothing-promised';
 
 /**
- * What came of a placement. `audited` would have been refused with `gate.mode: enforce`; `unknown` was let through
- * because nobody could tell, and `released` because it had been held for as long as `gate.maxHold` says.
+ * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
+ * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
  */
 export type GateDecision = AdmissionDecision<
   'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
@@ -25,10 +25,10 @@ export type GateDecision = AdmissionDecision<
 >;
 
 /**
- * Whether a pod may be put on a node: only where each DaemonSet of its profiles is ready or does not want the node.
- * What cannot be known is let through, with a warning: the proof in the pod is what the promise rests on.
+ * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
+ * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
  *
- * @param pod what is known of a pod that its request does not hold; undefined where nothing is
+ * @param pod what is known of the pod; undefined where nothing is
  * @param now milliseconds since the epoch
  */
 export function decidePlacement(
@@ -88,7 +88,7 @@ function unknown(readiness: Readiness, daemonSet: DaemonSetRef, node: string, ab
     : doubt('daemonset-unknown', `DaemonSet ${namespace}/${name} does not exist`, about);
 }
 
-/** A refusal, unless the pod has been held for as long as the configuration allows. */
+/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
 function stop(
   blocker: Blocker,
   heldSince: number | undefined,

@@ -17,12 +17,12 @@ export interface Gated {
 }
 
 /**
- * Answers the body of an admission call of `/gate`.
+ * Decides about the body of a request of `/gate`.
  *
  * @param body parsed JSON
  * @param policy in force
  * @param now milliseconds since the epoch
- * @throws CniGateError where the body is neither about a Binding nor about a Pod
+ * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
 export async function gate(body: unknown, view: GateView, policy: Policy, now: number): Promise<Gated> {
   const request = decodePlacement(body);
@@ -39,7 +39,7 @@ export async function gate(body: unknown, view: GateView, policy: Policy, now: n
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, view, policy, now) };
   } catch (error) {
-    // the gate may fail open, the proof never does
+    // the gate may fail open; the proof in the pod never does
     return { request, decision: doubt('pod-unknown', messageOf(error)) };
   }
 }

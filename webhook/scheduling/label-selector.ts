@@ -22,7 +22,6 @@ export const requires = (key: string, value: string): Requirement => ({
   values: [value],
 });
 
-/** Whether labels meet all requirements of a selector. */
 export const selects = (
   requirements: readonly Requirement[],
   labels: Readonly<Record<string, string>>,

@@ -5,9 +5,9 @@ import { Readiness } from '../readiness/readiness.ts';
 import { type ClusterState, parseClusterState } from './cluster-state.ts';
 
 /**
- * A cluster as a file of Kubernetes objects tells of it, looked at for changes.
+ * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes.
  *
- * @param profile opts every namespace in, in place of its own label
+ * @param profile of every namespace, instead of its label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
@@ -57,7 +57,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
   };
 }
 
-/** No cluster at all: every namespace has the profile of the flag, and nothing is known of any node. */
+/** No cluster: every namespace has the profile of the flag, and no node is known. */
 export function viewOfFlag(profile: string | undefined): ClusterView {
   return {
     namespaces: new FixedNamespaces(new Map(), profile),
@@ -75,7 +75,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   };
 }
 
-/** Brings readiness from one state of the file to the next, as watches would have told of it. */
+/** Applies the difference between two states of the file, as watch events would. */
 function update(readiness: Readiness, before: ClusterState | undefined, now: ClusterState): void {
   for (const name of before?.nodes.keys() ?? []) {
     if (!now.nodes.has(name)) readiness.apply({ kind: 'node-gone', name }, Date.now());

@@ -27,11 +27,11 @@ export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
 /** Options of {@link watchGate}. */
 export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
-  /** The namespaces whose pods matter; all do without it. */
+  /** The namespaces whose pods are read; all of them where nothing is given. */
   optedIn?: OptedIn;
 }
 
-/** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
+/** Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node. */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
@@ -59,12 +59,12 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that may have come earlier than they were told of: when they were, by performance.now()
+  // nodes that may be older than the event that reported them, and when that was, by performance.now()
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list tells of nodes as well, and comes before it counts as synced
+      // the first list adds nodes too; `synced` is still false then
       else if (
         change.type === 'added' &&
         nodes.synced &&
@@ -95,7 +95,7 @@ export function watchGate(
     notSynced: ({ namespace, name }) => {
       const key = `${namespace}/${name}`;
       const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
-      // one that was too large to be read may be the very one that would tell
+      // the object that is too large to read may be the one that matters
       return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
     },
     notObservedSince: ({ namespace, name }, node) =>

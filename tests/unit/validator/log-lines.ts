@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { expectedOf } from '../../../validator/prove.ts';
+import { expectedOf } from '../../../validator/expected.ts';
 import { failed, passed, type Result } from '../../../validator/finding.ts';
 import { plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
