@@ -4,13 +4,14 @@ import type { ApiClient } from '../webhook/kubernetes/client.ts';
 import type { ApiObject } from '../webhook/kubernetes/reflector/object.ts';
 import { Reflector } from '../webhook/kubernetes/reflector/reflector.ts';
 import { configurationsPath } from '../webhook/kubernetes/webhook-configurations.ts';
+import type { Deps } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { ApiObjects, type ManagedObjects } from './api.ts';
 import { CertificateMetrics } from './metrics.ts';
 import { inForce } from './period.ts';
 import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
 import { Report } from './report.ts';
-import type { CertificateEvents, CertificateInside, CertificateSource } from './sources.ts';
+import type { CertificateEvents, CertificateSource } from './sources.ts';
 
 /** Options of managed certificates. */
 export interface ManagedOptions
@@ -43,7 +44,7 @@ const longestRow = 20;
 export async function managedCertificate(
   options: ManagedOptions,
   events: CertificateEvents,
-  { registry, log, signal, waitingFor }: CertificateInside,
+  { registry, log, clock, signal }: Deps,
 ): Promise<CertificateSource> {
   const stop = new AbortController();
   const shared = new ApiObjects(options.client, options, stop.signal);
@@ -65,12 +66,12 @@ export async function managedCertificate(
     if (inForce(current, shared.now())) return undefined;
     return `the serving certificate is not valid: ${report.trouble ?? 'a new one is being issued'}`;
   };
-  waitingFor(unready);
+  events.addReadyCheck(unready);
   const reconciler = new Reconciler({
     ...options,
     shared,
     events: report,
-    monotonicNow: () => performance.now(),
+    monotonicNow: () => clock.monotonicNow(),
   });
   const running = run(reconciler, report, new ChangeNotifier(options.client, options), stop.signal);
   const close = async (): Promise<void> => {
@@ -85,7 +86,6 @@ export async function managedCertificate(
       get current() {
         return current ?? leaf;
       },
-      unready,
       close,
     };
   } catch (error) {

@@ -1,9 +1,9 @@
+import type { Log } from '../webhook/lib/deps.ts';
 import type { CniGateError } from '../webhook/lib/errors.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import type { Step } from './plan.ts';
 import type { Leaf, ReconcilerEvents } from './reconcile.ts';
 import type { ConfigurationsSnapshot } from './shared.ts';
-import type { Log } from './sources.ts';
 import { bundleOf, type Fault, type FaultReason, type State } from './state.ts';
 import { bundleFault, trustedBy } from './trust.ts';
 

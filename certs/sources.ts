@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles } from '../webhook/lib/live-files.ts';
 import { createAuthority, issueServing } from './issue.ts';
@@ -17,32 +16,17 @@ export interface CertificateSource {
   readonly current: CertificatePair;
   /** PEM of the authority that a webhook configuration's caBundle must contain; unknown for files. */
   readonly authority?: string;
-  /** Why no calls should come here, or undefined when they may. */
-  unready?(): string | undefined;
   close(): void | Promise<void>;
 }
 
-/** Listeners for a new certificate, and for one that cannot be used. */
+/** What a source of certificates reports to the server. */
 export interface CertificateEvents {
+  /** Another certificate is served from now on. */
   onReload: (pair: CertificatePair) => void;
+  /** A new certificate cannot be used; the last good one stays. */
   onError: (error: unknown) => void;
-}
-
-/** The log, as far as certificates write to it. */
-export interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
-/** What a server gives to the source of its certificate. */
-export interface CertificateInside {
-  registry: Registry;
-  log: Log;
-  /** Aborted when the server has to stop before it has a certificate. */
-  signal: AbortSignal;
-  /** Takes over who says why there is no certificate yet. */
-  waitingFor(why: () => string | undefined): void;
+  /** Adds a check to `/readyz`: why there is no valid certificate, or undefined where there is one. */
+  addReadyCheck: (check: () => string | undefined) => void;
 }
 
 /**
@@ -54,11 +38,12 @@ export interface CertificateInside {
 export function fileCertificate(
   certificateFile: string,
   keyFile: string,
-  events: CertificateEvents,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
   interval?: number,
 ): CertificateSource {
   const files = new LiveFiles<CertificatePair>({
-    ...events,
+    onReload,
+    onError,
     paths: [certificateFile, keyFile],
     unreadable: 'CNI_GATE_TLS_UNREADABLE',
     parse: ([certificate = '', key = '']) => {
@@ -91,7 +76,7 @@ const renewalCheck = 60_000;
 export async function selfMadeCertificate(
   names: string[],
   days: number,
-  events: CertificateEvents,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
 ): Promise<CertificateSource> {
   const authority = createAuthority({ days: 3650, now: new Date() });
   const issue = () => issueServing(authority, { names, days, now: new Date() });
@@ -101,10 +86,10 @@ export async function selfMadeCertificate(
     try {
       current = issue();
     } catch (error) {
-      events.onError(error);
+      onError(error);
       return;
     }
-    events.onReload(current);
+    onReload(current);
   }, renewalCheck).unref();
   return {
     get current() {

@@ -29,13 +29,13 @@ export function certificateFor(
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
   const names = flags.tlsNames ?? namesOf(service, namespace);
-  return async (events, inside) => {
+  return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');
       const { tlsAuthorityDays: authorityDays, tlsOverlap: overlap } = flags;
       const objects = { client, namespace, secret, service, configurations: flags.webhookConfigurations };
       const issue = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
-      return managedCertificate({ ...objects, ...issue }, events, inside);
+      return managedCertificate({ ...objects, ...issue }, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/sources.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);

@@ -3,7 +3,6 @@ import type { CertificatePair } from '../../certs/sources.ts';
 
 export type {
   CertificateEvents,
-  CertificateInside,
   CertificatePair,
   CertificateSource,
 } from '../../certs/sources.ts';
