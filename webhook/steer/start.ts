@@ -8,19 +8,20 @@ import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
-import { Steering, type SteerView } from './steering.ts';
+import type { SteerView } from './rounds.ts';
+import { Steering } from './steering.ts';
 
 export interface SteerInside {
   registry: Registry;
   log: Log;
-  /** Where the Lease is; without one nobody leads. */
+  /** The namespace of the Lease; undefined where it is not known and nobody leads. */
   ownNamespace: string | undefined;
 }
 
 /**
- * Contends for the lead, and while this process has it steers, and tells on pods that are held.
+ * Takes part in the election of a leader. While this process leads, it steers refused pods and writes events.
  *
- * @returns what ends all of that, and lets go of the lead
+ * @returns what ends all of that and releases the Lease
  */
 export function startSteering(
   client: ApiClient,
@@ -51,7 +52,7 @@ export function startSteering(
     notices.run(steered.signal),
   ]);
   return async () => {
-    // the next leader must not begin before this one has ended
+    // the next leader must not begin before this one has stopped
     steered.abort();
     await running;
     led.abort();

@@ -41,12 +41,10 @@ import { countProofs } from '../../../webhook/status/proof-counts.ts';
 import { layTable } from '../../../webhook/status/table.ts';
 import { wrap } from '../../../webhook/status/wrap.ts';
 import { Candidates } from '../../../webhook/steer/candidates.ts';
-import { fingerprintOf } from '../../../webhook/steer/fingerprint.ts';
 import { History } from '../../../webhook/steer/history.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
 import { misfitOf } from '../../../webhook/steer/misfit.ts';
-import { isUnsatisfiable, pickNeighbours } from '../../../webhook/steer/neighbours.ts';
-import { takenWith, usageOf } from '../../../webhook/steer/node-usage.ts';
+import { NodeUsageCounter, takenWith } from '../../../webhook/steer/node-usage.ts';
 import { fitNote } from '../../../webhook/steer/notice.ts';
 import { toPendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Work as Steps, withoutPauses } from '../../../webhook/steer/work.ts';
@@ -678,11 +676,11 @@ const hostile: [string, Work][] = [
 
   // steering
   [
-    'pickWaiting: tolerations',
+    'toPendingPod: tolerations',
     on((size) => ({ metadata, spec: { tolerations: many(size, toleration) } }), toPendingPod),
   ],
   [
-    'pickWaiting: volumes',
+    'toPendingPod: volumes',
     on(
       (size) => ({
         metadata,
@@ -697,56 +695,21 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'pickWaiting: owners',
+    'toPendingPod: owners',
     on(
       (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ uid: 'x' })) }, spec: {} }),
       toPendingPod,
     ),
   ],
   [
-    'pickNeighbours',
-    on(
-      (size) => ({
-        topologySpreadConstraints: many(size, (index) => ({
-          topologyKey: 'kubernetes.io/hostname',
-          labelSelector: { matchExpressions: [expression(index)] },
-          matchLabelKeys: ['a', 'b'],
-        })),
-      }),
-      (spec) => pickNeighbours(spec, 'shop', { a: 'x' }),
-    ),
-  ],
-  [
-    'isHopeless: pods on a node',
-    on(
-      (size) =>
-        new Map(many(size, (index) => [`u${index}`, { namespace: 'shop', labels: {}, leaving: false }])),
-      (placed) =>
-        isUnsatisfiable(
-          {
-            namespace: 'shop',
-            neighbours: pickNeighbours(
-              {
-                topologySpreadConstraints: many(10, (index) => ({
-                  topologyKey: 'kubernetes.io/hostname',
-                  maxSkew: 1,
-                  labelSelector: { matchLabels: { a: `${index}` } },
-                })),
-              },
-              'shop',
-              {},
-            ),
-          },
-          placed,
-          placed,
-        ),
-    ),
-  ],
-  [
-    'roomOf',
+    'NodeUsageCounter',
     on(
       (size) => many(size, placedPod),
-      (pods) => usageOf(pods, now),
+      (pods) => {
+        const counter = new NodeUsageCounter();
+        for (const pod of pods) counter.add(pod);
+        return counter.usage(now);
+      },
     ),
   ],
   [
@@ -761,13 +724,6 @@ const hostile: [string, Work][] = [
           leftAt: undefined,
         })),
       (expected) => takenWith(usage({}), expected),
-    ),
-  ],
-  [
-    'lookOf',
-    on(
-      (size) => usageOf(many(size, placedPod), now),
-      (there) => fingerprintOf(node('n1'), there),
     ),
   ],
   [
@@ -792,14 +748,14 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'History: pods whose place only the scheduler knows',
+    'History: pods that only the scheduler can judge',
     on(
       (size) => many(size, (index) => waiting(`p${index}`, { group: `g${index % 10}`, unverifiable: true })),
       (pods) => {
         const history = new History();
         for (const pod of pods) {
           history.width(pod);
-          history.made({ pod, node: 'n1', fingerprint: '' }, '1', now);
+          history.made({ pod, node: 'n1' }, '1', now);
         }
         return history.observe(byUid(...pods.slice(0, 5)), now);
       },

@@ -24,7 +24,7 @@ interface Scene {
   answer?: (asked: Asked, response: ServerResponse) => void;
 }
 
-/** Notices beside an API server that refuses them: the real one cannot be had to. */
+/** A queue with a fake API server, which fails on demand. */
 async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
   const lines: string[] = [];
   const registry = new Registry();
@@ -63,7 +63,7 @@ async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
 }
 
 suite('events on pods', () => {
-  test('are written in the name of the pod, the reason and the occasion', async (t) => {
+  test('are named after the pod, the reason and the occasion', async (t) => {
     const { api, tells, run } = await notices(t);
     run();
     tells.tell(about('web'));
@@ -85,7 +85,7 @@ suite('events on pods', () => {
     });
   });
 
-  test('that cannot be written are counted, logged once, and stop nothing', async (t) => {
+  test('that cannot be written are counted and logged once, and others go on', async (t) => {
     const fault = status(500, 'InternalError', 'etcd is away');
     const { lines, counts, failing, run, api } = await notices(t, {
       answer: (_, response) => json(response, 500, fault),
@@ -95,10 +95,10 @@ suite('events on pods', () => {
     await failing('c');
     assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^an event on a pod that is held cannot be written: .*etcd is away/);
+    assert.match(lines[0] ?? '', /^an event on a held pod cannot be written: .*etcd is away/);
   });
 
-  test('that were told before, by whomever, are no fault', async (t) => {
+  test('that exist already are not failures', async (t) => {
     const { tells, counts, lines, failing, run } = await notices(t, {
       answer: ({ body }, response) => {
         const isOld = body.includes('"old"');
@@ -111,7 +111,7 @@ suite('events on pods', () => {
     assert.deepEqual([await counts(), lines.length], [{ exists: 1, failed: 1 }, 1]);
   });
 
-  test('are dropped where too many wait', async (t) => {
+  test('are dropped if the queue is full', async (t) => {
     const { tells, counts } = await notices(t);
     while (tells.capacity > 0) tells.tell(about('web'), () => assert.fail('there was room'));
     let dropped = 0;
@@ -121,20 +121,20 @@ suite('events on pods', () => {
     assert.deepEqual([dropped, await counts()], [1, { dropped: 1 }]);
   });
 
-  test('are not written by who does not lead', async (t) => {
+  test('are not written by a replica that does not lead', async (t) => {
     const { api, counts, failing, run } = await notices(t, { leads: false });
     run();
     await failing('web');
     assert.deepEqual([api.asked, await counts()], [[], { dropped: 1 }]);
   });
 
-  test('are written at a bounded rate: after a rest fifty, and no more while no time goes by', async (t) => {
+  test('are written at a limited rate: 50 after a pause, and no more until time passes', async (t) => {
     t.mock.method(performance, 'now', () => 0);
     const { api, tells, end, run, counts } = await notices(t);
     for (let index = 0; index < 150; index += 1) tells.tell(about(`web-${index}`));
     run();
     await api.nth(49);
-    // those that wait are looked at ten times a second
+    // the queue is read ten times a second
     await new Promise((resolve) => t.mock.method(performance, 'now', () => resolve(undefined) ?? 0));
     await end();
     assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);
