@@ -100,7 +100,7 @@ suite('on a pod that is held', () => {
     await scene.configure(['agent'], 'off');
     await heldFor(3, 'unsteered');
     const { message } = await api.until<Event>(eventsOn('unsteered', heldForLong), () => true, 20);
-    assert.match(message, / No other node is named for it: steer\.mode is off\. Look at /);
+    assert.match(message, / No other node is nominated: steer\.mode is off\. Look at /);
     await scene.configure(['agent']);
     await api.delete(`${podsOf(optedIn)}/unsteered`);
   });
@@ -111,13 +111,13 @@ suite('on a pod that is held', () => {
     assert.deepEqual([event.type, event.reportingComponent], ['Warning', eventReporter]);
     assert.match(
       event.message,
-      /^waits since \S+Z: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since /,
+      /^waiting since \S+Z: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since /,
     );
     const { name } = agent.metadata;
     assert.ok(event.message.includes(`Look at "kubectl describe pod -n net ${name}" and "cni-gate status"`));
     assert.match(
       await describe('stays'),
-      /\n {2}Warning +HeldForLong +\d+s +cni-gate\.io\/leader +waits since /,
+      /\n {2}Warning +HeldForLong +\d+s +cni-gate\.io\/leader +waiting since /,
     );
     const { server, leader } = scene;
     assert.ok(leader);
