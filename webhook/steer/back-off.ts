@@ -59,7 +59,9 @@ const largestWindow = 64;
  */
 export class Group {
   readonly backOff: BackOff;
-  /** How many nominations of unverifiable pods may be open. */
+  /** How many nominations are open. */
+  open = 0;
+  /** How many may be open if only the scheduler can judge the pods. */
   window = 1;
 
   constructor(times: SteerTimes) {

@@ -47,8 +47,6 @@ export class History {
   readonly #times: SteerTimes;
   readonly #pods = new Map<string, PodRecord>();
   readonly #groups = new Map<string, Group>();
-  /** The number of open nominations, by group. */
-  readonly #openOf = new Map<string, number>();
   #left: Open[] = [];
 
   constructor(times: SteerTimes = defaultTimes) {
@@ -59,7 +57,7 @@ export class History {
   made({ pod, node }: { pod: PendingPod; node: string }, version: string, now: number): void {
     const { uid, group, requests } = pod;
     const record = this.#record(pod);
-    if (record.open === undefined) this.#count(record.group, 1);
+    if (record.open === undefined) this.#group(record.group).open += 1;
     const name = `${pod.namespace}/${pod.name}`;
     record.open = { uid, node, group, requests, leftAt: undefined, pod: name, at: now, version };
   }
@@ -89,8 +87,8 @@ export class History {
       if (pod === undefined) this.#pods.delete(uid);
     }
     const groups = new Set(Array.from(pending.values(), ({ group }) => group));
-    for (const [name, { backOff }] of this.#groups) {
-      if (!groups.has(name) && backOff.notBefore <= now) this.#groups.delete(name);
+    for (const [name, { backOff, open }] of this.#groups) {
+      if (!groups.has(name) && open === 0 && backOff.notBefore <= now) this.#groups.delete(name);
     }
     return ended;
   }
@@ -115,7 +113,8 @@ export class History {
   /** How many more of the pod's group may be nominated now. */
   width({ group, unverifiable }: PendingPod): number {
     if (!unverifiable) return Number.POSITIVE_INFINITY;
-    return (this.#groups.get(group)?.window ?? 1) - (this.#openOf.get(group) ?? 0);
+    const { window, open } = this.#groups.get(group) ?? new Group(this.#times);
+    return window - open;
   }
 
   /** Pods that were nominated, by node: those that still wait, and those that left a moment ago. */
@@ -124,10 +123,10 @@ export class History {
     return Map.groupBy([...open, ...this.#left], ({ node }) => node);
   }
 
-  #count(group: string, more: 1 | -1): void {
-    const count = (this.#openOf.get(group) ?? 0) + more;
-    if (count === 0) this.#openOf.delete(group);
-    else this.#openOf.set(group, count);
+  #group(name: string): Group {
+    const group = this.#groups.get(name) ?? new Group(this.#times);
+    this.#groups.set(name, group);
+    return group;
   }
 
   #record({ uid, group }: PendingPod): PodRecord {
@@ -147,9 +146,8 @@ export class History {
 
   #close(record: PodRecord, open: Open, outcome: Outcome, now: number): void {
     record.open = undefined;
-    this.#count(record.group, -1);
-    const group = this.#groups.get(record.group) ?? new Group(this.#times);
-    this.#groups.set(record.group, group);
+    const group = this.#group(record.group);
+    group.open -= 1;
     if (outcome === 'left') {
       group.worked();
       this.#left.push({ ...open, leftAt: now });

@@ -85,7 +85,6 @@ export class Rounds {
     const max = this.#rate.left(performance.now());
     let { value: planned, busy } = await this.#plan(max, signal);
     if (await this.#usages.ask(planned.unknown, performance.now(), signal)) {
-      this.#observe();
       const second = await this.#plan(max, signal);
       planned = second.value;
       busy += second.busy;

@@ -31,7 +31,7 @@ import { coverageFindings } from '../../../webhook/review/findings/coverage.ts';
 import { workloadKeys } from '../../../webhook/review/findings/keys.ts';
 import { addAll, amountsOf } from '../../../webhook/scheduling/amounts.ts';
 import { wantsDaemonPod } from '../../../webhook/scheduling/daemon.ts';
-import { requirementsOf, selectorText, selects } from '../../../webhook/scheduling/label-selector.ts';
+import { selectorText } from '../../../webhook/scheduling/label-selector.ts';
 import { matchesNode } from '../../../webhook/scheduling/node-selector.ts';
 import { podRequests } from '../../../webhook/scheduling/requests.ts';
 import { matches } from '../../../webhook/scheduling/requirement.ts';
@@ -248,13 +248,6 @@ const hostile: [string, Work][] = [
         },
       }),
       (constraints) => matchesNode(constraints, { name: 'n1', labels: map(10, () => 'x') }),
-    ),
-  ],
-  [
-    'requirementsOf, selects',
-    on(
-      (size) => ({ matchLabels: map(size, () => 'x'), matchExpressions: many(size, expression) }),
-      (selector) => selects(requirementsOf(selector), {}),
     ),
   ],
   [
