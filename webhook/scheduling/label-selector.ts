@@ -1,6 +1,6 @@
 import type { Requirement } from './requirement.ts';
 
-/** A label selector as objects have it. */
+/** A label selector of an object. */
 export interface LabelSelector {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: Requirement[] | null;
@@ -14,8 +14,8 @@ const words: Record<string, (key: string, values: string) => string> = {
 };
 
 /**
- * A selector in the form that a query has (Kubernetes, `labels.Parse`); undefined for one that is empty, which would
- * select everything.
+ * A selector as text for a query (Kubernetes, `labels.Parse`); undefined for an empty one, which would select
+ * everything.
  */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   const terms = [

@@ -11,7 +11,7 @@ const interval = 5000;
 export interface HoldWatchOptions {
   view: Omit<SteerView, 'subscribe'>;
   leader: Leadership | undefined;
-  notices: Pick<Notices, 'capacity' | 'tell'>;
+  notices: Pick<Notices, 'capacity' | 'add'>;
   /** The state of steering. */
   state: () => SteerState | undefined;
 }
@@ -37,7 +37,7 @@ export async function watchHolds(
       const is = policy.steer.mode === 'off' ? 'off' : state();
       const known = { policy, readiness: view.readiness, unsteered: is && unsteered[is] };
       for (const notice of holds.due(view.pending(), known, Date.now(), notices.capacity)) {
-        notices.tell(notice, () => holds.failed(notice, Date.now()));
+        notices.add(notice, () => holds.failed(notice, Date.now()));
       }
     }
     await sleep(interval, undefined, { signal }).catch(() => {});

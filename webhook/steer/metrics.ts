@@ -57,7 +57,7 @@ export class SteerMetrics {
   }
 
   /** `dropped`: too many events waited, or this replica no longer leads. */
-  reported(reason: Notice['reason'], result: EventResult['result'] | 'dropped'): void {
+  event(reason: Notice['reason'], result: EventResult['result'] | 'dropped'): void {
     this.#events.inc({ reason, result });
   }
 

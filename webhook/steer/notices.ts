@@ -57,7 +57,7 @@ export class Notices {
    *
    * @param failed called where the notice is not written
    */
-  tell(notice: Notice, failed?: () => void): void {
+  add(notice: Notice, failed?: () => void): void {
     const queued = { notice, failed };
     if (this.capacity <= 0) this.#drop(queued);
     else this.#queue.push(queued);
@@ -81,7 +81,7 @@ export class Notices {
   async #write({ notice, failed }: QueuedNotice, signal: AbortSignal): Promise<void> {
     const { metrics, instance } = this.#options;
     const result = await writeNotice(this.#client, notice, instance, signal);
-    metrics.reported(notice.reason, result.result);
+    metrics.event(notice.reason, result.result);
     if (result.result !== 'failed') return;
     failed?.();
     if (!signal.aborted) this.#warn(notice, result.error);
@@ -92,7 +92,7 @@ export class Notices {
   }
 
   #drop({ notice, failed }: QueuedNotice): void {
-    this.#options.metrics.reported(notice.reason, 'dropped');
+    this.#options.metrics.event(notice.reason, 'dropped');
     failed?.();
   }
 

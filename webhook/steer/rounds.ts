@@ -36,7 +36,7 @@ export interface SteeringOptions {
   leader: Leadership | undefined;
   metrics: SteerMetrics;
   /** Takes the events for nominations. */
-  notices: Pick<Notices, 'tell'>;
+  notices: Pick<Notices, 'add'>;
   log: Log;
 }
 
@@ -157,7 +157,7 @@ export class Rounds {
     metrics.nominated(written.result);
     if (written.result === 'made') {
       this.#history.made(nomination, written.version, Date.now());
-      notices.tell(nominatedNotice(nomination, written.version));
+      notices.add(nominatedNotice(nomination, written.version));
       const name = `${pod.namespace}/${pod.name}`;
       log.info(
         { pod: name, node, refused: pod.refused, why },

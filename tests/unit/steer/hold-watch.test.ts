@@ -32,7 +32,7 @@ async function reported(t: TestContext, scene: Scene = {}): Promise<string[]> {
         policy: () => policy,
       },
       leader: { leads, subscribe: () => () => {} },
-      notices: { capacity, tell: (notice) => notices.push(notice) },
+      notices: { capacity, add: (notice) => notices.push(notice) },
       state,
     },
     stop.signal,

@@ -86,7 +86,7 @@ async function steering(t: TestContext, scene: Scene) {
     },
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
-    notices: { tell: (notice) => notices.push(notice) },
+    notices: { add: (notice) => notices.push(notice) },
     log: { info: reported('info'), warn: reported('warn') },
   });
   const stop = new AbortController();
