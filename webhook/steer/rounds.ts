@@ -25,13 +25,14 @@ export interface SteerView {
   pending(): Iterable<PendingPod>;
   /** What has not been listed yet, for people; undefined where all has. */
   unsynced(): string | undefined;
-  policy(): Policy;
   /** Calls back when pods or nodes change. @returns what ends that */
   subscribe(changed: () => void): () => void;
 }
 
 export interface SteeringOptions {
   view: SteerView;
+  /** The policy in force. */
+  policy: () => Policy;
   /** Undefined where there can be no leader: nothing is steered then. */
   leader: Leadership | undefined;
   metrics: SteerMetrics;
@@ -116,11 +117,11 @@ export class Rounds {
   }
 
   async #plan(max: number, signal: AbortSignal): Promise<{ value: Plan; busy: number }> {
-    const { view } = this.#options;
+    const { view, policy } = this.#options;
     const now = Date.now();
     const known: Snapshot = {
       nodes: [...view.readiness.nodes()],
-      accepts: acceptsBy(view.policy(), view.readiness, now),
+      accepts: acceptsBy(policy(), view.readiness, now),
       usage: (node) => this.#usages.get(node, performance.now()),
       history: this.#history,
       // the same for a while, as the usage of nodes is known for a while
@@ -136,8 +137,8 @@ export class Rounds {
 
   /** The nominations for which nothing changed since planning. The next round plans the others again. */
   #upToDate(nominations: readonly Nomination[]): Nomination[] {
-    const { view, metrics } = this.#options;
-    const accepts = acceptsBy(view.policy(), view.readiness, Date.now());
+    const { view, policy, metrics } = this.#options;
+    const accepts = acceptsBy(policy(), view.readiness, Date.now());
     const pending = this.#pending();
     const nodes = new Map(Array.from(view.readiness.nodes(), (node) => [node.name, node]));
     return nominations.filter(({ pod, node }) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Election } from '../kubernetes/lease/election.ts';
 import type { Log } from '../kubernetes/reflector/observe.ts';
@@ -25,7 +26,7 @@ export interface SteerInside {
  */
 export function startSteering(
   client: ApiClient,
-  view: SteerView,
+  view: SteerView & { policy: () => Policy },
   { registry, log, ownNamespace }: SteerInside,
 ): () => Promise<void> {
   const steered = new AbortController();
@@ -44,8 +45,8 @@ export function startSteering(
   const contending = leader?.run(led.signal);
   const metrics = new SteerMetrics(registry);
   const notices = new Notices(client, { leader, metrics, log, instance });
-  const steering = new Steering(client, { view, leader, metrics, notices, log });
-  const holds = { view, leader, notices, state: () => steering.state };
+  const steering = new Steering(client, { view, policy: view.policy, leader, metrics, notices, log });
+  const holds = { view, policy: view.policy, leader, notices, state: () => steering.state };
   const running = Promise.all([
     steering.run(steered.signal),
     watchHolds(holds, steered.signal),

@@ -61,8 +61,8 @@ export class Steering {
   /** @returns milliseconds until the next turn, if nothing happens before, and of CPU time */
   async #turn(signal: AbortSignal): Promise<{ next: number; busy: number }> {
     try {
-      const { view, metrics } = this.#options;
-      const { state, isNew } = await this.#eligibility.check(view.policy(), signal);
+      const { policy, metrics } = this.#options;
+      const { state, isNew } = await this.#eligibility.check(policy(), signal);
       if (isNew) {
         this.#state = state;
         metrics.state(state);
