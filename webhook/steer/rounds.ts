@@ -1,10 +1,10 @@
 import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Log } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import type { Readiness } from '../readiness/readiness.ts';
 import { acceptsBy } from './accepts.ts';
 import type { Leadership } from './eligibility.ts';
 import { History } from './history.ts';
@@ -18,16 +18,8 @@ import { isOutdated, type Nomination, type Plan, planning, type Snapshot } from 
 import { inSlices } from './slices.ts';
 import { Turns } from './turns.ts';
 
-/** What steering knows of the cluster, from watches. */
-export interface SteerView {
-  readonly readiness: Readiness;
-  /** Pods of opted-in namespaces that wait for a node. */
-  pending(): Iterable<PendingPod>;
-  /** What has not been listed yet, for people; undefined where all has. */
-  unsynced(): string | undefined;
-  /** Calls back when pods or nodes change. @returns what ends that */
-  subscribe(changed: () => void): () => void;
-}
+/** The part of a {@link ClusterView} that steering reads. */
+export type SteerView = Pick<ClusterView<PendingPod>, 'readiness' | 'pending' | 'unsynced' | 'subscribe'>;
 
 export interface SteeringOptions {
   view: SteerView;

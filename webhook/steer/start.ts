@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Registry } from 'prom-client';
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Election } from '../kubernetes/lease/election.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Deps } from '../lib/deps.ts';
 import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
@@ -12,22 +11,25 @@ import { Notices } from './notices.ts';
 import type { SteerView } from './rounds.ts';
 import { Steering } from './steering.ts';
 
-export interface SteerInside {
-  registry: Registry;
-  log: Log;
-  /** The namespace of the Lease; undefined where it is not known and nobody leads. */
+/** What steering works with. */
+export interface SteerInputs {
+  /** The nodes, and the pods that wait for one. */
+  view: SteerView;
+  /** The policy in force. */
+  policy: () => Policy;
+  /** Namespace of the Lease; without one this replica never leads. */
   ownNamespace: string | undefined;
 }
 
 /**
- * Takes part in the election of a leader. While this process leads, it steers refused pods and writes events.
+ * Takes part in the leader election. While this process leads, it steers refused pods and writes events.
  *
- * @returns what ends all of that and releases the Lease
+ * @returns stops all of it, then releases the Lease
  */
 export function startSteering(
   client: ApiClient,
-  view: SteerView & { policy: () => Policy },
-  { registry, log, ownNamespace }: SteerInside,
+  { view, policy, ownNamespace }: SteerInputs,
+  { registry, log }: Deps,
 ): () => Promise<void> {
   const steered = new AbortController();
   const led = new AbortController();
@@ -45,15 +47,15 @@ export function startSteering(
   const contending = leader?.run(led.signal);
   const metrics = new SteerMetrics(registry);
   const notices = new Notices(client, { leader, metrics, log, instance });
-  const steering = new Steering(client, { view, policy: view.policy, leader, metrics, notices, log });
-  const holds = { view, policy: view.policy, leader, notices, state: () => steering.state };
+  const steering = new Steering(client, { view, policy, leader, metrics, notices, log });
+  const holds = { view, policy, leader, notices, state: () => steering.state };
   const running = Promise.all([
     steering.run(steered.signal),
     watchHolds(holds, steered.signal),
     notices.run(steered.signal),
   ]);
   return async () => {
-    // the next leader must not begin before this one has stopped
+    // the next leader must not begin before this one has ended
     steered.abort();
     await running;
     led.abort();

@@ -87,7 +87,7 @@ async function steering(t: TestContext, scene: Scene) {
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
     notices: { add: (notice) => notices.push(notice) },
-    log: { info: reported('info'), warn: reported('warn') },
+    log: { info: reported('info'), warn: reported('warn'), error: reported('error') },
   });
   const stop = new AbortController();
   const over = steers.run(stop.signal);
