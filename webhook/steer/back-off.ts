@@ -14,6 +14,7 @@ export interface SteerTimes {
   expiry: number;
 }
 
+/** The times that the leader uses. */
 export const defaultTimes: SteerTimes = {
   pause: 10_000,
   longestPause: 300_000,

@@ -3,6 +3,7 @@ import type { ApiClient } from '../kubernetes/client.ts';
 import type { Log } from '../lib/deps.ts';
 import type { SteerState } from './metrics.ts';
 
+/** Whether this process leads. */
 export interface Leadership {
   readonly leads: boolean;
   /** Calls back when this process begins to lead, or no longer leads. @returns what ends that */
@@ -14,6 +15,7 @@ export interface Leadership {
  * NominatedNodeNameForExpectation, beta and on by default.
  */
 const least: readonly [major: number, minor: number] = [1, 35];
+/** The same for people. */
 export const leastVersion = least.join('.');
 
 /** What an API server says of its version. `gitVersion` is for people. */

@@ -10,6 +10,7 @@ import type { PendingPod } from './pending-pod.ts';
  */
 export type Outcome = 'left' | 'ignored' | 'raced' | 'replaced' | 'expired';
 
+/** A nomination whose outcome is known. */
 export interface Ended {
   /** `namespace/name` */
   pod: string;

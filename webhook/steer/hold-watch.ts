@@ -9,6 +9,7 @@ import type { SteerView } from './rounds.ts';
 /** How often waiting pods are checked, in milliseconds. No event tells that a hold has become a long one. */
 const interval = 5000;
 
+/** What the watch for long holds works with. */
 export interface HoldWatchOptions {
   view: Omit<SteerView, 'subscribe'>;
   /** The policy in force. */

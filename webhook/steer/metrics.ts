@@ -9,8 +9,10 @@ import type { EventResult } from './write-notice.ts';
  * `api-server-too-old`; `no-namespace`: it does not know its own namespace, where the Lease would be.
  */
 export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
+/** One of {@link steerStates}. */
 export type SteerState = (typeof steerStates)[number];
 
+/** The metrics of steering and of events: docs/reference/metrics.md. */
 export class SteerMetrics {
   readonly #nominations: Counter<'result'>;
   readonly #outcomes: Counter<'outcome'>;

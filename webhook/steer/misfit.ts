@@ -15,6 +15,7 @@ import type { PendingPod } from './pending-pod.ts';
  * - `full`: the free capacity is too small.
  */
 export type Misfit = (typeof misfits)[number];
+/** All of {@link Misfit}, in the order in which people read them. */
 export const misfits = ['not-ready', 'taints', 'affinity', 'size', 'volumes', 'ignored', 'full'] as const;
 
 /** How many nodes do not fit a pod, by reason. A reason without nodes is absent. */

@@ -21,6 +21,7 @@ interface QueuedNotice {
   failed: (() => void) | undefined;
 }
 
+/** What the queue of events works with. */
 export interface NoticesOptions {
   /** Undefined where there can be no leader: no event is written then. */
   leader: Leadership | undefined;

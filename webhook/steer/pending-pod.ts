@@ -58,6 +58,7 @@ export interface PendingPod extends GatePod, Required {
   tooLarge: boolean;
 }
 
+/** What is kept of a pod. Its size is limited, whatever the pod is: `pendingPods` in `webhook/lib/limits.ts`. */
 export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const { metadata, spec, status } = pod;
   const pending = toGatePod(pod);

@@ -24,6 +24,7 @@ export interface Snapshot {
   passedOver?: (pod: PendingPod, why: PassedOver) => void;
 }
 
+/** A node for a pod. */
 export interface Nomination {
   pod: PendingPod;
   node: string;
@@ -31,6 +32,7 @@ export interface Nomination {
   why: string;
 }
 
+/** The result of {@link planning}. */
 export interface Plan {
   nominations: Nomination[];
   /** Names of nodes whose usage is needed for more or better nominations. */

@@ -21,6 +21,7 @@ import { Turns } from './turns.ts';
 /** The part of a {@link ClusterView} that steering reads. */
 export type SteerView = Pick<ClusterView<PendingPod>, 'readiness' | 'pending' | 'unsynced' | 'subscribe'>;
 
+/** What steering works with. */
 export interface SteeringOptions {
   view: SteerView;
   /** The policy in force. */

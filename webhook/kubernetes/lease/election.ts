@@ -19,6 +19,7 @@ export interface LeaseTimes {
 /** The usual ones of client-go's leader election. */
 export const defaultTimes: LeaseTimes = { duration: 15_000, deadline: 10_000, retry: 2000 };
 
+/** What an election works with. */
 export interface ElectionOptions {
   namespace: string;
   /** Of the Lease. */

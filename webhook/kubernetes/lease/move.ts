@@ -6,6 +6,7 @@ export interface Lease {
   spec?: LeaseSpec | null;
 }
 
+/** The fields of a Lease's spec. */
 export interface LeaseSpec {
   /** Empty when nobody holds it. */
   holderIdentity?: string | null;
