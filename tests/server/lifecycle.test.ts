@@ -38,7 +38,7 @@ async function injectedImage(server: TestServer): Promise<string> {
 const configuration = (image: string): string =>
   `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {image: "${image}"}\n`;
 
-test('a configuration is reloaded when a ConfigMap mount swaps its link, and a wrong one changes nothing', async (t) => {
+test('a configuration is reloaded when a ConfigMap mount replaces its link, and an invalid one changes nothing', async (t) => {
   const path = folder(t);
   const publish = (version: string, text: string): void => {
     mkdirSync(join(path, version));
@@ -106,7 +106,7 @@ test('labels of namespaces come from a file of cluster objects, reloaded when it
   );
 });
 
-test('annotations of namespaces come from that file as well', async (t) => {
+test('annotations of namespaces come from that file too', async (t) => {
   const file = join(folder(t), 'state.yaml');
   const state = (annotations: string): string =>
     `{kind: Namespace, metadata: {name: shop, labels: {cni-gate.io/profile: linkerd}, annotations: {${annotations}}}}\n`;
@@ -123,7 +123,7 @@ test('annotations of namespaces come from that file as well', async (t) => {
   await eventually(server, async () => !(await groupSet()));
 });
 
-test('a certificate in files is swapped without a lost call; a pair that does not match is never served', async (t) => {
+test('a certificate in files is replaced without a failed request; a pair that does not match is never served', async (t) => {
   const path = folder(t);
   const now = new Date();
   const authority = createAuthority({ commonName: 'test', days: 3, now });
@@ -165,7 +165,7 @@ test('a certificate in files is swapped without a lost call; a pair that does no
   assert.equal(Number(expiry?.[1]), second.notAfter.getTime() / 1000);
 });
 
-test('a drain turns readiness off, answers what is under way, and closes in time', async (t) => {
+test('a drain makes the server unready, answers running requests, and closes in time', async (t) => {
   const server = await startServer(t, { drainDelay: 150 });
   assert.equal((await server.ops('/livez')).status, 200);
   assert.equal((await server.ops('/readyz')).status, 200);
@@ -180,7 +180,7 @@ test('a drain turns readiness off, answers what is under way, and closes in time
   await assert.rejects(server.post('/mutate', body()), /ECONNREFUSED/);
 });
 
-test('a call that is under way when the port closes is answered; one that never ends is cut', async (t) => {
+test('a request that runs when the port closes is answered; one that never ends is cut', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const server = await startServer(t, {
     cluster: () => viewOf({ facts: () => facts }),
@@ -235,7 +235,7 @@ test('the cluster view closes after the last request is answered, and the certif
   await assert.rejects(server.ops('/readyz'), /ECONNREFUSED/);
 });
 
-test('a call on a connection that was opened before the server closes is answered, not turned away', async (t) => {
+test('a request on a connection that was opened before the server closes is answered', async (t) => {
   const server = await startServer(t);
   const ca = server.certificate.authority;
   const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca });
@@ -256,7 +256,7 @@ test('a call on a connection that was opened before the server closes is answere
   assert.match(answer, /^HTTP\/1\.1 200 /);
 });
 
-test('a port that is taken is told with what to do', async (t) => {
+test('the error for a port that is in use says what to do', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.after(() => taken.close());
   await new Promise((resolve) => taken.once('listening', resolve));
@@ -298,7 +298,7 @@ test('a start that fails ends what runs already: the certificate, then the secon
   await assert.rejects(probe(), /fetch failed/);
 });
 
-test('a profile flag or a configuration that cannot be used ends the start', async (t) => {
+test('the start fails if the profile flag or the configuration cannot be used', async (t) => {
   await assert.rejects(startServer(t, { profile: 'linkred' }), { code: 'CNI_GATE_PROFILE_UNKNOWN' });
   await assert.rejects(startServer(t, { config: '/nowhere/config.yaml' }), {
     code: 'CNI_GATE_CONFIG_UNREADABLE',

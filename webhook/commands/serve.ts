@@ -99,7 +99,7 @@ async function run(flags: Flags): Promise<void> {
   const stopping = new AbortController();
   let server: RunningServer | undefined;
   const stop = (signal: string): void => {
-    log.info({ signal }, 'told to stop');
+    log.info({ signal }, 'received a signal, stopping');
     for (const name of signals) process.removeListener(name, stop);
     // without a handler, a second signal ends the process at once
     stopping.abort();

@@ -74,11 +74,11 @@ export function decidePlacement(
 
 /** The gate does not know enough, so it allows the placement. @param why for people */
 export const doubt = (reason: Doubt, why: string, about?: About): GateDecision =>
-  allowed('unknown', reason, about, [`not held back: ${why}`]);
+  allowed('unknown', reason, about, [`allowed without a check: ${why}`]);
 
 /** @param missing what has not been listed yet */
 export const notSyncedDoubt = (missing: string, about?: About): GateDecision =>
-  doubt('not-synced', `not all is known here yet: ${missing}`, about);
+  doubt('not-synced', `not listed yet: ${missing}`, about);
 
 /** The node or the DaemonSet does not exist, as far as cni-gate knows. */
 function unknown(readiness: Readiness, daemonSet: DaemonSetRef, node: string, about: About): GateDecision {
@@ -100,7 +100,7 @@ function stop(
   const message = refusalText(blocker);
   const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
-    const warning = `not held back any longer, gate.maxHold is over: ${message}`;
+    const warning = `allowed, because gate.maxHold is over: ${message}`;
     return allowed('released', 'held-long-enough', about, [warning]);
   }
   return mode === 'audit'

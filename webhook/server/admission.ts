@@ -52,7 +52,7 @@ export const admission = plugin<AdmissionOptions>(
       const encoding = request.headers['content-encoding'] ?? 'identity';
       if (encoding === 'identity') done();
       else {
-        const message = `expected a body as it is, got Content-Encoding ${encoding}`;
+        const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
         done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
       }
     });

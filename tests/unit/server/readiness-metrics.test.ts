@@ -23,7 +23,7 @@ async function measured(unsynced: string | undefined): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('cni_gate_'));
 }
 
-test('nodes by state of each DaemonSet that exists, zeros as well, and pods that are held', async () => {
+test('the gauges count nodes by state for each existing DaemonSet, zeros included, and held pods', async () => {
   const of = (state: string, count: number): string =>
     `cni_gate_nodes{profile="mesh",daemonset="net/agent",state="${state}"} ${count}`;
   assert.deepEqual(await measured(undefined), [
@@ -37,6 +37,6 @@ test('nodes by state of each DaemonSet that exists, zeros as well, and pods that
   ]);
 });
 
-test('nothing is told while not everything was listed', async () => {
+test('the gauges have no value until everything is listed', async () => {
   assert.deepEqual(await measured('nodes'), []);
 });
