@@ -69,6 +69,7 @@ export interface Verdict {
   answer?: AdmissionReview;
 }
 
+/** A workload with its verdict. */
 export interface Reviewed {
   workload: Workload;
   verdict: Verdict;

@@ -12,6 +12,7 @@ import { readInput } from './input/read.ts';
 import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
 import type { Progress } from './progress.ts';
 
+/** What to review, and who decides. */
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];

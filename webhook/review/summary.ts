@@ -40,6 +40,7 @@ export function isNotInInput({ outcome, reason }: Verdict): boolean {
   return outcome === 'skipped' && reason === ('namespace-not-given' satisfies Uncalled);
 }
 
+/** Counts the verdicts of a report. */
 export function summarize(report: Report): Summary {
   const verdicts = report.reviewed.map((one) => one.verdict);
   const count = (outcome: Outcome): number =>

@@ -1,7 +1,9 @@
 import type { Path } from './model.ts';
 
+/** A JSON object. */
 export type Fields = Record<string, unknown>;
 
+/** Whether a value is an object, and neither null nor a list. */
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -1,7 +1,8 @@
+import type { SecureContextOptions as TlsOptions } from 'node:tls';
+import type { CertificateEvents, CertificatePair, CertificateSource } from '../../certs/sources.ts';
 import type { Deps } from '../lib/deps.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { plugin } from './plugin.ts';
-import { type CertificateEvents, type CertificateSource, secureOptions } from './tls.ts';
 
 /** Options of the plugin {@link secureContext}. */
 export interface SecureContextOptions {
@@ -73,3 +74,18 @@ export const secureContext = plugin<SecureContextOptions>('secure-context', [], 
   metrics.certificateExpires(certificate.current.notAfter);
   app.decorate('certificate', certificate);
 });
+
+/**
+ * Options of the server's secure context. The server sets them again for each renewal, so the lowest TLS version is
+ * here as well.
+ *
+ * @param clientAuthorities PEM of the authorities that sign client certificates
+ */
+function secureOptions(pair: CertificatePair, clientAuthorities: string | undefined): TlsOptions {
+  return {
+    cert: pair.certificate,
+    key: pair.key,
+    minVersion: 'TLSv1.2',
+    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
+  };
+}

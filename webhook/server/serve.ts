@@ -1,4 +1,5 @@
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import type { CertificateSource } from '../../certs/sources.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
 import { type ClusterOptions, cluster } from './cluster.ts';
@@ -9,7 +10,6 @@ import { listen } from './listen.ts';
 import { type OpsOptions, ops } from './ops.ts';
 import type { App } from './plugin.ts';
 import { type SecureContextOptions, secureContext } from './secure-context.ts';
-import type { CertificateSource } from './tls.ts';
 
 /** What the server is started with: the options of its plugins, and these. */
 export interface ServeOptions

@@ -7,6 +7,7 @@ import { readText } from '../../lib/live-files.ts';
 import { fieldsOf } from '../values.ts';
 import type { Admission } from './judge.ts';
 
+/** Options of {@link remote}. */
 export interface RemoteOptions {
   url: string;
   /** File with the certificate of the authority that the server's certificate is signed by. */

@@ -23,6 +23,7 @@ export interface ReadDocument extends Omit<SourceDocument, 'list' | 'reviewed'> 
   repeated?: RepeatedKey | undefined;
 }
 
+/** A key that an object has twice, and where the second is. */
 export interface RepeatedKey {
   key: string;
   line: number;

@@ -5,6 +5,7 @@ import { standardInput } from './inputs.ts';
 import { tooMuchInput } from './limits.ts';
 import { explain, unreadable } from './unreadable.ts';
 
+/** A text to review, and where it comes from. */
 export interface Input {
   /** The name that messages call it by. */
   file: string;

@@ -12,6 +12,7 @@ export interface FoundTemplate {
   part?: string;
 }
 
+/** The pod templates of an object. */
 export interface FoundTemplates {
   templates: FoundTemplate[];
   /** Whether the kind is in the list, and not only looks like a workload. */

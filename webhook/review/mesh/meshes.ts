@@ -79,6 +79,7 @@ function isAmbient(pod: Pod, namespace: MeshNamespace): boolean {
   return (own(pod.metadata.labels, key) ?? own(namespace.labels, key)) === 'ambient';
 }
 
+/** The meshes whose injection `review` knows. */
 export const meshes: readonly Mesh[] = [linkerd, istio];
 
 /** Whether the injector has run. A proxy of image `auto` is a user's part of one that Istio is yet to fill in. */

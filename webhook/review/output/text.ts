@@ -19,6 +19,7 @@ export const painter =
   (style, text) =>
     color ? styleText(style, text, { validateStream: false }) : text;
 
+/** Options of {@link textOutput}. */
 export interface TextOptions {
   paint: Paint;
   /** Whether warnings and findings end the review with exit code 1. */
@@ -43,6 +44,7 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
   return lines.map((line) => `${line}\n`).join('');
 }
 
+/** The line above the changes of a workload: outcome, name, place and reason. */
 export function header({ workload, verdict }: Reviewed, paint: Paint): string[] {
   const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
@@ -59,6 +61,7 @@ function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions
   ].flatMap((line) => wrap(line, 4));
 }
 
+/** The word before a warning: `error` if it fails the review. */
 export const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 

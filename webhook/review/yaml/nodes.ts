@@ -12,12 +12,14 @@ interface Placed {
   tag: string | undefined;
 }
 
+/** A scalar. */
 export interface ScalarNode extends Placed {
   kind: 'scalar';
   value: string;
   style: ScalarStyle;
 }
 
+/** A mapping. */
 export interface MapNode extends Placed {
   kind: 'map';
   /** Whether it is in braces. */
@@ -25,6 +27,7 @@ export interface MapNode extends Placed {
   pairs: YamlPair[];
 }
 
+/** A key of a mapping with its value. */
 export interface YamlPair {
   key: YamlNode;
   /** The offset behind the colon; undefined where there is none. */
@@ -32,6 +35,7 @@ export interface YamlPair {
   value: YamlNode;
 }
 
+/** A sequence. */
 export interface SeqNode extends Placed {
   kind: 'seq';
   /** Whether it is in brackets. */
@@ -41,6 +45,7 @@ export interface SeqNode extends Placed {
   dashes: number[];
 }
 
+/** An alias, with the node that its anchor names. */
 export interface AliasNode extends Placed {
   kind: 'alias';
   name: string;

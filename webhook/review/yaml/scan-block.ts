@@ -2,6 +2,7 @@ import { isBlank, isBreak, isBreakOrEnd, isDigit, space, tab } from './character
 import type { Cursor } from './cursor.ts';
 import { YamlError } from './tokens.ts';
 
+/** A block scalar that was read. */
 export interface BlockScalar {
   value: string;
   /** Where the line behind its last one begins; blank lines belong to it where they count, with `+`. */

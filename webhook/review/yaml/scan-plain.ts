@@ -8,6 +8,7 @@ const flowEnds = new Set([',', '?', '[', ']', '{', '}'].map((char) => char.charC
 const colon = ':'.charCodeAt(0);
 const numberSign = '#'.charCodeAt(0);
 
+/** A plain scalar that was read. */
 export interface Plain {
   value: string;
   /** The offset behind its last character; the cursor is behind the white space that follows. */

@@ -10,6 +10,7 @@ export interface Token {
   style: ScalarStyle;
 }
 
+/** What a token stands for. */
 export type TokenKind =
   | 'end'
   | 'directive'
