@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { type Keeping, Kept } from '../../../webhook/kubernetes/reflector/kept.ts';
+import { Kept } from '../../../webhook/kubernetes/reflector/kept.ts';
+import type { Keeping } from '../../../webhook/kubernetes/reflector/source.ts';
 import { Store } from '../../../webhook/kubernetes/reflector/store.ts';
 
 interface Thing {

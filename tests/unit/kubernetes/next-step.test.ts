@@ -3,13 +3,15 @@ import { suite, test } from 'node:test';
 import { ClusterError } from '../../../webhook/kubernetes/errors.ts';
 import {
   beginning,
+  defaultTiming,
   nextStep,
   type Outcome,
   type Progress,
   type Step,
+  waitAfter,
+  watchSeconds,
 } from '../../../webhook/kubernetes/reflector/next-step.ts';
-import { defaultTiming, waitAfter, watchSeconds } from '../../../webhook/kubernetes/reflector/timing.ts';
-import { Garbage } from '../../../webhook/kubernetes/reflector/watch-event.ts';
+import { Garbage } from '../../../webhook/kubernetes/reflector/source.ts';
 
 const step = (outcome: Outcome, progress: Progress = beginning): Step =>
   nextStep(progress, outcome, defaultTiming, 1);

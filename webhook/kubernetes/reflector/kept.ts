@@ -1,23 +1,4 @@
-import type { Entry } from './object.ts';
-
-/** How much may be kept. */
-export interface Amount {
-  count: number;
-  /** As {@link Keeping.weigh} reckons them. */
-  bytes: number;
-}
-
-/** How much is kept of objects that anybody may make, and what goes first. */
-export interface Keeping<T> {
-  /** Of all together. */
-  max: Amount;
-  /** Of one namespace. */
-  mostOfNamespace: Amount;
-  /** How much memory an object takes, in bytes. */
-  weigh: (object: T) => number;
-  /** Where there are too many, those with the largest number go first. */
-  rank: (object: T) => number;
-}
+import type { Amount, Entry, Keeping } from './source.ts';
 
 /** Keeps objects that have no namespace. Where there are too many, the largest go first. */
 export const largestFirst = <T>(max: Amount, weigh: (object: T) => number): Keeping<T> => ({

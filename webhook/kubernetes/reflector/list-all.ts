@@ -3,52 +3,8 @@ import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
-import { type Keeping, Kept } from './kept.ts';
-import { type ApiObject, entryOf, identityIn, isApiObject, type Metadata } from './object.ts';
-
-/** What is reflected: one kind of objects, all of them or those that a selector chooses. */
-export interface Source<O extends ApiObject, T> {
-  /** For messages and metrics: `namespaces`. */
-  resource: string;
-  /** Such as `/api/v1/namespaces`. */
-  path: string;
-  /** `labelSelector`, `fieldSelector`. */
-  query?: Record<string, string>;
-  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
-  pageSize?: number;
-  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
-  objectBytes?: number;
-  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
-  wants?: (metadata: Metadata) => boolean;
-  /** Takes of an object what decisions need; the rest is forgotten. */
-  pick: (object: O) => T;
-  /** Whether what was taken may be kept; the object counts as too large where not. */
-  fits?: (object: T) => boolean;
-  /** How much is kept of all objects together; all of them by default. */
-  keeping?: Keeping<T>;
-}
-
-/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
-export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
-
-/** An object that is not read. */
-export interface Unread {
-  why: Exclude<LeftOut, 'too-many'>;
-  metadata: Metadata;
-}
-
-/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
-export function unread(
-  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
-  isTooLarge: boolean,
-  head: () => string,
-): Unread | { why: 'nameless' } | undefined {
-  if (!isTooLarge && wants === undefined) return undefined;
-  const metadata = identityIn(head());
-  if (metadata === undefined) return isTooLarge ? { why: 'nameless' } : undefined;
-  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
-  return isTooLarge ? { why: 'too-large', metadata } : undefined;
-}
+import { Kept } from './kept.ts';
+import { type ApiObject, entryOf, isApiObject, type Source, type Unread, unread } from './source.ts';
 
 export interface Listed<T> {
   entries: Kept<T>;

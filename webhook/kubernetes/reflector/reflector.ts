@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
-import { type LeftOut, listAll, type Source } from './list-all.ts';
-import { type Action, beginning, nextStep, type Outcome, type Reason } from './next-step.ts';
-import { type ApiObject, type Entry, entryOf, keyOf } from './object.ts';
+import { listAll } from './list-all.ts';
+import {
+  type Action,
+  beginning,
+  defaultTiming,
+  nextStep,
+  type Outcome,
+  type Reason,
+  type Timing,
+} from './next-step.ts';
+import { type ApiObject, type Entry, entryOf, keyOf, type LeftOut, type Source } from './source.ts';
 import { type Change, Store } from './store.ts';
-import { defaultTiming, type Timing } from './timing.ts';
-import type { WatchEvent } from './watch-event.ts';
-import { watchOnce } from './watch-once.ts';
+import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** Who is told what happens; nothing here may throw. */
 export interface Observer {
@@ -44,6 +50,7 @@ export class Reflector<O extends ApiObject, T> {
   readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
+  readonly #stopped = new AbortController();
   #isSynced = false;
   #version = '';
   #tooLarge = new Set<string>();
@@ -93,7 +100,7 @@ export class Reflector<O extends ApiObject, T> {
     this.#stale.abort();
   }
 
-  /** Resolves when everything was listed once. */
+  /** Resolves when everything was listed once, or when it was stopped before. */
   whenSynced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -109,8 +116,15 @@ export class Reflector<O extends ApiObject, T> {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Runs until the signal is aborted. Never throws. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Ends {@link run}. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#synced.resolve();
+  }
+
+  /** Runs until it is stopped or the signal is aborted. Never throws. */
+  async run(ended: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([ended, this.#stopped.signal]);
     let action: Action = 'list';
     let progress = beginning;
     try {

@@ -1,5 +1,5 @@
-import { type Keeping, Kept } from './kept.ts';
-import type { Entry } from './object.ts';
+import { Kept } from './kept.ts';
+import type { Entry, Keeping } from './source.ts';
 
 /**
  * What became different, in the order in which it has to be applied. `listed`: a list told of it, which has the latest

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../kubernetes/client.ts';
-import { listAll, type Source } from '../../kubernetes/reflector/list-all.ts';
-import type { ApiObject } from '../../kubernetes/reflector/object.ts';
-import { defaultTiming } from '../../kubernetes/reflector/timing.ts';
+import { listAll } from '../../kubernetes/reflector/list-all.ts';
+import { defaultTiming } from '../../kubernetes/reflector/next-step.ts';
+import type { ApiObject, Source } from '../../kubernetes/reflector/source.ts';
 import type { WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { Readiness } from '../../readiness/readiness.ts';
 import { agentSources, type DaemonSetSnapshot, daemonSetSources, nodeSource } from '../../view/sources.ts';

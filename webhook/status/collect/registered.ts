@@ -1,7 +1,6 @@
 import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterError } from '../../kubernetes/errors.ts';
-import type { Source } from '../../kubernetes/reflector/list-all.ts';
-import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import type { ApiObject, Source } from '../../kubernetes/reflector/source.ts';
 import { configurationsPath, type WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { webhookConfiguration } from '../../lib/names.ts';
 import { askVersion, goesByNominations } from '../../steer/version.ts';

@@ -1,8 +1,8 @@
 import { apiPath } from '../../kubernetes/api-path.ts';
 import type { ApiClient } from '../../kubernetes/client.ts';
 import { listAll } from '../../kubernetes/reflector/list-all.ts';
-import type { ApiObject } from '../../kubernetes/reflector/object.ts';
-import { defaultTiming } from '../../kubernetes/reflector/timing.ts';
+import { defaultTiming } from '../../kubernetes/reflector/next-step.ts';
+import type { ApiObject } from '../../kubernetes/reflector/source.ts';
 import { foundIn, type ServiceFacts } from '../installation/facts.ts';
 import { mapObservation, observe } from './observe.ts';
 

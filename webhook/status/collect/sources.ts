@@ -1,6 +1,5 @@
 import { optedInTo } from '../../inject/profile-selection.ts';
-import type { Source } from '../../kubernetes/reflector/list-all.ts';
-import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import type { ApiObject, Source } from '../../kubernetes/reflector/source.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { podsPath } from '../../view/sources.ts';
 import { type NamespaceObject, namespaceSource } from '../../view/watch-namespaces.ts';

@@ -1,9 +1,7 @@
 import { Registry } from 'prom-client';
 import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterMetrics } from '../../kubernetes/metrics.ts';
-import type { Log } from '../../kubernetes/reflector/observe.ts';
-import { Reflecting } from '../../kubernetes/reflector/reflecting.ts';
-import { Reflections } from '../../kubernetes/reflector/reflections.ts';
+import { type Log, ReflectorSet, Reflectors } from '../../kubernetes/reflector/reflectors.ts';
 import type { WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { watchGate } from '../../view/watch-nodes.ts';
 import type { HeldPodFacts, PodFacts, Registered, StatusFacts } from '../facts.ts';
@@ -36,12 +34,12 @@ export function watchStatus(
   // nobody asks for them: a command has no port
   const inside = { metrics: new ClusterMetrics(new Registry()), log };
   const gate = watchGate(client, () => policy, inside);
-  const reflecting = new Reflecting(client, inside);
-  const namespaces = reflecting.start(optInSource(wanted.namespace));
-  const pods = new Reflections<StatusPodObject, PodFacts>((source) => reflecting.startOne(source));
+  const reflectors = new Reflectors(client, inside);
+  const namespaces = reflectors.start(optInSource(wanted.namespace));
+  const pods = new ReflectorSet<StatusPodObject, PodFacts>(reflectors);
   namespaces.subscribe(() => pods.watch(podSources(namespaces.store.list(), wanted)));
   const webhooks = (kind: WebhookKind) =>
-    registered[kind] === undefined ? undefined : reflecting.start(registeredSource(kind));
+    registered[kind] === undefined ? undefined : reflectors.start(registeredSource(kind));
   const [mutating, validating] = [webhooks('mutating'), webhooks('validating')];
   const foundBy = (reflector: typeof mutating): Registered['mutating'] =>
     reflector && [...reflector.store.list()].flat();
@@ -74,7 +72,7 @@ export function watchStatus(
     },
     close: async () => {
       ended.abort();
-      await Promise.all([gate.close(), reflecting.close(), polled.close()]);
+      await Promise.all([gate.close(), reflectors.close(), polled.close()]);
     },
   };
 }

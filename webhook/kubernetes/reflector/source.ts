@@ -1,0 +1,132 @@
+/** What every object of the API carries, as far as it is read here. */
+export interface ApiObject {
+  metadata: Metadata;
+}
+
+export interface Metadata {
+  name: string;
+  namespace?: string;
+  uid: string;
+  resourceVersion: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string> | null;
+}
+
+/** An object in the store: its identity, and of its content what was picked. */
+export interface Entry<T> {
+  key: string;
+  /** A name is not an identity: the same name with another uid is another object. */
+  uid: string;
+  resourceVersion: string;
+  object: T;
+}
+
+/** `namespace/name`, or the name alone where the kind has no namespaces. */
+export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+/** The entry that an object makes. */
+export function entryOf<O extends ApiObject, T>(object: O, pick: (object: O) => T): Entry<T> {
+  const { uid, resourceVersion } = object.metadata;
+  return { key: keyOf(object.metadata), uid, resourceVersion, object: pick(object) };
+}
+
+/** Whether a value has what {@link entryOf} needs: nothing else of the API's answers is taken on trust. */
+export function isApiObject(value: unknown): value is ApiObject {
+  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
+  const { metadata } = value;
+  return (
+    typeof metadata === 'object' &&
+    metadata !== null &&
+    ['name', 'uid', 'resourceVersion'].every(
+      (key) => typeof (metadata as Record<string, unknown>)[key] === 'string',
+    )
+  );
+}
+
+const pair = /"(\w+)":"([^"\\]*)"/g;
+const beginning =
+  /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){0,2}"metadata":\{((?:"\w+":"[^"\\]*"(?:,|\}))*)/;
+
+/**
+ * Who an object is, read from the beginning of its JSON; undefined where it does not begin as the API server writes it:
+ * `metadata` first, and in it the names, the UID and the version before all that is long. Source: Kubernetes, the order
+ * of fields in `ObjectMeta`, which is the order in which they are written.
+ *
+ * @param head the JSON, which may be cut anywhere
+ */
+export function identityIn(head: string): Metadata | undefined {
+  const pairs = Array.from((beginning.exec(head)?.[1] ?? '').matchAll(pair), ([, key = '', value = '']) => [
+    key,
+    value,
+  ]);
+  const { name, namespace, uid, resourceVersion } = Object.fromEntries(pairs);
+  if (!name || !uid || !resourceVersion) return undefined;
+  return { name, uid, resourceVersion, ...(namespace && { namespace }) };
+}
+
+/** How much may be kept. */
+export interface Amount {
+  count: number;
+  /** As {@link Keeping.weigh} reckons them. */
+  bytes: number;
+}
+
+/** How much is kept of objects that anybody may make, and what goes first. */
+export interface Keeping<T> {
+  /** Of all together. */
+  max: Amount;
+  /** Of one namespace. */
+  mostOfNamespace: Amount;
+  /** How much memory an object takes, in bytes. */
+  weigh: (object: T) => number;
+  /** Where there are too many, those with the largest number go first. */
+  rank: (object: T) => number;
+}
+
+/** What is reflected: one kind of objects, all of them or those that a selector chooses. */
+export interface Source<O extends ApiObject, T> {
+  /** For messages and metrics: `namespaces`. */
+  resource: string;
+  /** Such as `/api/v1/namespaces`. */
+  path: string;
+  /** `labelSelector`, `fieldSelector`. */
+  query?: Record<string, string>;
+  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
+  pageSize?: number;
+  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
+  objectBytes?: number;
+  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
+  wants?: (metadata: Metadata) => boolean;
+  /** Takes of an object what decisions need; the rest is forgotten. */
+  pick: (object: O) => T;
+  /** Whether what was taken may be kept; the object counts as too large where not. */
+  fits?: (object: T) => boolean;
+  /** How much is kept of all objects together; all of them by default. */
+  keeping?: Keeping<T>;
+}
+
+/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
+export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
+
+/** An object that is not read. */
+export interface Unread {
+  why: Exclude<LeftOut, 'too-many'>;
+  metadata: Metadata;
+}
+
+/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
+export function unread(
+  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
+  isTooLarge: boolean,
+  head: () => string,
+): Unread | { why: 'nameless' } | undefined {
+  if (!isTooLarge && wants === undefined) return undefined;
+  const metadata = identityIn(head());
+  if (metadata === undefined) return isTooLarge ? { why: 'nameless' } : undefined;
+  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
+  return isTooLarge ? { why: 'too-large', metadata } : undefined;
+}
+
+/** What the API server said is none of what it may say. Whatever else it said may be wrong as well. */
+export class Garbage extends Error {}
