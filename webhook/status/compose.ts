@@ -3,7 +3,7 @@ import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import { noneYet } from '../readiness/count.ts';
 import { open, type State } from '../readiness/state.ts';
-import type { PodFacts, StatusFacts } from './facts.ts';
+import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { daemonSetsOf, type NamedDaemonSet, type OptedIn, profilesInUse } from './in-use.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
@@ -17,9 +17,7 @@ import type {
   UnprovedPod,
   Verdict,
 } from './model.ts';
-import type { ProbeFacts } from './probe/facts.ts';
-import { unprovedText } from './proof.ts';
-import { countProofs } from './proof-counts.ts';
+import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
 

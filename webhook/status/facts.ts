@@ -4,7 +4,6 @@ import type { NodeUsage } from '../steer/node-usage.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
 import type { InstallationFacts } from './installation/facts.ts';
 import type { WebhookRules } from './installation/webhook-rules.ts';
-import type { ProbeFacts } from './probe/facts.ts';
 import type { ProofState, Unproved } from './proof.ts';
 
 /** What status keeps of a namespace. */
@@ -82,6 +81,21 @@ export interface Registered {
 export interface SchedulerFacts {
   version: string;
   goesByNominations: boolean;
+}
+
+/**
+ * What came of asking the API server about a made-up pod:
+ * - `injected`: the pod came back with our init container in the first place;
+ * - `nothing-promised`: cni-gate answered, and its configuration promises nothing to such a pod;
+ * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
+ * - `not-made`: nobody could be asked, or somebody else refused the pod.
+ */
+export interface ProbeFacts {
+  /** Where the pod was to be made; undefined where no namespace could be asked about. */
+  namespace: string | undefined;
+  outcome: 'injected' | 'nothing-promised' | 'failed' | 'not-made';
+  /** What was seen, in words: the API server's own where it refused. */
+  what: string;
 }
 
 /** All that a status is made of. */

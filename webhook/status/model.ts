@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../lib/errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
-import type { ProbeFacts } from './probe/facts.ts';
-import type { Unproved } from './proof.ts';
-import type { ProofCounts } from './proof-counts.ts';
+import type { ProbeFacts } from './facts.ts';
+import type { ProofCounts, Unproved } from './proof.ts';
 
 /** Something that the configuration or a label has wrong. */
 export interface Fault {

@@ -5,10 +5,8 @@ import { ageText } from './age.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
 import type { DaemonSetSummary, Status } from './model.ts';
-import { proofStates } from './proof.ts';
-import type { ProofCounts } from './proof-counts.ts';
-import { type Cell, layTable } from './table.ts';
-import { wrap } from './wrap.ts';
+import { type ProofCounts, proofStates } from './proof.ts';
+import { type Cell, layTable, wrap } from './table.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;

@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
 import { HeldPods } from '../../../webhook/status/collect/held-pods.ts';
+import { ClusterReader } from '../../../webhook/status/collect/reader.ts';
 import type { PodFacts } from '../../../webhook/status/facts.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -67,7 +68,7 @@ async function learn(
   const answer = ({ path }: Asked): [number, object] =>
     path === forbidden ? [403, status(403, 'Forbidden', 'no')] : [200, { items: items[path] ?? [] }];
   const { client, asked } = await startFakeApi(t, (one, response) => json(response, ...answer(one)));
-  const held = new HeldPods(client, new AbortController().signal);
+  const held = new HeldPods(new ClusterReader(client, t.signal));
   await held.learn({ ...facts(isHeld), policy: policyOf({ profiles, steer }) });
   const { usage, lastNomination } = held.knowledge;
   return { asked, usage: usage?.('n2'), lastNomination };
@@ -105,5 +106,5 @@ test('what was known before is kept, and nothing beside it', async (t) => {
   const { client } = await startFakeApi(t, () => assert.fail('nothing is asked'));
   const known = { usage: () => undefined, lastNomination: () => undefined };
   const everything = { ...facts(), ...known };
-  assert.deepEqual(new HeldPods(client, new AbortController().signal, everything).knowledge, known);
+  assert.deepEqual(new HeldPods(new ClusterReader(client, t.signal), everything).knowledge, known);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registeredSource } from '../../../webhook/status/collect/registered.ts';
+import { registeredSource } from '../../../webhook/status/collect/sources.ts';
 
 test('a webhook behind a Service is trusted by its caBundle alone, one at a URL also without', () => {
   const service = { namespace: 'cni-gate', name: 'cni-gate' };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { layTable } from '../../../webhook/status/table.ts';
-import { wrap } from '../../../webhook/status/wrap.ts';
+import { layTable, wrap } from '../../../webhook/status/table.ts';
 
 const plain = { sentences: 1, emphasis: (text: string) => text };
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { installedWebhooks } from '../../../webhook/lib/names.ts';
-import { registeredSource } from '../../../webhook/status/collect/registered.ts';
+import { registeredSource } from '../../../webhook/status/collect/sources.ts';
 import type { Registered } from '../../../webhook/status/facts.ts';
 import {
   type ApiWebhookRules,

@@ -4,10 +4,8 @@ import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterError } from '../../kubernetes/errors.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { podsPath } from '../../view/sources.ts';
-import type { OptIn } from '../facts.ts';
-import type { ProbeFacts } from '../probe/facts.ts';
-import { judgeAnswer, judgeRefusal } from '../probe/judge.ts';
-import { probePod } from '../probe/pod.ts';
+import type { OptIn, ProbeFacts } from '../facts.ts';
+import { judgeAnswer, judgeRefusal, probePod } from '../probe.ts';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
 const mostNamespaces = 10;
