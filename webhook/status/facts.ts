@@ -17,9 +17,9 @@ export interface OptIn {
 export interface Hold {
   /** The node that it was refused for. */
   refused: string;
-  /** What was not ready there at its last try, as the refusal tells; empty where that is cut off. */
+  /** What was not ready there at its last try, as the refusal says; empty where that is cut off. */
   why: string;
-  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not tell. */
+  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not say. */
   since: number | undefined;
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
   nominated: string;
@@ -50,7 +50,7 @@ export interface PodFacts {
   node?: string;
   /** The profile that its own label asks for, where that overrides the namespace's. */
   profile?: string;
-  /** What came of its check. */
+  /** The state of its check. */
   proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
@@ -84,7 +84,7 @@ export interface SchedulerFacts {
 }
 
 /**
- * What came of asking the API server about a made-up pod:
+ * The answer of the API server about an invented pod:
  * - `injected`: the pod came back with our init container in the first place;
  * - `nothing-promised`: cni-gate answered, and its configuration promises nothing to such a pod;
  * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;

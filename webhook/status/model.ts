@@ -32,7 +32,7 @@ export interface PartStatus {
   what: string;
 }
 
-/** What came of `--probe`. */
+/** The result of `--probe`. */
 export interface ProbeStatus {
   /** Where the pod was to be made; null where no namespace could be asked about. */
   namespace: string | null;
@@ -42,7 +42,7 @@ export interface ProbeStatus {
 }
 
 /**
- * What a status comes to: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
+ * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
  * to see all that admission depends on, or the probe could not be made.
  */
 export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
@@ -66,7 +66,7 @@ export interface NodeStatus {
   /** `namespace/name` */
   daemonSet: string;
   state: State;
-  /** RFC 3339; null where the cluster does not tell. */
+  /** RFC 3339; null where the cluster does not say. */
   since: string | null;
   /** The DaemonSet's pod there. */
   pod: string | null;
@@ -106,13 +106,13 @@ export interface HeldPod {
   name: string;
   /** The node that was refused. */
   refused: string;
-  /** RFC 3339; null where the pod does not tell. */
+  /** RFC 3339; null where the pod does not say. */
   since: string | null;
   /** The node that it was sent to; null where it was not. */
   nominated: string | null;
   /** Why it was sent nowhere; null where it was sent. */
   unsent: Unsent | null;
-  /** What was not ready at its last try, as the refusal tells; empty where that is cut off. */
+  /** What was not ready at its last try, as the refusal says; empty where that is cut off. */
   why: string;
 }
 
@@ -142,13 +142,13 @@ export interface Status {
   installation: PartStatus[];
   /** What could not be seen of that, and has to be for a verdict. */
   notKnown: string[];
-  /** What came of `--probe`; null where it was not asked for. */
+  /** The result of `--probe`; null without it. */
   probe: ProbeStatus | null;
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
-  /** Namespaces that opted in, and what came of the checks of their pods. */
+  /** Namespaces that opted in, and the states of the checks of their pods. */
   namespaces: { name: string; profile: string; pods: ProofCounts }[];
-  /** What came of the checks of all these pods. */
+  /** The states of the checks of all these pods. */
   pods: ProofCounts;
   daemonSets: DaemonSetSummary[];
   /** Where a DaemonSet is not ready; with `--all` everywhere. */

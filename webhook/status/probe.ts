@@ -64,7 +64,7 @@ function valuesFor(matchers: Record<string, Matcher> | undefined): Record<string
 type Outcome = Pick<ProbeFacts, 'outcome' | 'what'>;
 
 /**
- * What a pod tells that the API server would have made.
+ * What follows from the pod that the API server would have created.
  *
  * @param promised the words of the checks that the configuration promises to the pod
  */

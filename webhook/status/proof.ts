@@ -73,7 +73,7 @@ function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus
 }
 
 /**
- * What came of the check of a pod:
+ * The state of the check of a pod:
  * - `passed`: our init container ended with 0;
  * - `failed`: it ended with another code, 95 for a network that is wrong, or with a failure that `proof.mode: warn`
  *   let pass;
@@ -85,7 +85,7 @@ function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus
 export type ProofState = (typeof proofStates)[number];
 export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
 
-/** What came of the check of a pod that admission neither leaves alone nor lets opt out, and that has no {@link unproved}. */
+/** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */
 export function proofState(pod: Pod, status: RunningStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
@@ -124,7 +124,7 @@ export type ProofCounts = Record<ProofState, number>;
 const none = (): ProofCounts =>
   Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
 
-/** The pods of each namespace by what came of their checks, and of all. */
+/** The pods of each namespace by the state of their checks, and of all. */
 export function countProofs(pods: Iterable<{ namespace: string; proof: ProofState }>): {
   of: (namespace: string) => ProofCounts;
   total: ProofCounts;

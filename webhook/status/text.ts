@@ -139,7 +139,7 @@ function proofTable(
   ];
 }
 
-/** A time with its age beside it, as kubectl tells ages. */
+/** A time with its age, as kubectl writes ages. */
 const withAge = (since: string | null, now: string): Cell =>
   since === null ? null : `${since} (${ageText(Date.parse(now) - Date.parse(since))})`;
 
@@ -156,13 +156,13 @@ function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: Daemo
   return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
 
-/** What it comes to; of `--probe` what came of it; how much is wrong, where that is more than one thing. */
+/** The result, that of `--probe`, and the number of problems where there are several. */
 function verdict(status: Status, paint: Paint): Line[] {
   const { headline, verdict: is, probe } = status;
   const counts = countsOf(status);
   const more = is === 'not-well' && (counts.length > 1 || status.faults.length > 1);
   return [
-    // in one line, however long: scripts and people look at the first one
+    // in one line, however long: scripts and people read the first one
     { laid: paint(is === 'well' ? 'green' : 'red', clean(headline)) },
     ...(more ? [`In all: ${counts.join(', ')}.`] : []),
     ...(probe === null

@@ -277,7 +277,7 @@ suite('what is no fault', () => {
   test('webhooks at a URL, or at a Service that leads elsewhere: what cannot be known is said', () => {
     const atUrl = judgement({ services: [], urls: ['https://gate.example/mutate'] });
     assert.equal(atUrl.verdict, 'well');
-    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe tells/);
+    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe shows/);
     const elsewhere = { found: { ports: [], externalName: 'gate.example' } };
     assert.equal(judgement({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
   });

@@ -38,8 +38,8 @@ suite('what is in force', () => {
 
   test('by the modes of the configuration', () => {
     assert.deepEqual(reported({ settings: { proof: { mode: 'warn' }, gate: { mode: 'audit' } } }), [
-      'prove warn false it tells what does not hold, and lets the pod start',
-      'gate audit false it tells what it would refuse, and allows',
+      'prove warn false it reports failed checks, and lets the pod start',
+      'gate audit false it reports what it would reject, and allows it',
       'steer nominate false the gate is not in force, so no pod is refused',
     ]);
     assert.deepEqual(reported({ settings: { steer: { mode: 'off' } } }), [

@@ -20,13 +20,12 @@ interface Page {
 const defaultPageSize = 500;
 
 /**
- * Lists everything, page by page. No version is asked for, so the answer is up to date and not what a cache that is
- * behind has. A page token that expired on the way costs one list more: in one piece, but where pages are small for a
- * reason.
+ * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
+ * is behind. If a page token expires, everything is listed once more: in one piece, unless the source limits its pages.
  *
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
- * @param onUnread called for each object that is there and is not read: there may be any number of them
+ * @param onUnread called for each object that exists and is not read; there is no limit to their number
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
@@ -59,7 +58,7 @@ async function pages<O extends ApiObject, T>(
   const read = (item: BoundedText): void => {
     const why = unread(source, item.isTooLarge(), () => item.head);
     if (why?.why === 'nameless')
-      throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
+      throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
     if (why !== undefined) {
       onUnread?.(why);
       return;

@@ -7,9 +7,9 @@ export interface Timing {
   watch: number;
   /** How much later than asked for a watch may end before its connection counts as dead. */
   grace: number;
-  /** Without a byte, until an answer begins or goes on. */
+  /** How long an answer may be silent before it begins, and between two chunks. */
   answer: number;
-  /** The first wait after a failure; each further one is twice as long. */
+  /** The wait after the first failure; each further one doubles it. */
   backoff: number;
   longestBackoff: number;
 }
@@ -24,21 +24,21 @@ export const defaultTiming: Timing = {
 
 export type Action = 'list' | 'watch';
 
-/** What came of a list or a watch. */
+/** How a list or a watch ended. */
 export type Outcome =
   | { type: 'listed' }
-  /** The server ended the watch when it was asked to. */
+  /** The server ended the watch at the requested time. */
   | { type: 'ended' }
-  /** The server ended the watch at once, without a word. */
+  /** The server ended the watch at once, without an event. */
   | { type: 'dropped' }
-  /** The watch was left because something else is to be known. */
+  /** The watch was left because other objects matter now. */
   | { type: 'stale' }
-  /** The watch did not end when it should have: its connection is dead, or bytes are swallowed. */
+  /** The watch did not end in time: its connection is dead, or bytes are lost on the way. */
   | { type: 'silent'; served: boolean }
   /** `served`: it had worked before. */
   | { type: 'failed'; during: Action; served: boolean; error: unknown };
 
-/** What is remembered from outcome to outcome. */
+/** State that is kept from one outcome to the next. */
 export interface Progress {
   /** Failures in a row. */
   failures: number;
@@ -60,18 +60,18 @@ export interface Step {
 export const beginning: Progress = { failures: 0, expiries: 0 };
 
 /**
- * After so many failures in a row to reach the API server, which takes some seconds, everything is listed anew: it may
- * have come back with a database that was restored from a backup, and a version from the future is watched without a
- * word (seen with v1.36).
+ * After this many failures in a row to reach the API server, which takes some seconds, everything is listed again: the
+ * API server may come back with a database that was restored from a backup, and it accepts a watch from a version that
+ * does not exist yet (seen with v1.36).
  */
 const lostAfter = 4;
 
-/** What to do after an outcome. Nothing ends it: the step after a failure is another try. */
+/** What to do after an outcome. There is no last step: a failure is followed by another attempt. */
 export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, random: number): Step {
   const { failures, expiries } = progress;
   switch (outcome.type) {
     case 'listed':
-      // the failures stay: a list that works before a watch that does not must not go round without a wait
+      // the failures stay: a list that works before a watch that fails must not loop without a wait
       return { action: 'watch', wait: 0, reason: 'listed', progress };
     case 'ended':
       return { action: 'watch', wait: 0, reason: 'ended', progress: beginning };
@@ -81,7 +81,7 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
     case 'silent': {
       const silent = outcome.type === 'silent';
       const count = (silent && outcome.served ? 0 : failures) + 1;
-      // after silence the next watch goes over a new connection: there is nothing to wait for the first time
+      // after silence the next watch uses a new connection: the first time there is no reason to wait
       const wait = silent && count === 1 ? 0 : waitAfter(count, timing, random);
       const action = count < lostAfter ? 'watch' : 'list';
       return { action, wait, reason: outcome.type, progress: { failures: count, expiries } };
@@ -90,7 +90,7 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
       const { during, error, served } = outcome;
       const status = error instanceof ClusterError ? error.status : undefined;
       if (status === 410) {
-        // an answer, so the API server is there: only what was asked for too late again is waited for longer
+        // it is an answer, so the API server is there: only a repeated expiry lengthens the wait
         const late = (served ? 0 : expiries) + 1;
         const wait = waitAfter(late, timing, random);
         return { action: 'list', wait, reason: 'expired', progress: { failures: 0, expiries: late } };
@@ -99,7 +99,7 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
       const retryAfter = error instanceof ClusterError ? error.retryAfter : undefined;
       const wait = waitAfter(count, timing, random, retryAfter);
       const garbage = error instanceof Garbage;
-      // 400: not a version that this server knows, as after its database was replaced
+      // 400: the server does not know the version, as after its database was replaced
       const lost = status === 400 || (status === undefined && count >= lostAfter);
       return {
         action: garbage || lost ? 'list' : during,
@@ -111,7 +111,7 @@ export function nextStep(progress: Progress, outcome: Outcome, timing: Timing, r
   }
 }
 
-/** What the API server may ask for by `Retry-After` is followed up to here. */
+/** A `Retry-After` of the API server is followed up to this. */
 const longestRetryAfter = 30_000;
 
 /**

@@ -14,13 +14,13 @@ import { type ApiObject, type Entry, entryOf, keyOf, type LeftOut, type Source }
 import { type Change, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** Who is told what happens; nothing here may throw. */
+/** Receives what happens to a reflector. No method may throw. */
 export interface Observer {
-  /** The API server said something. */
+  /** The API server sent something. */
   contact(): void;
-  /** A list or watch came to its end, and what is done next. `error` where it was a failure. */
+  /** A list or watch ended, and `wait` milliseconds later the next one starts. `error` is set after a failure. */
   ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
-  /** An object is there and is not known here; `key` is its name. */
+  /** An object exists and is not kept here; `key` is its name. */
   leftOut?(why: LeftOut, key: string): void;
 }
 
@@ -31,15 +31,15 @@ export interface ReflectorOptions {
   random?: () => number;
 }
 
-/** So many names of objects that are too large are remembered: what is asked is mostly whether there is any. */
+/** How many names of objects that are too large are kept: most callers ask only whether there is any. */
 const mostTooLarge = 1000;
 
-/** How long events that were missed may still come after a watch is open again, in milliseconds. */
+/** How many milliseconds after a watch is open again missed events may still arrive. */
 const catchingUp = 10_000;
 
 /**
- * Keeps a store equal to what a cluster has: lists, then watches from there, and does so again whatever goes wrong.
- * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
+ * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
+ * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
  */
 export class Reflector<O extends ApiObject, T> {
   readonly store: Store<T>;
@@ -69,48 +69,48 @@ export class Reflector<O extends ApiObject, T> {
     this.#random = options.random ?? Math.random;
   }
 
-  /** Whether everything was listed once. It stays so: what is known does not become unknown by an outage. */
+  /** Whether everything was listed once. An outage does not change it: what is known stays known. */
   get synced(): boolean {
     return this.#isSynced;
   }
 
   /**
-   * When the API server last said all that there was to say by then, milliseconds of `performance.now()`: a list, an
-   * event, or the regular end of a watch.
+   * When the store was last known to be up to date, in milliseconds of `performance.now()`: at a list, an event, or the
+   * regular end of a watch.
    */
   get heardAt(): number {
     return this.#heardAt;
   }
 
   /**
-   * Whether what is told now may be old: nothing works, or something works again since a moment ago, and what was
-   * missed is told first.
+   * Whether changes that arrive now may be old: the connection is broken, or was restored a moment ago, and missed
+   * events arrive first.
    */
   get isBehind(): boolean {
     return this.#isBroken || performance.now() - this.#backAt < catchingUp;
   }
 
-  /** Whether there is an object that is too large to be read, of this name or of any: nothing follows from its absence. */
+  /** Whether an object with this key, or any object, is too large to be read. Its absence from the store means nothing. */
   hasTooLarge(key?: string): boolean {
     return key === undefined ? this.#tooLarge.size > 0 : this.#tooLarge.has(key);
   }
 
-  /** Lists everything anew, as when another choice of objects matters by now. */
+  /** Lists everything again, as when other objects matter now. */
   relist(): void {
     this.#stale.abort();
   }
 
-  /** Resolves when everything was listed once, or when it was stopped before. */
+  /** Resolves when everything was listed once, or when the reflector was stopped before that. */
   whenSynced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Why the last try failed; undefined once one works. */
+  /** The error of the last attempt; undefined after a success. */
   get lastError(): unknown {
     return this.#lastError;
   }
 
-  /** Calls back with the changes of each event, and of each list at once, after the store has taken them. */
+  /** Calls back with the changes of each event, and with all changes of a list at once, after the store has them. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);

@@ -68,11 +68,11 @@ export function identityIn(head: string): Metadata | undefined {
 /** How much may be kept. */
 export interface Amount {
   count: number;
-  /** As {@link Keeping.weigh} reckons them. */
+  /** By {@link Keeping.weigh}. */
   bytes: number;
 }
 
-/** How much is kept of objects that anybody may make, and what goes first. */
+/** How much is kept of objects that any user may create, and what is dropped first. */
 export interface Keeping<T> {
   /** Of all together. */
   max: Amount;
@@ -80,7 +80,7 @@ export interface Keeping<T> {
   mostOfNamespace: Amount;
   /** How much memory an object takes, in bytes. */
   weigh: (object: T) => number;
-  /** Where there are too many, those with the largest number go first. */
+  /** Where there are too many, those with the largest rank are dropped first. */
   rank: (object: T) => number;
 }
 
@@ -92,21 +92,21 @@ export interface Source<O extends ApiObject, T> {
   path: string;
   /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
-  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
+  /** Objects per page (500 by default): fewer where any user may create large ones. */
   pageSize?: number;
-  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
+  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not kept. */
   objectBytes?: number;
-  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
+  /** Whether an object matters, by its name and namespace. An object that does not matter is not parsed. */
   wants?: (metadata: Metadata) => boolean;
-  /** Takes of an object what decisions need; the rest is forgotten. */
+  /** Picks from an object what decisions need; the rest is dropped. */
   pick: (object: O) => T;
-  /** Whether what was taken may be kept; the object counts as too large where not. */
+  /** Whether the picked part may be kept; otherwise the object counts as too large. */
   fits?: (object: T) => boolean;
   /** How much is kept of all objects together; all of them by default. */
   keeping?: Keeping<T>;
 }
 
-/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
+/** Why an object is not kept here: it is too large, nobody wants it, or there are too many. */
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
 /** An object that is not read. */
@@ -115,7 +115,7 @@ export interface Unread {
   metadata: Metadata;
 }
 
-/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
+/** Why an object is not read; undefined where it has to be read. `head` is the beginning of its JSON. */
 export function unread(
   { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
   isTooLarge: boolean,
@@ -128,5 +128,5 @@ export function unread(
   return isTooLarge ? { why: 'too-large', metadata } : undefined;
 }
 
-/** What the API server said is none of what it may say. Whatever else it said may be wrong as well. */
+/** An answer of the API server that is not valid. What it sent before may be wrong as well. */
 export class Garbage extends Error {}

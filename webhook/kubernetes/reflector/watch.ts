@@ -9,7 +9,7 @@ import { type ApiObject, Garbage, isApiObject, type Source, type Unread, unread 
 /** A line of a watch. */
 export type WatchEvent<O> =
   | { type: 'put' | 'removed'; object: O }
-  /** An object is there, or was, and is not read. */
+  /** An object exists, or existed, and is not read. */
   | ({ type: 'unread'; isGone: boolean } & Unread)
   /** Nothing happened up to this version. */
   | { type: 'bookmark'; resourceVersion: string }
@@ -18,7 +18,7 @@ export type WatchEvent<O> =
 const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
 
 /**
- * Reads a line of a watch, as far as it matters: an object that is too large, or does not matter, is not parsed.
+ * Reads a line of a watch. An object that is too large, or that nobody wants, is not parsed.
  *
  * @throws Garbage
  */
@@ -34,7 +34,7 @@ export function readEvent<O extends ApiObject>(
       return { type: 'unread', isGone: type[1] === 'DELETED', ...found };
     }
   }
-  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not tell its name first`);
+  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
   return parseEvent(line.text);
 }
 
@@ -66,7 +66,7 @@ function parse(line: string): { type?: unknown; object?: unknown } {
   try {
     value = JSON.parse(line);
   } catch {
-    // told below
+    // reported below
   }
   if (typeof value !== 'object' || value === null) {
     throw new Garbage(`expected an event of a watch, got ${JSON.stringify(line.slice(0, 80))}`);
@@ -87,7 +87,7 @@ function versionOf(object: unknown): string {
   return version;
 }
 
-/** A watch that ends sooner than this, in milliseconds, without having said anything, was not served. */
+/** A watch without an event that ends sooner than this, in milliseconds, was not served. */
 const leastWatch = 1000;
 
 export interface WatchOptions<O> {
@@ -103,10 +103,10 @@ export interface WatchOptions<O> {
 }
 
 /**
- * Watches until the server ends it, or until it should have. Never throws but for the signal.
+ * Watches until the server ends the watch, or until it should have ended it. Throws only when the signal is aborted.
  *
- * The server is asked to end the watch soon: one that goes on longer shows that nothing comes through any more, which
- * a quiet watch does not show by itself.
+ * The server is asked to end the watch soon. If it does not, nothing comes through any more: a quiet watch alone does
+ * not show that.
  */
 export async function watchOnce<O extends ApiObject>(
   client: ApiClient,

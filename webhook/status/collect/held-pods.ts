@@ -50,7 +50,7 @@ export class HeldPods {
     this.#knowledge = { usage, ...(nominations && { lastNomination: (uid) => nominations.get(uid) }) };
   }
 
-  /** Asks anew from time to time, for who looks again and again. Faults change nothing: the watches tell those. */
+  /** Asks again from time to time, for callers that poll. Errors change nothing: the watches report them. */
   keep(facts: HeldFacts): void {
     const since = performance.now() - this.#asked;
     if (since < pause || facts.policy.steer.mode === 'off') return;
@@ -96,7 +96,7 @@ interface ApiEvent {
 }
 
 /**
- * The last nomination of each pod in some namespaces, by the pod's UID, as the leader's events tell. The API server
+ * The last nomination of each pod in some namespaces, by the pod's UID, from the leader's events. The API server
  * keeps events for an hour by default.
  *
  * @throws ClusterError

@@ -45,7 +45,7 @@ export async function readInstallation(
   const services = servicesOf(webhooks);
   const urls = [...new Set(webhooks.flatMap(({ url }) => url ?? []))];
   const namespace = services[0]?.namespace ?? ownNamespace;
-  // where nothing is registered, the Service tells whether anything is installed
+  // where nothing is registered, the Service shows whether anything is installed
   const asked =
     services.length > 0 || urls.length > 0
       ? services

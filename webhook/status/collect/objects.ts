@@ -35,7 +35,7 @@ interface ApiPodSpec {
 
 export function pickDeployment({ metadata, spec, status }: ApiDeployment): DeploymentFacts {
   const { observedGeneration = 0, readyReplicas = 0, updatedReplicas = 0, conditions } = status ?? {};
-  // a status that is older than the spec tells of other pods
+  // a status that is older than the spec is about other pods
   const isOld = observedGeneration < (metadata.generation ?? 0);
   const stuck = conditions?.find(
     ({ type, status: is, reason }) =>

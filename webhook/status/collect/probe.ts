@@ -77,7 +77,7 @@ async function probeIn(
   }
 }
 
-/** Undefined where a label names no profile: such a pod is refused, which status tells by itself. */
+/** Undefined where a label names no profile: such a pod is rejected, which status reports anyway. */
 function joinOf(policy: Policy, profile: string): Join | undefined {
   try {
     return policy.join(profile);

@@ -8,7 +8,7 @@ import type { OptIn, PodFacts, RegisteredWebhook } from '../facts.ts';
 import { type ApiWebhookRules, webhookRules } from '../installation/webhook-rules.ts';
 import { type ApiStatusPod, type Exempting, pickPod } from '../pick-pod.ts';
 
-/** What a status is to be about. */
+/** What a status covers. */
 export interface Wanted extends Exempting {
   /** Of the namespaces that opted in, only this one. */
   namespace: string | undefined;

@@ -21,7 +21,7 @@ export interface StatusWatch {
 }
 
 /**
- * Begins to watch everything that a status is made of. Outages are waited for, and told to the log.
+ * Starts to watch everything that a status is made of. It waits through outages, and logs them.
  *
  * @param first what was listed before: what could not be read then is not asked for again
  */

@@ -75,7 +75,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   };
 }
 
-/** What becomes of new pods while nobody answers, in words. */
+/** What happens to new pods while no replica answers, in words. */
 function withoutAnswer({ failurePolicy }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
   if (failurePolicy === undefined) return `new pods ${where} are refused, or start without a proof`;

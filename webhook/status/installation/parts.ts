@@ -54,7 +54,7 @@ export const notKnown = (subject: Subject, { why, forbidden }: Unknown, essentia
  * Whether the Deployment has the replicas that it is to have. One that does not exist is no fault: the Service's
  * endpoints may be somebody else's, such as containers of docker compose.
  *
- * @param without what becomes of new pods while no replica answers
+ * @param without what happens to new pods while no replica answers
  */
 export function judgeDeployment(
   namespace: string,
@@ -85,9 +85,9 @@ export function judgeDeployment(
 }
 
 /**
- * Whether the API server finds somebody behind a Service that webhooks of ours call.
+ * Whether the API server finds a ready endpoint behind a Service that our webhooks call.
  *
- * @param without what becomes of new pods while nobody answers
+ * @param without what happens to new pods while no replica answers
  * @param failurePolicy of the webhook for pods; undefined: not known
  */
 export function judgeService(
@@ -107,7 +107,7 @@ export function judgeService(
   }
   // a Service of this type has no endpoints: the API server goes to the name
   if (service.externalName !== undefined) {
-    const why = `it leads to ${service.externalName}: only --probe tells whether somebody answers there`;
+    const why = `it leads to ${service.externalName}: only --probe shows whether a server answers there`;
     return notKnown(subject, { why, forbidden: false }, true);
   }
   if (!service.ports.includes(port)) {
@@ -132,9 +132,9 @@ export function judgeService(
   );
 }
 
-/** A webhook that is called by a URL: nothing of the cluster tells whether somebody answers there. */
+/** A webhook that is called by a URL: nothing in the cluster shows whether a server answers there. */
 export function judgeUrl(url: string): PartResult {
-  const why = 'a webhook calls it, and only --probe tells whether somebody answers there';
+  const why = 'a webhook calls it, and only --probe shows whether a server answers there';
   return notKnown({ part: 'service', object: `URL ${url}` }, { why, forbidden: false }, true);
 }
 
@@ -151,7 +151,7 @@ export function judgeCertificate(certificate: Observation<CertificateFacts>, pro
     if (proved) return inOrder(subject, 'the API server accepted it when it made the probe');
     const unknown = unknownIn(certificate);
     if (unknown !== undefined) return notKnown(subject, unknown, false);
-    return notKnown(subject, { why: 'nothing tells where it is', forbidden: false }, false);
+    return notKnown(subject, { why: 'it is not known where it is', forbidden: false }, false);
   }
   const subject = { part: 'certificate', object: `Secret ${found.secret}` } as const;
   const faults = found.webhooks.flatMap(({ name, fault }) => (fault === undefined ? [] : [{ name, fault }]));
@@ -162,7 +162,7 @@ export function judgeCertificate(certificate: Observation<CertificateFacts>, pro
     subject,
     'CNI_GATE_CA_BUNDLE',
     `the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
-    'Run "cni-gate certs show", or look at whoever writes your certificate and caBundle',
+    'Run "cni-gate certs show", or check what writes your certificate and caBundle',
   );
 }
 
