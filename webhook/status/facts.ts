@@ -91,8 +91,8 @@ export interface SchedulerFacts {
  * - `not-made`: nobody could be asked, or somebody else refused the pod.
  */
 export interface ProbeFacts {
-  /** Where the pod was to be made; undefined where no namespace could be asked about. */
-  namespace: string | undefined;
+  /** Where the pod was to be created; null where no namespace could be asked about. */
+  namespace: string | null;
   outcome: 'injected' | 'nothing-promised' | 'failed' | 'not-made';
   /** What was seen, in words: the API server's own where it refused. */
   what: string;

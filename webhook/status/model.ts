@@ -32,15 +32,6 @@ export interface PartStatus {
   what: string;
 }
 
-/** The result of `--probe`. */
-export interface ProbeStatus {
-  /** Where the pod was to be made; null where no namespace could be asked about. */
-  namespace: string | null;
-  outcome: ProbeFacts['outcome'];
-  /** What was seen, or what the API server said. */
-  what: string;
-}
-
 /**
  * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
  * to see all that admission depends on, or the probe could not be made.
@@ -143,7 +134,7 @@ export interface Status {
   /** What could not be seen of that, and has to be for a verdict. */
   notKnown: string[];
   /** The result of `--probe`; null without it. */
-  probe: ProbeStatus | null;
+  probe: ProbeFacts | null;
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
   /** Namespaces that opted in, and the states of the checks of their pods. */

@@ -194,7 +194,7 @@ suite('asking', () => {
       ...optedIn('kube-system', 'cni-gate'),
     ];
     const { outcome, namespace, asked } = await probe(t, namespaces, (_, response) => forbidden(response));
-    assert.deepEqual([outcome, namespace, asked], ['not-made', undefined, []]);
+    assert.deepEqual([outcome, namespace, asked], ['not-made', null, []]);
   });
 
   test('gives up an API server that says nothing', async (t) => {

@@ -50,7 +50,7 @@ export async function makeProbe(
     if (last.outcome !== 'not-made' || deadline.aborted) return last;
   }
   const what = 'no namespace has opted in with a profile that exists';
-  return last ?? { namespace: undefined, outcome: 'not-made', what };
+  return last ?? { namespace: null, outcome: 'not-made', what };
 }
 
 async function probeIn(
