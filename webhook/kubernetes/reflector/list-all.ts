@@ -4,7 +4,15 @@ import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
 import { Kept } from './kept.ts';
-import { type ApiObject, entryOf, isApiObject, type Source, type Unread, unread } from './source.ts';
+import {
+  type ApiObject,
+  type Entry,
+  isApiObject,
+  pickEntry,
+  type Source,
+  type Unread,
+  unparsed,
+} from './source.ts';
 
 export interface Listed<T> {
   entries: Kept<T>;
@@ -51,24 +59,23 @@ async function pages<O extends ApiObject, T>(
   limit: number | undefined,
   { timeout, signal, onPage, onUnread }: Parameters<typeof listAll>[2],
 ): Promise<Listed<T>> {
-  const { path, query, pick, keeping, wants = () => true, fits = () => true } = source;
+  const { path, query, keeping } = source;
   const entries = new Kept<T>(keeping);
   const fault = (what: string): Error =>
     unreachable(operationOf('GET', path), client.source, new Error(what));
-  const read = (item: BoundedText): void => {
-    const why = unread(source, item.isTooLarge(), () => item.head);
-    if (why?.why === 'nameless')
-      throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
-    if (why !== undefined) {
-      onUnread?.(why);
-      return;
-    }
+  const read = (item: BoundedText): Entry<T> | Unread => {
+    const isTooLarge = item.isTooLarge();
+    const found = unparsed(source, isTooLarge, () => item.head);
+    if (found !== undefined) return found;
+    if (isTooLarge) throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
     const object: unknown = JSON.parse(item.text);
     if (!isApiObject(object)) throw fault('the answer is not a list of objects');
-    if (!wants(object.metadata)) return;
-    const entry = entryOf(object as O, pick);
-    if (fits(entry.object)) entries.put(entry);
-    else onUnread?.({ why: 'too-large', metadata: object.metadata });
+    return pickEntry(object as O, source);
+  };
+  const onItem = (item: BoundedText): void => {
+    const found = read(item);
+    if ('why' in found) onUnread?.(found);
+    else entries.put(found);
   };
   let token: string | undefined;
   for (;;) {
@@ -78,7 +85,7 @@ async function pages<O extends ApiObject, T>(
       signal,
       objectBytes: source.objectBytes ?? objectBytes.default,
     };
-    const { metadata, items } = (await client.list<Page>(path, options, read)).list;
+    const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
     const resourceVersion = metadata?.resourceVersion;
     if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
       throw fault('the answer is not a list of objects');

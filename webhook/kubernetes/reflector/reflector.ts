@@ -10,9 +10,9 @@ import {
   type Reason,
   type Timing,
 } from './next-step.ts';
-import { type ApiObject, type Entry, entryOf, keyOf, type LeftOut, type Source } from './source.ts';
+import { type ApiObject, keyOf, type LeftOut, type Source } from './source.ts';
 import { type Change, Store } from './store.ts';
-import { type WatchEvent, watchOnce } from './watch.ts';
+import { type ReadEvent, watchOnce } from './watch.ts';
 
 /** Receives what happens to a reflector. No method may throw. */
 export interface Observer {
@@ -179,7 +179,7 @@ export class Reflector<O extends ApiObject, T> {
   }
 
   async #follow(signal: AbortSignal): Promise<Outcome> {
-    const outcome = await watchOnce<O>(this.#client, this.source, {
+    const outcome = await watchOnce(this.#client, this.source, {
       resourceVersion: this.#version,
       timing: this.#timing,
       random: this.#random(),
@@ -199,44 +199,31 @@ export class Reflector<O extends ApiObject, T> {
     return outcome;
   }
 
-  #take(event: Exclude<WatchEvent<O>, { type: 'error' }>): void {
+  #take(event: Exclude<ReadEvent<T>, { type: 'error' }>): void {
     this.#observer?.contact();
     this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;
     }
-    const { store, source } = this;
-    const { metadata } = event.type === 'unread' ? event : event.object;
-    const key = keyOf(metadata);
-    let changes: Change<T>[];
-    if (event.type === 'unread') {
-      this.#tooLarge.delete(key);
-      if (!event.isGone) this.#leave(event.why, key);
-      changes = store.drop(key);
-    } else if (event.type === 'removed') {
-      this.#tooLarge.delete(key);
-      changes = store.remove(key, metadata.uid);
-    } else if (source.wants?.(metadata) === false) {
-      this.#leave('not-wanted', key);
-      changes = store.drop(key);
-    } else {
-      changes = this.#put(entryOf(event.object, source.pick));
-    }
-    this.#version = metadata.resourceVersion;
+    const { resourceVersion } = event.type === 'put' ? event.entry : event.metadata;
+    const changes = this.#changesBy(event);
+    this.#version = resourceVersion;
     this.#tell(changes);
   }
 
-  #put(entry: Entry<T>): Change<T>[] {
-    const { store, source } = this;
-    this.#tooLarge.delete(entry.key);
-    if (source.fits?.(entry.object) === false) {
-      this.#leave('too-large', entry.key);
-      return store.drop(entry.key);
+  #changesBy(event: Extract<ReadEvent<T>, { type: 'put' | 'unread' | 'removed' }>): Change<T>[] {
+    const { store } = this;
+    const key = event.type === 'put' ? event.entry.key : keyOf(event.metadata);
+    this.#tooLarge.delete(key);
+    if (event.type === 'removed') return store.remove(key, event.metadata.uid);
+    if (event.type === 'unread') {
+      this.#leave(event.why, key);
+      return store.drop(key);
     }
     const before = store.leftOut;
-    const changes = store.put(entry);
-    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', entry.key);
+    const changes = store.put(event.entry);
+    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', key);
     return changes;
   }
 

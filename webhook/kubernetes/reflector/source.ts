@@ -25,13 +25,7 @@ export interface Entry<T> {
 export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** The entry that an object makes. */
-export function entryOf<O extends ApiObject, T>(object: O, pick: (object: O) => T): Entry<T> {
-  const { uid, resourceVersion } = object.metadata;
-  return { key: keyOf(object.metadata), uid, resourceVersion, object: pick(object) };
-}
-
-/** Whether a value has what {@link entryOf} needs: nothing else of the API's answers is taken on trust. */
+/** Whether a value has what {@link pickEntry} needs: nothing else of the API's answers is taken on trust. */
 export function isApiObject(value: unknown): value is ApiObject {
   if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
   const { metadata } = value;
@@ -109,23 +103,38 @@ export interface Source<O extends ApiObject, T> {
 /** Why an object is not kept here: it is too large, nobody wants it, or there are too many. */
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
-/** An object that is not read. */
+/** An object that exists and is not kept. */
 export interface Unread {
   why: Exclude<LeftOut, 'too-many'>;
   metadata: Metadata;
 }
 
-/** Why an object is not read; undefined where it has to be read. `head` is the beginning of its JSON. */
-export function unread(
-  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
+/**
+ * Why an object is not even parsed, by the beginning of its JSON; undefined where it has to be parsed, or does not begin
+ * with its name.
+ */
+export function unparsed(
+  { wants }: Pick<Source<never, unknown>, 'wants'>,
   isTooLarge: boolean,
   head: () => string,
-): Unread | { why: 'nameless' } | undefined {
+): Unread | undefined {
   if (!isTooLarge && wants === undefined) return undefined;
   const metadata = identityIn(head());
-  if (metadata === undefined) return isTooLarge ? { why: 'nameless' } : undefined;
+  if (metadata === undefined) return undefined;
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   return isTooLarge ? { why: 'too-large', metadata } : undefined;
+}
+
+/** What a store keeps of a parsed object, or why it keeps nothing. */
+export function pickEntry<O extends ApiObject, T>(
+  object: O,
+  { wants, fits, pick }: Pick<Source<O, T>, 'wants' | 'fits' | 'pick'>,
+): Entry<T> | Unread {
+  const { metadata } = object;
+  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
+  const { uid, resourceVersion } = metadata;
+  const entry = { key: keyOf(metadata), uid, resourceVersion, object: pick(object) };
+  return fits?.(entry.object) === false ? { why: 'too-large', metadata } : entry;
 }
 
 /** An answer of the API server that is not valid. What it sent before may be wrong as well. */

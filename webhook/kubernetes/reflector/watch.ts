@@ -4,16 +4,33 @@ import { type ClusterError, refusal, type Status } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
 import { type Outcome, type Timing, watchSeconds } from './next-step.ts';
-import { type ApiObject, Garbage, isApiObject, type Source, type Unread, unread } from './source.ts';
+import {
+  type ApiObject,
+  type Entry,
+  Garbage,
+  isApiObject,
+  type Metadata,
+  pickEntry,
+  type Source,
+  type Unread,
+  unparsed,
+} from './source.ts';
 
-/** A line of a watch. */
-export type WatchEvent<O> =
-  | { type: 'put' | 'removed'; object: O }
-  /** An object exists, or existed, and is not read. */
-  | ({ type: 'unread'; isGone: boolean } & Unread)
+/** A line of a watch, as the API server sends it. */
+type WatchEvent<O> =
+  | { type: 'put'; object: O }
+  | { type: 'removed'; object: O }
   /** Nothing happened up to this version. */
   | { type: 'bookmark'; resourceVersion: string }
   | { type: 'error'; status: Status };
+
+/** A line of a watch, with what a store keeps of the object. */
+export type ReadEvent<T> =
+  | { type: 'put'; entry: Entry<T> }
+  /** The object exists and is not kept. */
+  | ({ type: 'unread' } & Unread)
+  | { type: 'removed'; metadata: Metadata }
+  | Extract<WatchEvent<never>, { type: 'bookmark' | 'error' }>;
 
 const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
 
@@ -22,20 +39,19 @@ const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
  *
  * @throws Garbage
  */
-export function readEvent<O extends ApiObject>(
-  line: BoundedText,
-  source: Pick<Source<O, unknown>, 'wants'>,
-): WatchEvent<O> {
+function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): ReadEvent<T> {
   const isTooLarge = line.isTooLarge();
-  const type = isTooLarge || source.wants !== undefined ? ofObject.exec(line.head) : null;
-  if (type !== null) {
-    const found = unread(source, isTooLarge, () => line.head.slice(type[0].length));
-    if (found !== undefined && found.why !== 'nameless') {
-      return { type: 'unread', isGone: type[1] === 'DELETED', ...found };
-    }
+  const [begin = '', type] = ofObject.exec(line.head) ?? [];
+  const found = type && unparsed(source, isTooLarge, () => line.head.slice(begin.length));
+  if (found) {
+    return type === 'DELETED' ? { type: 'removed', metadata: found.metadata } : { type: 'unread', ...found };
   }
   if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
-  return parseEvent(line.text);
+  const event = parseEvent<O>(line.text);
+  if (event.type === 'removed') return { type: 'removed', metadata: event.object.metadata };
+  if (event.type !== 'put') return event;
+  const picked = pickEntry(event.object, source);
+  return 'why' in picked ? { type: 'unread', ...picked } : { type: 'put', entry: picked };
 }
 
 /**
@@ -90,7 +106,7 @@ function versionOf(object: unknown): string {
 /** A watch without an event that ends sooner than this, in milliseconds, was not served. */
 const leastWatch = 1000;
 
-export interface WatchOptions<O> {
+export interface WatchOptions<T> {
   /** Where to go on. */
   resourceVersion: string;
   timing: Timing;
@@ -99,7 +115,7 @@ export interface WatchOptions<O> {
   /** Called when the watch is open. */
   onOpen: () => void;
   /** Called for each event but errors, in order. */
-  onEvent: (event: Exclude<WatchEvent<O>, { type: 'error' }>) => void;
+  onEvent: (event: Exclude<ReadEvent<T>, { type: 'error' }>) => void;
 }
 
 /**
@@ -108,10 +124,10 @@ export interface WatchOptions<O> {
  * The server is asked to end the watch soon. If it does not, nothing comes through any more: a quiet watch alone does
  * not show that.
  */
-export async function watchOnce<O extends ApiObject>(
+export async function watchOnce<O extends ApiObject, T>(
   client: ApiClient,
-  source: Pick<Source<O, unknown>, 'path' | 'query' | 'objectBytes' | 'wants'>,
-  { resourceVersion, timing, random, signal, onOpen, onEvent }: WatchOptions<O>,
+  source: Source<O, T>,
+  { resourceVersion, timing, random, signal, onOpen, onEvent }: WatchOptions<T>,
 ): Promise<Outcome> {
   const { path, query } = source;
   const seconds = watchSeconds(timing, random);
@@ -131,7 +147,7 @@ export async function watchOnce<O extends ApiObject>(
     opened = performance.now();
     onOpen();
     for await (const line of lines) {
-      const event = readEvent<O>(line, source);
+      const event = readEvent(line, source);
       if (event.type === 'error') throw errorOf(path, event.status);
       onEvent(event);
       events += 1;
