@@ -54,7 +54,7 @@ async function reflectorSet(t: TestContext) {
   };
 }
 
-test('a source that goes is reported as deleted and its metrics end; one that stays is not listed again', async (t) => {
+test('a source that is removed reports deletions and loses its metrics; one that stays is not listed again', async (t) => {
   const { set, watch, lists, measured } = await reflectorSet(t);
   assert.deepEqual((await watch(source('a'), source('b'))).toSorted(), ['added a', 'added b']);
   assert.deepEqual([...set.list()], ['a', 'b']);
@@ -74,7 +74,7 @@ test('a source that asks for something else starts again', async (t) => {
   assert.equal(lists().length, 2);
 });
 
-test('a source that was not listed yet is unsynced; nobody waits for it once it is stopped', async (t) => {
+test('a source that is not listed yet is unsynced; stopping it ends the wait for it', async (t) => {
   const { set } = await reflectorSet(t);
   set.watch(new Map([source('a'), source('late')]));
   await set.get('a')?.whenSynced();

@@ -33,7 +33,7 @@ async function nobodyThere(t: TestContext): Promise<{ kubeconfig: string; folder
 /** An environment that names no cluster. */
 const nowhere = { PATH: process.env.PATH, HOME: '/nonexistent' };
 
-test('what status cannot work with is told on stderr with a code, and ends with 2', async (t) => {
+test('status with unusable input writes an error with a code to stderr and exits with 2', async (t) => {
   const { kubeconfig, folder } = await nobodyThere(t);
   const config = join(folder, 'config.yaml');
   writeFileSync(config, 'kind: Nonsense\n');
@@ -59,7 +59,7 @@ test('what status cannot work with is told on stderr with a code, and ends with 
   }
 });
 
-test('the help tells the exit codes', () => {
+test('the help lists the exit codes', () => {
   const { status, stdout } = cniGate(['status', '--help']);
   assert.equal(status, 0);
   assert.match(

@@ -74,8 +74,8 @@ async function learn(
   return { asked, usage: usage?.('n2'), lastNomination };
 }
 
-suite('what is asked where pods are held', () => {
-  test('the pods of nodes that might take them, and the events of their namespaces', async (t) => {
+suite('requests for held pods', () => {
+  test('cover the pods of nodes that might take them, and the events of their namespaces', async (t) => {
     const { asked, usage, lastNomination } = await learn(t);
     assert.deepEqual(
       asked.map(({ path, query }) => [path, query.fieldSelector]),
@@ -89,12 +89,12 @@ suite('what is asked where pods are held', () => {
     assert.equal(lastNomination?.('other'), undefined);
   });
 
-  test('nothing where none is held, or nobody steers by the configuration', async (t) => {
+  test('there are none where no pod is held, or where steering is off', async (t) => {
     assert.deepEqual((await learn(t, { isHeld: false })).asked, []);
     assert.deepEqual((await learn(t, { steer: { mode: 'off' } })).asked, []);
   });
 
-  test('a right that is missing leaves that unknown, and ends nothing', async (t) => {
+  test('a missing right leaves its answer unknown, and is no error', async (t) => {
     assert.equal((await learn(t, { forbidden: '/api/v1/pods' })).usage, undefined);
     const path = '/apis/events.k8s.io/v1/namespaces/shop/events';
     const { usage, lastNomination } = await learn(t, { forbidden: path });
@@ -102,7 +102,7 @@ suite('what is asked where pods are held', () => {
   });
 });
 
-test('what was known before is kept, and nothing beside it', async (t) => {
+test('of earlier facts only those about held pods are kept', async (t) => {
   const { client } = await startFakeApi(t, () => assert.fail('nothing is asked'));
   const known = { usage: () => undefined, lastNomination: () => undefined };
   const everything = { ...facts(), ...known };
