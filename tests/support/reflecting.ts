@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
+import type { ApiObject } from '../../webhook/kubernetes/reflector/object.ts';
 import type { Observer } from '../../webhook/kubernetes/reflector/reflector.ts';
 import { Reflector, type ReflectorOptions } from '../../webhook/kubernetes/reflector/reflector.ts';
-import type { ApiObject } from '../../webhook/kubernetes/reflector/source.ts';
 import type { Change } from '../../webhook/kubernetes/reflector/store.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 

@@ -1,7 +1,7 @@
 import { apiPath } from '../kubernetes/api-path.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
+import type { ApiObject } from '../kubernetes/reflector/object.ts';
 import { Reflector } from '../kubernetes/reflector/reflector.ts';
-import type { ApiObject } from '../kubernetes/reflector/source.ts';
 import { configurationsPath } from '../kubernetes/webhook-configurations.ts';
 import type { ManagedObjects } from './over-api.ts';
 

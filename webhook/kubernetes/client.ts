@@ -60,8 +60,8 @@ export class ApiClient {
   }
 
   /**
-   * Milliseconds by which the API server's clock was ahead of ours in its last answer, accurate to about a second: the
-   * header `Date` has whole seconds, and the answer took time to arrive.
+   * Milliseconds by which the API server's clock was ahead of ours in its last answer, to a second or so: the
+   * header `Date` knows no finer time, and the way took some of it.
    */
   get ahead(): number {
     return this.#ahead;

@@ -94,7 +94,7 @@ export async function readBody(
 }
 
 /**
- * Passes on the body as it arrives, and ends as {@link readBody} does.
+ * Hands on the body as it comes, and ends as {@link readBody} does.
  *
  * @returns how many bytes there were
  */

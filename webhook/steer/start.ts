@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Election } from '../kubernetes/lease/election.ts';
-import type { Log } from '../kubernetes/reflector/reflectors.ts';
+import type { Log } from '../kubernetes/reflector/observe.ts';
 import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
-import type { Log } from '../kubernetes/reflector/reflectors.ts';
+import type { Log } from '../kubernetes/reflector/observe.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
+import type { ApiObject } from '../../../webhook/kubernetes/reflector/object.ts';
 import { ReflectorSet, Reflectors } from '../../../webhook/kubernetes/reflector/reflectors.ts';
-import type { ApiObject, Source } from '../../../webhook/kubernetes/reflector/source.ts';
+import type { Source } from '../../../webhook/kubernetes/reflector/source.ts';
 import { json, startFakeApi } from '../../support/fake-api-server.ts';
 import { listOf, namespace } from '../../support/reflecting.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyOf } from '../../../webhook/kubernetes/reflector/source.ts';
+import { keyOf } from '../../../webhook/kubernetes/reflector/object.ts';
 import { Store } from '../../../webhook/kubernetes/reflector/store.ts';
 
 const entry = (key: string, resourceVersion: string, uid = `uid-${key}`) => ({

@@ -37,6 +37,8 @@ test('the Kubernetes client, 85 MB, is loaded for kubeconfig files only', () => 
 });
 
 test('nor is it loaded in a pod', () => {
-  const modules = ['kubernetes/open', 'view/watch-namespaces'].map((name) => path(`webhook/${name}.ts`));
+  const modules = ['kubernetes/open', 'kubernetes/in-cluster', 'view/watch-namespaces'].map((name) =>
+    path(`webhook/${name}.ts`),
+  );
   for (const module of modules) assert.equal(guarded([module]), 0, module);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { defaultLimits, Lookup, type LookupResult } from '../../../webhook/kubernetes/lookup.ts';
-import type { ApiObject } from '../../../webhook/kubernetes/reflector/source.ts';
+import type { ApiObject } from '../../../webhook/kubernetes/reflector/object.ts';
 import { Store } from '../../../webhook/kubernetes/reflector/store.ts';
 import { ClusterNamespaces, namespaceByName } from '../../../webhook/view/watch-namespaces.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';

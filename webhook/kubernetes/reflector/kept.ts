@@ -1,4 +1,5 @@
-import type { Amount, Entry, Keeping } from './source.ts';
+import type { Entry } from './object.ts';
+import type { Amount, Keeping } from './source.ts';
 
 /** Keeps objects that have no namespace. Where there are too many, the largest are dropped first. */
 export const largestFirst = <T>(max: Amount, weigh: (object: T) => number): Keeping<T> => ({

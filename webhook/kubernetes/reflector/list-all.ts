@@ -4,15 +4,8 @@ import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
 import { Kept } from './kept.ts';
-import {
-  type ApiObject,
-  type Entry,
-  isApiObject,
-  pickEntry,
-  type Source,
-  type Unread,
-  unparsed,
-} from './source.ts';
+import { type ApiObject, type Entry, isApiObject } from './object.ts';
+import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
 
 export interface Listed<T> {
   entries: Kept<T>;

@@ -10,7 +10,8 @@ import {
   type Reason,
   type Timing,
 } from './next-step.ts';
-import { type ApiObject, keyOf, type LeftOut, type Source } from './source.ts';
+import { type ApiObject, keyOf } from './object.ts';
+import type { LeftOut, Source } from './source.ts';
 import { type Change, Store } from './store.ts';
 import { type ReadEvent, watchOnce } from './watch.ts';
 

@@ -1,5 +1,6 @@
 import { Kept } from './kept.ts';
-import type { Entry, Keeping } from './source.ts';
+import type { Entry } from './object.ts';
+import type { Keeping } from './source.ts';
 
 /**
  * A difference, to be applied in order. `listed`: it comes from a list, which has only the latest version of an object;

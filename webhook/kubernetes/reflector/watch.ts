@@ -4,17 +4,8 @@ import { type ClusterError, refusal, type Status } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
 import { type Outcome, type Timing, watchSeconds } from './next-step.ts';
-import {
-  type ApiObject,
-  type Entry,
-  Garbage,
-  isApiObject,
-  type Metadata,
-  pickEntry,
-  type Source,
-  type Unread,
-  unparsed,
-} from './source.ts';
+import { type ApiObject, type Entry, isApiObject, type Metadata } from './object.ts';
+import { Garbage, pickEntry, type Source, type Unread, unparsed } from './source.ts';
 
 /** A line of a watch, as the API server sends it. */
 type WatchEvent<O> =

@@ -1,5 +1,5 @@
 import type { Lease } from '../../kubernetes/lease/move.ts';
-import type { ApiObject } from '../../kubernetes/reflector/source.ts';
+import type { ApiObject } from '../../kubernetes/reflector/object.ts';
 import type {
   BindingFacts,
   DeploymentFacts,

@@ -2,7 +2,8 @@ import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterError } from '../../kubernetes/errors.ts';
 import { listAll } from '../../kubernetes/reflector/list-all.ts';
 import { defaultTiming } from '../../kubernetes/reflector/next-step.ts';
-import type { ApiObject, Source } from '../../kubernetes/reflector/source.ts';
+import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import type { Source } from '../../kubernetes/reflector/source.ts';
 import { foundIn, type Observation } from '../installation/facts.ts';
 
 /** How many requests of {@link eachOf} run at a time: more would only wait for each other at the API server. */

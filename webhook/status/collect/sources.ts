@@ -1,5 +1,6 @@
 import { optedInTo } from '../../inject/profile-selection.ts';
-import type { ApiObject, Source } from '../../kubernetes/reflector/source.ts';
+import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import type { Source } from '../../kubernetes/reflector/source.ts';
 import { configurationsPath, type WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { profileLabel, webhookConfiguration } from '../../lib/names.ts';
 import { podsPath } from '../../view/sources.ts';
