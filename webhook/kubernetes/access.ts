@@ -12,6 +12,7 @@ export interface Connection {
   agent?: Agent;
 }
 
+/** TLS options of a connection, as `node:tls` has them. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
   /** The name that the server's certificate must have, where it is not the URL's. */
   servername?: string;

@@ -13,8 +13,10 @@ import type { LargeAnswers } from './stream/large-answers.ts';
 import { linesOf } from './stream/lines.ts';
 import { ListScanner } from './stream/list-scanner.ts';
 
+/** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Options of a request. Without any it is sent as it is, and fails after 10 s of silence. */
 export interface RequestOptions {
   /** What is undefined is left out. */
   query?: Record<string, string | number | boolean | undefined>;

@@ -2,6 +2,7 @@ import { type Agent, request as httpRequest, type IncomingMessage } from 'node:h
 import { request as httpsRequest } from 'node:https';
 import type { LargeAnswers } from './stream/large-answers.ts';
 
+/** One HTTP request. */
 export interface Call {
   method: string;
   url: URL;

@@ -10,6 +10,7 @@ import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
 
+/** What a status depends on beside the facts. */
 export interface StatusOptions {
   /** Where the configuration is from. */
   configuration: string;

@@ -92,6 +92,7 @@ export interface Unsent {
   why: string;
 }
 
+/** A pod that the gate holds. */
 export interface HeldPod {
   namespace: string;
   name: string;
@@ -107,6 +108,7 @@ export interface HeldPod {
   why: string;
 }
 
+/** A pod that runs without a proof. */
 export interface UnprovedPod {
   namespace: string;
   name: string;

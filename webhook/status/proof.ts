@@ -83,6 +83,7 @@ function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus
  * - `leftAlone`: admission left it alone, or no profile promises it anything.
  */
 export type ProofState = (typeof proofStates)[number];
+/** All values of {@link ProofState}, in the order in which tables show them. */
 export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
 
 /** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */

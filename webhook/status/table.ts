@@ -4,6 +4,7 @@ export type Cell = string | null;
 /** Sets a text off, such as by a colour: what it returns looks as wide as what it was given. */
 export type Emphasis = (text: string, column: string) => string;
 
+/** How a table is laid out. */
 export interface TableOptions {
   /** Characters of a line. */
   width: number;

@@ -17,6 +17,7 @@ export const defaultWidth = 100;
 /** A narrower terminal breaks lines by itself. */
 const leastWidth = 40;
 
+/** How a text looks. */
 export interface TextOptions {
   /** Characters of a line. */
   width?: number;

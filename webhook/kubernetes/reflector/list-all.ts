@@ -7,6 +7,7 @@ import { Kept } from './kept.ts';
 import { type ApiObject, type Entry, isApiObject } from './object.ts';
 import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
 
+/** A complete list. */
 export interface Listed<T> {
   entries: Kept<T>;
   /** From where to watch. */

@@ -14,6 +14,7 @@ export interface Timing {
   longestBackoff: number;
 }
 
+/** The timing in production; tests use shorter times. */
 export const defaultTiming: Timing = {
   watch: 15_000,
   grace: 3000,
@@ -22,6 +23,7 @@ export const defaultTiming: Timing = {
   longestBackoff: 8000,
 };
 
+/** What a reflector does. */
 export type Action = 'list' | 'watch';
 
 /** How a list or a watch ended. */
@@ -49,6 +51,7 @@ export interface Progress {
 /** Why a list or watch ended: the value of a metric's label. */
 export type Reason = 'listed' | 'ended' | 'stale' | 'dropped' | 'silent' | 'expired' | 'garbage' | 'failed';
 
+/** The next action. */
 export interface Step {
   action: Action;
   /** Milliseconds to wait before it. */
@@ -57,6 +60,7 @@ export interface Step {
   progress: Progress;
 }
 
+/** The state before the first list. */
 export const beginning: Progress = { failures: 0, expiries: 0 };
 
 /**

@@ -3,6 +3,7 @@ export interface ApiObject {
   metadata: Metadata;
 }
 
+/** The part of an object's metadata that is read. */
 export interface Metadata {
   name: string;
   namespace?: string;

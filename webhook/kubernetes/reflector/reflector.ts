@@ -25,6 +25,7 @@ export interface Observer {
   leftOut?(why: LeftOut, key: string): void;
 }
 
+/** Options of a {@link Reflector}. */
 export interface ReflectorOptions {
   observer?: Observer;
   timing?: Partial<Timing>;

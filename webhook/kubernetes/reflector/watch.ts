@@ -97,6 +97,7 @@ function versionOf(object: unknown): string {
 /** A watch without an event that ends sooner than this, in milliseconds, was not served. */
 const leastWatch = 1000;
 
+/** How to watch, and who receives the events. */
 export interface WatchOptions<T> {
   /** Where to go on. */
   resourceVersion: string;

@@ -33,6 +33,7 @@ interface ApiPodSpec {
     | null;
 }
 
+/** What is kept of our Deployment. */
 export function pickDeployment({ metadata, spec, status }: ApiDeployment): DeploymentFacts {
   const { observedGeneration = 0, readyReplicas = 0, updatedReplicas = 0, conditions } = status ?? {};
   // a status that is older than the spec is about other pods
@@ -89,16 +90,19 @@ export function pickLease({ spec }: Lease, ahead: number): LeaseFacts {
   };
 }
 
+/** The part of a ValidatingAdmissionPolicy that is read. */
 export interface ApiPolicy {
   spec: ApiPolicySpec;
 }
 
+/** What is kept of a policy. */
 export const pickPolicy = ({ spec }: ApiPolicy): PolicyFacts => ({
   digest: policyDigest(spec),
   conditions: conditionDigests(spec),
   ...(spec.failurePolicy && { failurePolicy: spec.failurePolicy }),
 });
 
+/** The part of a ValidatingAdmissionPolicyBinding that is read. */
 export interface ApiBinding {
   spec: {
     policyName: string;
@@ -108,6 +112,7 @@ export interface ApiBinding {
   };
 }
 
+/** What is kept of a binding; its parameters are read from a ConfigMap. */
 export const pickBinding = ({ spec }: ApiBinding): Omit<BindingFacts, 'params' | 'paramsObject'> => ({
   policyName: spec.policyName,
   actions: spec.validationActions ?? [],
@@ -129,10 +134,12 @@ interface ApiPort {
   protocol?: string | null;
 }
 
+/** The part of a Service that is read. */
 export interface ApiService {
   spec: { type?: string; externalName?: string; ports?: (ApiPort & { port: number })[] | null };
 }
 
+/** What is kept of a Service. */
 export const pickService = ({ spec: { type, externalName, ports } }: ApiService) => ({
   ports: (ports ?? []).map(({ port }) => port),
   externalName: type === 'ExternalName' ? (externalName ?? '') : undefined,
@@ -153,6 +160,7 @@ export interface Slice {
   ready: boolean[];
 }
 
+/** What is kept of an EndpointSlice. */
 export const pickSlice = ({ endpoints, ports }: ApiEndpointSlice): Slice => ({
   ports: tcpNames((ports ?? []).filter(({ port }) => typeof port === 'number')),
   ready: (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),

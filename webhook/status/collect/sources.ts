@@ -15,6 +15,7 @@ export interface Wanted extends Exempting {
   namespace: string | undefined;
 }
 
+/** A pod, as far as status reads it. */
 export type StatusPodObject = ApiObject & ApiStatusPod;
 
 /**
