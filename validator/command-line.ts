@@ -6,6 +6,7 @@ export class UsageError extends Error {}
 /** Where the kubelet reads the message from unless the container says otherwise (`terminationMessagePath`). */
 const defaultTerminationLog = '/dev/termination-log';
 
+/** The usage line, for the help and for errors. */
 export const usage = `usage: ${validateCommand} [--termination-log <path>]`;
 
 /** What `--help` says. Everything that the program is told comes from its environment. */

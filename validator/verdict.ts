@@ -6,6 +6,7 @@ import { exitCode } from './shared/contract.ts';
 /** How it ended, in one word; the words are as stable as the exit codes that they stand for. */
 export type VerdictWord = 'proved' | 'failed' | 'unproved' | 'wrong-usage' | 'stopped';
 
+/** The result of a proof, and the exit code that stands for it. */
 export interface Verdict {
   verdict: VerdictWord;
   code: number;

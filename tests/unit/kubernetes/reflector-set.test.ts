@@ -28,7 +28,7 @@ async function reflectorSet(t: TestContext) {
     else if (name !== 'late') json(response, 200, listOf('5', [namespace(name, '1')]));
   });
   const registry = new Registry();
-  const log = { info: () => {}, warn: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const reflectors = new Reflectors(api.client, { metrics: new ClusterMetrics(registry), log });
   t.after(() => reflectors.close());
   const reported: string[] = [];

@@ -1,9 +1,10 @@
+import type { Log } from '../../lib/deps.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { ApiClient } from '../client.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import type { ApiObject, Entry } from './object.ts';
-import { type Log, observe } from './observe.ts';
-import { Reflector, type ReflectorOptions } from './reflector.ts';
-import type { Source } from './source.ts';
+import { type Observer, Reflector, type ReflectorOptions } from './reflector.ts';
+import type { LeftOut, Source } from './source.ts';
 import type { Change } from './store.ts';
 
 /** Where reflectors report to. */
@@ -28,7 +29,7 @@ export class Reflectors {
 
   /** Starts a reflector, which runs until it is stopped or all are. */
   start<O extends ApiObject, T>(source: Source<O, T>): Reflector<O, T> {
-    const observer = observe(source.resource, this.#inside.metrics, this.#inside.log);
+    const observer = observerOf(source.resource, this.#inside);
     const reflector = new Reflector(this.#client, source, { ...this.#options, observer });
     this.#inside.metrics.objects(source.resource, {
       count: () => reflector.store.size,
@@ -117,3 +118,42 @@ const gone = <T>({ key, uid, object }: Entry<T>): Change<T> => ({
   previous: object,
   missed: true,
 });
+
+/** Milliseconds between two log lines about objects of a resource that are left out: any user may create many of them. */
+const logInterval = 60_000;
+
+const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
+  'too-large': 'it is larger than cni-gate reads',
+  'too-many': 'there are more than cni-gate keeps',
+};
+
+/** Counts what a reflector reports, and logs each new fault and its end. */
+function observerOf(resource: string, { metrics, log }: Inside): Observer {
+  let fault: string | undefined;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    contact: () => {
+      metrics.contact(resource);
+      if (fault === undefined) return;
+      fault = undefined;
+      log.info({ resource }, `the API server answers again about ${resource}`);
+    },
+    ended: ({ during, reason, wait, error }) => {
+      metrics.ended(resource, during, reason);
+      if (reason === 'listed' || reason === 'ended' || reason === 'stale') return;
+      const problem = error === undefined ? `a watch of ${resource} was ${reason}` : messageOf(error);
+      if (problem === fault) return;
+      fault = problem;
+      log.warn({ resource, during, reason, wait, err: error }, `${problem}; it is tried again`);
+    },
+    leftOut: (reason, key) => {
+      metrics.leftOut(resource, reason);
+      if (reason === 'not-wanted' || performance.now() - loggedAt < logInterval) return;
+      loggedAt = performance.now();
+      log.warn(
+        { resource, object: key, reason },
+        `${key} of ${resource} is not known here: ${leftOutText[reason]}`,
+      );
+    },
+  };
+}
