@@ -66,7 +66,7 @@ export async function readInstallation(
     deployment: mapObservation(deployment, pickDeployment),
     certificate,
     policies,
-    lease: mapObservation(lease, (found) => pickLease(found, reader.client.ahead)),
+    lease: mapObservation(lease, (found) => pickLease(found, reader.client.clockSkew)),
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
 }
@@ -133,8 +133,8 @@ async function readPolicy(reader: ClusterReader, name: string): Promise<PolicyPa
 const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
 
 /**
- * Reads the certificate in the replicas' Secret, and checks it as the API server would for each webhook that calls a
- * Service.
+ * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
+ * Service. With managed certificates it is the authority's: each replica signs its own certificate.
  *
  * @param webhooks whose caBundles to check it with
  */
@@ -155,14 +155,14 @@ async function readCertificate(
   const read = await reader.get<{ data?: Record<string, string> | null }>(path, `Secret ${secret}`);
   if (read === 'absent') return notSaid(`Secret ${secret} does not exist`);
   // the API server's time
-  const now = new Date(Date.now() + reader.client.ahead);
+  const now = new Date(Date.now() + reader.client.clockSkew);
   return mapObservation(read, ({ data }) => {
     const chain = decoded(own(data, at.key));
     return {
       secret,
       webhooks: webhooks.flatMap(({ name, service, caBundle }) => {
         if (service === undefined) return [];
-        const host = `${service.name}.${service.namespace}.svc`;
+        const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
         return [{ name, fault: whyNotAccepted(chain, decoded(caBundle), host, now) }];
       }),
     };

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../kubernetes/client.ts';
 import type { WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { Readiness } from '../../readiness/readiness.ts';
-import { askVersion, goesByNominations } from '../../steer/version.ts';
+import { askVersion, usesNominations } from '../../steer/eligibility.ts';
 import { agentSources, type DaemonSetSnapshot, daemonSetSources, nodeSource } from '../../view/sources.ts';
 import type { PodFacts, Registered, SchedulerFacts, StatusFacts } from '../facts.ts';
 import { HeldPods } from './held-pods.ts';
@@ -74,5 +74,5 @@ async function readAdmission(
 
 async function readScheduler({ client, signal }: ClusterReader): Promise<SchedulerFacts> {
   const version = await askVersion(client, signal);
-  return { version: version.gitVersion, goesByNominations: goesByNominations(version) };
+  return { version: version.gitVersion, goesByNominations: usesNominations(version) };
 }

@@ -50,23 +50,30 @@ export function pickDeployment({ metadata, spec, status }: ApiDeployment): Deplo
   };
 }
 
+/** A Secret in the namespace of the Deployment, and the key in it that contains a certificate. */
+interface SecretKey {
+  name: string;
+  key: string;
+  /** Whether it is the authority that signs the replicas' certificates; otherwise it is what they serve. */
+  isAuthority: boolean;
+}
+
 /**
- * The Secret from which the Deployment's replicas take their serving certificate, in their namespace, and the key of
- * it that holds the certificate: the Secret of `--tls-secret`, or the one behind the volume that holds the file of
- * `--tls-cert`. Undefined where the Deployment does not say.
+ * The Secret from which the Deployment's replicas have their serving certificate: that of `--tls-secret`, or the one
+ * behind the volume that holds the file of `--tls-cert`. Undefined where the Deployment does not say.
  */
-export function servingSecret({ spec }: ApiDeployment): { name: string; key: string } | undefined {
+export function servingSecret({ spec }: ApiDeployment): SecretKey | undefined {
   const { containers, volumes } = spec.template.spec ?? {};
   for (const { args, volumeMounts } of containers ?? []) {
     const managed = flagOf(args ?? [], '--tls-secret');
-    if (managed !== undefined) return { name: managed, key: 'tls.crt' };
+    if (managed !== undefined) return { name: managed, key: 'tls.crt', isAuthority: true };
     const file = flagOf(args ?? [], '--tls-cert');
     const mount = volumeMounts?.find(({ mountPath }) => file?.startsWith(`${mountPath}/`));
     const secret = volumes?.find(({ name }) => name === mount?.name)?.secret;
     if (file === undefined || mount === undefined || !secret?.secretName) continue;
     const path = file.slice(mount.mountPath.length + 1);
     const key = secret.items?.find((item) => item.path === path)?.key ?? path;
-    return { name: secret.secretName, key };
+    return { name: secret.secretName, key, isAuthority: false };
   }
   return undefined;
 }
@@ -80,12 +87,12 @@ function flagOf(args: readonly string[], flag: string): string | undefined {
   return undefined;
 }
 
-/** @param ahead milliseconds by which the API server's clock is ahead of ours: the holder's is taken to agree with it */
-export function pickLease({ spec }: Lease, ahead: number): LeaseFacts {
+/** @param clockSkew the API server's clock minus ours, in milliseconds: the holder's clock is taken to agree with it */
+export function pickLease({ spec }: Lease, clockSkew: number): LeaseFacts {
   const renewed = Date.parse(spec?.renewTime ?? '');
   return {
     holder: spec?.holderIdentity ?? '',
-    renewed: Number.isNaN(renewed) ? undefined : renewed - ahead,
+    renewed: Number.isNaN(renewed) ? undefined : renewed - clockSkew,
     duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
   };
 }
