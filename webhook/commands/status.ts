@@ -4,7 +4,7 @@ import { readPolicy } from '../config/file.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { FoundPolicy } from '../status/collect/configuration.ts';
-import type { Wanted } from '../status/collect/wanted.ts';
+import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
 import type { TextOptions } from '../status/text.ts';

@@ -2,7 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import { apiPath } from '../kubernetes/api-path.ts';
 import { largestFirst } from '../kubernetes/reflector/kept.ts';
-import type { Source } from '../kubernetes/reflector/list-all.ts';
+import type { Source } from '../kubernetes/reflector/source.ts';
 import { nodes, objectBytes, pendingPods } from '../lib/limits.ts';
 import { profileLabel } from '../lib/names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';

@@ -3,10 +3,10 @@ import { pathBelow } from '../kubernetes/api-path.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { type Asked, Lookup } from '../kubernetes/lookup.ts';
 import { largestFirst } from '../kubernetes/reflector/kept.ts';
-import type { Source } from '../kubernetes/reflector/list-all.ts';
 import type { ApiObject } from '../kubernetes/reflector/object.ts';
-import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
 import type { ReflectorOptions } from '../kubernetes/reflector/reflector.ts';
+import { type Inside, Reflectors } from '../kubernetes/reflector/reflectors.ts';
+import type { Source } from '../kubernetes/reflector/source.ts';
 import type { Change, Store } from '../kubernetes/reflector/store.ts';
 import { messageOf } from '../lib/errors.ts';
 import { namespaces, objectBytes } from '../lib/limits.ts';
@@ -93,8 +93,8 @@ export function watchNamespaces(
 ): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = inside;
-  const reflecting = new Reflecting(client, inside, options);
-  const reflector = reflecting.start(namespaceSource);
+  const reflectors = new Reflectors(client, inside, options);
+  const reflector = reflectors.start(namespaceSource);
   void reflector.whenSynced().then(() => {
     log.info({ resource, objects: reflector.store.size }, `the ${resource} of the cluster are known`);
   });
@@ -110,6 +110,6 @@ export function watchNamespaces(
       const why = error === undefined ? '' : `: ${messageOf(error)}`;
       return `the ${resource} of the cluster are not known yet${why}`;
     },
-    close: () => reflecting.close(),
+    close: () => reflectors.close(),
   };
 }

@@ -2,9 +2,8 @@ import type { Policy } from '../config/policy.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Lookup } from '../kubernetes/lookup.ts';
-import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
-import { Reflections } from '../kubernetes/reflector/reflections.ts';
 import type { ReflectorOptions } from '../kubernetes/reflector/reflector.ts';
+import { type Inside, ReflectorSet, Reflectors } from '../kubernetes/reflector/reflectors.ts';
 import type { Change } from '../kubernetes/reflector/store.ts';
 import type { AgentFacts, NodeFacts } from '../readiness/facts.ts';
 import { Readiness, type Change as ReadinessChange } from '../readiness/readiness.ts';
@@ -38,22 +37,18 @@ export function watchGate(
   inside: Inside,
   { optedIn, ...options }: GateOptions = {},
 ): NodesView {
-  const reflecting = new Reflecting(client, inside, options);
+  const reflectors = new Reflectors(client, inside, options);
   const readiness = new Readiness();
-  const nodes = reflecting.start(nodeSource);
-  const pending = reflecting.start(pendingSource(optedIn));
+  const nodes = reflectors.start(nodeSource);
+  const pending = reflectors.start(pendingSource(optedIn));
   const endRelists = relistWhenNeeded(pending, optedIn);
-  const agents = new Reflections<ApiPod, AgentFacts>(
-    (source) => reflecting.startOne(source),
-    (changes) => apply(readiness, changes, agentChange),
+  const agents = new ReflectorSet<ApiPod, AgentFacts>(reflectors, (changes) =>
+    apply(readiness, changes, agentChange),
   );
-  const daemonSets = new Reflections<SelectingDaemonSet, DaemonSetSnapshot>(
-    (source) => reflecting.startOne(source),
-    (changes) => {
-      apply(readiness, changes, daemonSetChange);
-      followAgents();
-    },
-  );
+  const daemonSets = new ReflectorSet<SelectingDaemonSet, DaemonSetSnapshot>(reflectors, (changes) => {
+    apply(readiness, changes, daemonSetChange);
+    followAgents();
+  });
   const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
   const follow = (): void => {
     daemonSets.watch(daemonSetSources(policy()));
@@ -94,12 +89,12 @@ export function watchGate(
     },
     notSynced: ({ namespace, name }) => {
       const key = `${namespace}/${name}`;
-      const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
+      const sources = [daemonSets.get(key), agents.get(key)].filter((one) => one !== undefined);
       // the object that is too large to read may be the one that matters
-      return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
+      return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge());
     },
     notObservedSince: ({ namespace, name }, node) =>
-      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.heardAt(`${namespace}/${name}`) ?? 0),
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();
@@ -107,7 +102,7 @@ export function watchGate(
     policyChanged: follow,
     close: () => {
       endRelists();
-      return reflecting.close();
+      return reflectors.close();
     },
   };
 }

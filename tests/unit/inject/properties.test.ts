@@ -11,7 +11,7 @@ import { tampering } from '../../support/arbitrary/tampering.ts';
 import { dropEmpty } from '../../support/between-calls/empty.ts';
 import { type Change, changes } from '../../support/between-calls.ts';
 import { assertSettled, assertSound } from '../../support/invariants.ts';
-import { podFaults } from '../../support/kubernetes-types.ts';
+import { podFaults } from '../../support/pod-faults.ts';
 
 /*
  * Pods and configurations made at random. A failure prints the seed and the path that bring it back: give them to

@@ -6,7 +6,7 @@ import {
   type ApiDeployment,
   pickDeployment,
   servingSecret,
-} from '../../../webhook/status/collect/deployment.ts';
+} from '../../../webhook/status/collect/objects.ts';
 
 type PodSpec = NonNullable<ApiDeployment['spec']['template']['spec']>;
 

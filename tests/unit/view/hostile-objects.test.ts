@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
-import { nodes } from '../../../webhook/lib/limits.ts';
+import { nodes, relist } from '../../../webhook/lib/limits.ts';
 import { optedInBy } from '../../../webhook/view/opted-in.ts';
 import { watchNamespaces } from '../../../webhook/view/watch-namespaces.ts';
 import { watchGate } from '../../../webhook/view/watch-nodes.ts';
@@ -77,6 +77,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
 
 suite('objects that any user can create', { timeout: 300_000 }, () => {
   test('pods of namespaces that did not opt in are not kept, until they do', async (t) => {
+    t.mock.property(relist.afterOptIn, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
     const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
     await until(() => names().length === 1);
