@@ -30,5 +30,5 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
 function interfacesOf({ networks, namespace }: Pod): string {
   const asked = readNetworks(networks, namespace) ?? [];
   const names = asked.map((network) => [network.name, network.interface].filter(Boolean).join('@'));
-  return `an interface for each network that the pod asks for (${names.join(', ') || 'none'})`;
+  return `an interface for each network that the pod requests (${names.join(', ') || 'none'})`;
 }

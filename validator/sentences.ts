@@ -20,7 +20,7 @@ export function sentenceOn({ profile, check, family, expected, finding }: Result
   const { reason, seen } = finding;
   const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
   return inOneLine(
-    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`,
+    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].advice}`,
   );
 }
 

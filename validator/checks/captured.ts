@@ -20,7 +20,7 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
   return async (deadline) => {
     const missing = withoutListener(check.listeners, family, readSockets());
     if (missing.length > 0)
-      return failed('no-listener', `nobody listening on ${missing.join(', ')} in the pod (${family})`);
+      return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const targets = targetsOf(check.connect, family);
     const finding = await connectToOne(targets, check.outbound, limit);

@@ -29,7 +29,7 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
       await sleep(wait);
       const neighbour = seen();
       if (neighbour?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
-      if (datagrams.refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
+      if (datagrams.refused) return passed(`the gateway ${gateway} refuse a datagram, so it exists`);
       if (neighbour?.complete && !before?.complete)
         return passed(`an ARP answer from ${gateway} on ${device}`);
       if (neighbour?.complete && now() - started >= patience)

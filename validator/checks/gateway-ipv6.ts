@@ -80,7 +80,7 @@ export interface Signs {
 /** What the signs say so far, or undefined while they say nothing. */
 export function judgeGateway(signs: Signs): Finding | undefined {
   const { gateway, device, left, answered, tells, refused, error, over } = signs;
-  if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
+  if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it exists`);
   if (left >= enough) {
     return answered
       ? passed(`a neighbour advertisement come back on asking for ${gateway}`)

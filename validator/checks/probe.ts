@@ -36,7 +36,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
       patience,
       limit: Math.max(limit, 2 * patience),
     });
-    if (answer === 'own') return passed(`the own token come back from ${at}`);
+    if (answer === 'own') return passed(`its own token come back from ${at}`);
     const port = endedAt([...source, ...ownAddresses()], localPort, readSockets(), liveOrClosed);
     const where = port === undefined ? 'left the pod' : `ended at port ${port} of this pod`;
     return failed(
@@ -49,7 +49,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
 }
 
 const said: Record<Exclude<Answer, 'own'>, string> = {
-  relayed: 'handed on the own token, which it got by a connection of its own',
+  relayed: 'relayed the token, which it received over another connection',
   other: 'sent something else',
   silence: 'said nothing',
 };

@@ -23,7 +23,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         family: 'IPv4',
         passed: true,
         expected,
-        seen: 'the own token come back from 192.0.2.2:1404',
+        seen: 'its own token come back from 192.0.2.2:1404',
         proved: 'outbound',
       },
       {

@@ -8,7 +8,7 @@ test('a check that passed says what was expected and seen', () => {
   assert.equal(
     sentenceOn(good),
     'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
-      'outbound rule; saw the own token come back from 192.0.2.2:1404.',
+      'outbound rule; saw its own token come back from 192.0.2.2:1404.',
   );
 });
 
@@ -22,7 +22,7 @@ test('what was not looked at is noted', () => {
 test('a check that failed says what to look at', () => {
   assert.match(
     sentenceOn(bad('not-redirected')),
-    /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Look at /,
+    /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Check /,
   );
 });
 

@@ -61,8 +61,8 @@ test('which reasons speak against the network, and which only against the proof'
 });
 
 test('every reason is a lower-case word and comes with a sentence on what to look at', () => {
-  for (const [word, { lookAt }] of Object.entries(reasons)) {
+  for (const [word, { advice }] of Object.entries(reasons)) {
     assert.match(word, /^[a-z]+(-[a-z]+)*$/);
-    assert.match(lookAt, /^(Look |This is a defect).*\.$/, word);
+    assert.match(advice, /^(Check |This is a defect).*\.$/, word);
   }
 });
