@@ -4,7 +4,7 @@ import type { Pod } from './pod.ts';
 import { formatAddress } from './shared/addresses.ts';
 import { formatTarget, targetsOf } from './shared/targets.ts';
 
-/** What a check expects, in words that read on after "expected". */
+/** What a check expects, as the text after "expected". */
 export function expectedOf({ check, family }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);

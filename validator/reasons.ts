@@ -8,7 +8,7 @@ interface Meaning {
 
 const { failed, unproved } = exitCode;
 
-/** Every reason. The words are stable: termination messages carry them, and tools may go by them. */
+/** Every reason. The words are stable: termination messages contain them, and tools may depend on them. */
 export const reasons = {
   'no-route': {
     code: unproved,

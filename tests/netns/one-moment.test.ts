@@ -88,7 +88,7 @@ test('a network without an interface is noted in the log, in the verdict and in 
   const status = networkStatusOf('dual', podAddress);
   const { code, log, message } = await startProof(sandbox, specimens.multus, { networkStatus: status }).ended;
   assert.equal(code, 0, log);
-  const note = 'network-status of this sandbox does not list shop/storage: its plugin told of no interface';
+  const note = 'network-status of this sandbox does not list shop/storage: its plugin reported no interface';
   assert.ok(log.includes(`saw no interface net1 for shop/storage. Note: ${note}.`), log);
   assert.match(log, /verdict: proved \(0\) after [\d.]+ s, with a note on multus interfaces\./);
   assert.equal(message.checks[0]?.note, note);

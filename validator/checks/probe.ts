@@ -7,17 +7,20 @@ import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../s
 
 export interface ProbeOptions {
   token: Buffer;
-  /** Whether our own listener accepted a connection from such an end. */
+  /** Whether our own listener accepted a connection from this address and port. */
   accepted: Listener['accepted'];
   limit: number;
   /** The address to connect from, if it matters. */
   from: string | undefined;
 }
 
-/** How long a connection may be known to the kernel and not yet to our listener, which is in this process. */
+/**
+ * How long our listener, which is in this process, may take to see a connection that the kernel accepted, in
+ * milliseconds.
+ */
 const patience = 250;
 
-/** Connects once, and tells whether the connection came back to us. */
+/** Connects once, and returns whether the connection came back to us. */
 export async function probe(target: Target, options: ProbeOptions): Promise<Finding> {
   const { token, accepted, limit, from } = options;
   const { host, port } = target;

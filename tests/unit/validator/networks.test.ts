@@ -132,7 +132,7 @@ test('a network of the second layer has no address to compare', () => {
 const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
 const notListed = 'network-status of this sandbox does not list apps/lan';
 const notCompared = `${notListed}, so addresses were not compared`;
-const toldOfNone = `${notListed}: its plugin told of no interface`;
+const toldOfNone = `${notListed}: its plugin reported no interface`;
 
 test('a network that network-status does not list is judged by its interface', () => {
   const there = [device('net1', true, '172.16.0.5')];
