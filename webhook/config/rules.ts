@@ -7,8 +7,8 @@ import { parseNetworks } from './networks.ts';
 import type { Profile } from './types.ts';
 
 /**
- * Annotations that a network writes for itself. Setting them from outside makes a pod look ready that is not,
- * or fools the component that owns the key.
+ * Annotations that a network writes itself. If somebody else sets them, a pod looks ready that is not, or the owner of
+ * the key is misled.
  */
 const ownedByOthers: Record<string, string> = {
   [foreign.networkStatus]: 'Multus writes it when it made the sandbox',
@@ -19,7 +19,7 @@ const ownedByOthers: Record<string, string> = {
   [foreign.mirrorPod]: 'the kubelet writes it on static pods',
 };
 
-/** What is wrong with a profile that no schema can say. `path` is where the profile stands in its document. */
+/** Returns the faults of a profile that a schema cannot find. `path` is the profile's path in its document. */
 export function profileFaults(profile: Profile, path: (string | number)[]): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
@@ -30,7 +30,7 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
   ];
 }
 
-/** The injection sets keys of its own: a condition on them would hold at one call about a pod and not at the next. */
+/** The injection sets its own keys: a condition on them would match at one call for a pod and not at the next. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
@@ -70,7 +70,7 @@ function ownerOf(key: string): string | undefined {
   return Object.hasOwn(ownedByOthers, key) ? ownedByOthers[key] : undefined;
 }
 
-/** `imageOf` needs a container that is there in every pod to which the profile promises anything. */
+/** `imageOf` needs a container that exists in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, families } = proof;
   if (container === undefined) return [];

@@ -19,18 +19,18 @@ import {
 } from './remove-injection.ts';
 
 /**
- * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
- * only have been refused; `current` means that the pod already is as it should be.
+ * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only be refused; `current` means that the pod needs no change.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
 export interface Decision {
   outcome: Outcome;
-  /** Why, in one word: an exemption, the code of a refusal, or `promised`. */
+  /** The reason: an exemption, the code of a refusal, or `promised`. */
   reason: Exemption | ErrorCode | 'promised';
-  /** The label's value, once it is known to stand for profiles of the configuration. */
+  /** The label's value, if it names profiles of the configuration. */
   profile?: string;
-  /** Those profiles of it that promise something to the pod. */
+  /** Its profiles that apply to the pod. */
   profiles: string[];
   operations: Operation[];
   warnings: string[];
@@ -38,16 +38,16 @@ export interface Decision {
   message?: string;
 }
 
-/** What a decision rests on besides the request: a snapshot, so that it is a pure function of its arguments. */
+/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
   policy: Policy;
-  /** Undefined where the namespace is not known. */
+  /** Undefined if the namespace is unknown. */
   namespace: NamespaceFacts | undefined;
-  /** The namespace that cni-gate runs in. */
+  /** The namespace of cni-gate. */
   ownNamespace?: string | undefined;
 }
 
-/** The decision about one pod: who is left alone, which profiles are asked for, what they promise to this pod. */
+/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
 export function decide(request: PodRequest, context: DecisionContext): Decision {
   const { policy, namespace } = context;
   const { pod } = request;
@@ -88,7 +88,10 @@ function nameOf({ operations }: PodChange, before: boolean): Outcome {
   return before ? 'updated' : 'injected';
 }
 
-/** The profile asked for; a pod that opts out against the configuration is told so and gets the namespace's. */
+/**
+ * The chosen profile. A pod that opts out although the configuration forbids it gets a warning and the namespace's
+ * profile.
+ */
 function chooseAllowed(
   pod: Pod,
   namespace: NamespaceFacts,
@@ -103,8 +106,8 @@ function chooseAllowed(
 }
 
 /**
- * Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. The policy over
- * the final pod knows most exemptions, but not the DaemonSets of a user's own profiles: their pods say it themselves.
+ * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most
+ * exemptions, but not the DaemonSets of custom profiles: their pods get an annotation.
  */
 function leave(pod: Pod, reason: Exemption): Decision {
   if (isUntouchable(reason)) return leaving(pod, reason, []);
@@ -121,9 +124,9 @@ function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision
 }
 
 /**
- * A refusal, or with `proof.mode: warn` a warning in its place.
+ * A refusal, or with `proof.mode: warn` a warning.
  *
- * @param pod to record the warning on: without that, the policy over the final pod would say that nobody looked at it
+ * @param pod the pod on which to record the warning, so that the policy over the final pod accepts it
  */
 export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision {
   const base = { reason: error.code, profiles: [] };
@@ -132,6 +135,6 @@ export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision
     return { ...base, outcome: 'refused', operations: [], warnings: [], message };
   }
   const operations = pod === undefined ? [] : recordRefusal(pod, error.code);
-  // a warning may be cut at its end, and the code is what one searches for
+  // a warning may be cut at its end, so the code comes first
   return { ...base, outcome: 'warned', operations, warnings: [`${error.code}: ${error.message}`] };
 }
