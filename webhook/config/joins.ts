@@ -30,7 +30,7 @@ export function conflicts(profiles: Profile[]): string[] {
   );
   const two = users.find((user) => user.profile !== users[0]?.profile || user.value !== users[0]?.value);
   if (two !== undefined && users[0] !== undefined) {
-    texts.push(`at most one profile may ask for a user id: ${tell(users[0])}, ${tell(two)}`);
+    texts.push(`at most one profile may require a user id: ${tell(users[0])}, ${tell(two)}`);
   }
   for (const { profile, redirect } of redirects) {
     const { notAsUser } = redirect;
@@ -38,7 +38,7 @@ export function conflicts(profiles: Profile[]): string[] {
     const clash =
       typeof notAsUser === 'number' ? users.find((user) => user.value === String(notAsUser)) : undefined;
     if (clash !== undefined) {
-      texts.push(`${tell(clash)} is asked for by asUser and excluded by notAsUser of profile "${profile}"`);
+      texts.push(`${tell(clash)} is required by asUser and excluded by notAsUser of profile "${profile}"`);
     }
   }
   const ports = redirects.map(({ profile, redirect }): Given => ({ profile, value: redirect.listen }));
@@ -73,7 +73,7 @@ function containerConflicts(profiles: Profile[]): string[] {
   return own === undefined || other === undefined
     ? []
     : [
-        `proof.container of profile "${own.name}" takes the place of ours, which profile "${other.name}" needs for its proof`,
+        `proof.container of profile "${own.name}" replaces the validator that profile "${other.name}" needs for its proof`,
       ];
 }
 
@@ -106,7 +106,7 @@ function contradictions(profiles: Profile[]): string[] {
       .filter(({ key, value }) => [profile.when].flat().some((condition) => rulesOut(condition, key, value)))
       .map(
         ({ name, key }) =>
-          `profile "${profile.name}" leaves out pods with the annotation ${key} that profile "${name}" gives them`,
+          `profile "${profile.name}" excludes pods with the annotation ${key}, which profile "${name}" sets`,
       ),
   );
 }

@@ -68,7 +68,7 @@ export class Policy {
     const known = this.#joins.get(label);
     if (known !== undefined) return known;
     if (label.length > longestLabel) {
-      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label's value may be, ${longestLabel} characters`;
+      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label value may be (${longestLabel} characters)`;
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
     }
     const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
@@ -77,7 +77,7 @@ export class Policy {
     }
     const faults = conflicts(join.profiles);
     if (faults.length > 0) {
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" cannot be: ${faults.join('; ')}`);
+      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" is not possible: ${faults.join('; ')}`);
     }
     if (this.#joins.size >= mostJoins) this.#joins.clear();
     this.#joins.set(label, join);

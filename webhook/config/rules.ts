@@ -11,8 +11,8 @@ import type { Profile } from './types.ts';
  * the key is misled.
  */
 const ownedByOthers: Record<string, string> = {
-  [foreign.networkStatus]: 'Multus writes it when it made the sandbox',
-  'k8s.v1.cni.cncf.io/networks-status': 'Multus writes it when it made the sandbox',
+  [foreign.networkStatus]: 'Multus writes it when it creates the sandbox',
+  'k8s.v1.cni.cncf.io/networks-status': 'Multus writes it when it creates the sandbox',
   'vpc.amazonaws.com/pod-eni': "it is written by AWS's VPC resource controller",
   'ambient.istio.io/redirection': "it is written by Istio's node agent",
   'sidecar.istio.io/status': "it is written by Istio's injector",
@@ -38,7 +38,7 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
       .filter((field) => condition[field] !== undefined && condition.container === undefined)
       .map((field) => ({
         path: [...at, field],
-        text: 'needs container: it is about the container of that name',
+        text: 'needs container: it applies to the container of that name',
         onKey: true,
       }));
     const own = (['labels', 'annotations'] as const).flatMap((map) =>
@@ -46,7 +46,7 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
         .filter((key) => key.startsWith(ownPrefix))
         .map((key) => ({
           path: [...at, map, key],
-          text: 'must not be asked for: cni-gate sets it itself',
+          text: 'is not allowed: cni-gate sets it itself',
           onKey: true,
         })),
     );
@@ -79,22 +79,22 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
   if (families !== undefined) {
     faults.push({
       path,
-      text: 'makes none of our checks, so proof.families has nothing to narrow',
+      text: 'runs no checks, so proof.families has no effect: remove it',
       onKey: true,
     });
   }
   if (checks.length > 0) {
     faults.push({
       path,
-      text: 'takes the place of ours, which proof.checks needs: give one of the two',
+      text: 'replaces the validator that proof.checks needs: set one of the two',
       onKey: true,
     });
   }
   if ((image === undefined) === (imageOf === undefined)) {
-    faults.push({ path, text: 'needs one of image and imageOf' });
+    faults.push({ path, text: 'needs either image or imageOf' });
   }
   if (imageOf !== undefined && [when].flat().some((condition) => condition.container !== imageOf)) {
-    const text = `"${imageOf}" must be asked for by each condition of when (container: ${imageOf}): the image is taken from it`;
+    const text = `"${imageOf}" must be required by each condition of when (container: ${imageOf}), because its image is used`;
     faults.push({ path: [...path, 'imageOf'], text });
   }
   return faults;

@@ -54,7 +54,7 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   const exempt = exemption(request, policy.daemonSets, context.ownNamespace);
   if (exempt !== undefined) return leave(pod, exempt);
   if (namespace === undefined) {
-    const message = `the labels of namespace "${request.namespace}" are not known here, so neither is what to prove`;
+    const message = `the labels of namespace "${request.namespace}" are not known, so its profile is not known either`;
     return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
   }
   const warnings: string[] = [];
@@ -101,7 +101,7 @@ function chooseAllowed(
   const selection = selectProfile(pod, namespace.labels);
   if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
   const profile = namespace.labels[profileLabel] ?? '';
-  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed here, so profile ${profile} applies`);
+  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`);
   return { profile, chosenBy: 'namespace' };
 }
 

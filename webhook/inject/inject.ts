@@ -94,14 +94,14 @@ function refuseTakenNames(pod: Pod, at: number): void {
   if (other !== undefined) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
-      `the pod has a container "${validatorContainer}" that cni-gate did not put there: give it another name`,
+      `the pod has a container "${validatorContainer}" that cni-gate did not add: rename it`,
     );
   }
   const volume = (pod.spec.volumes ?? []).find(({ name }) => name === podInfoVolume);
   if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, isMountedByOthers(pod)))) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
-      `the pod has a volume "${podInfoVolume}" that cni-gate did not put there: give it another name`,
+      `the pod has a volume "${podInfoVolume}" that cni-gate did not add: rename it`,
     );
   }
 }

@@ -151,7 +151,7 @@ function refuseContradiction({
   const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
   throw new CniGateError(
     'CNI_GATE_PROFILE_JOIN',
-    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) must not run as: ` +
-      'give the proxies of the pod different ids, or the pod one of the profiles',
+    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) excludes: ` +
+      'give the proxies of the pod different ids, or use only one of the profiles',
   );
 }
