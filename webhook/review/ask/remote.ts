@@ -9,13 +9,13 @@ import type { Admission } from './judge.ts';
 
 export interface RemoteOptions {
   url: string;
-  /** File with the certificate of the authority that the server's certificate is signed by. */
+  /** File with the certificate of the authority that signed the server's certificate. */
   ca?: string | undefined;
-  /** Milliseconds until an answer has to be there. */
+  /** Milliseconds to wait for an answer. */
   timeout: number;
 }
 
-/** What a server says of a body, rather than of itself. */
+/** Error codes that a server returns because of the body. */
 const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
   'CNI_GATE_REVIEW_INVALID',
   'CNI_GATE_REVIEW_NAME',
@@ -27,7 +27,7 @@ const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
 /**
  * A running server, called as an API server would: POST over HTTPS, with the time-out in the URL.
  *
- * @throws CniGateError CNI_GATE_USAGE where the URL is none to call, CNI_GATE_TLS_UNREADABLE for the authority
+ * @throws CniGateError CNI_GATE_USAGE if the URL is invalid, CNI_GATE_TLS_UNREADABLE for the authority
  */
 export function remote(options: RemoteOptions): Admission {
   const url = mutateUrl(options.url, options.timeout);
@@ -42,7 +42,7 @@ export function remote(options: RemoteOptions): Admission {
 
 function authority(file: string): string {
   const pem = readText(file, 'CNI_GATE_TLS_UNREADABLE');
-  // TLS takes a text without certificates without a word, and then trusts nobody
+  // TLS accepts a text without certificates, and then trusts nobody
   readCertificates(pem);
   return pem;
 }

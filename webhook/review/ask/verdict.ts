@@ -19,11 +19,11 @@ const outcomes: ReadonlySet<string> = new Set<Outcome>([
 ]);
 
 /**
- * What an answer says. Outcome and reason are in its audit annotations; of a server that writes none they are
- * told by what it allows and patches.
+ * Reads an answer. Outcome and reason are in its audit annotations; if a server writes none, they follow from what it
+ * allows and patches.
  *
  * @param body the call that was answered
- * @throws CniGateError CNI_GATE_SERVER where it does not answer the request, or its patch is none
+ * @throws CniGateError CNI_GATE_SERVER if it does not answer the request, or its patch is invalid
  */
 export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
   const { uid, object } = fieldsOf(fieldsOf(body).request);
@@ -57,7 +57,7 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
 
 const isOutcome = (value: unknown): value is Outcome => typeof value === 'string' && outcomes.has(value);
 
-/** What the status annotation of the admitted pod says that is checked: it is in the patch, or on the pod already. */
+/** The checks in the admitted pod's status annotation, which is in the patch or already on the pod. */
 function checksOf(pod: unknown, operations: readonly Operation[]): string[] {
   const { annotations } = fieldsOf(fieldsOf(pod).metadata);
   let text = fieldsOf(annotations)[statusAnnotation];

@@ -2,7 +2,7 @@ import type { MeshGap } from '../mesh/gaps.ts';
 import type { Finding, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 
-/** A pod that asks for a mesh, and that a profile would only check once the mesh's injector has run. */
+/** A pod that requests a mesh, and that a profile checks only after the mesh's injector has run. */
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
   const { document, line } = workload;
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;

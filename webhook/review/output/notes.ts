@@ -1,6 +1,6 @@
 import type { Reviewed } from '../model.ts';
 
-/** What a reader has to know to judge a verdict. */
+/** Notes on a verdict. */
 export function notesOn({ workload, verdict }: Reviewed): string[] {
   const { assumed = [] } = verdict;
   return [

@@ -4,11 +4,11 @@ import { Scanner } from './scanner.ts';
 import { type Token, type TokenKind, YamlError, YamlTooLarge } from './tokens.ts';
 
 /**
- * Parses the first document of a text as Kubernetes' reader does; what follows its end is not looked at.
+ * Parses the first document of a text as Kubernetes' reader does, and ignores the text after its end.
  *
- * @param json whether the text is JSON, so that the places of what is in it are looked for and nothing else
- * @returns its value, or undefined where there is no document
- * @throws YamlError where the text is not YAML, or nested more deeply than is taken
+ * @param json whether the text is JSON, so that only the positions of its parts are needed
+ * @returns its value, or undefined if there is no document
+ * @throws YamlError if the text is not YAML, or nested too deeply
  */
 export function parseDocument(text: string, json = false): YamlNode | undefined {
   return new Parser(text, json).document();
@@ -19,7 +19,7 @@ const standardPrefix = 'tag:yaml.org,2002:';
 /** What can follow the value of a document. */
 const afterDocument: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'end']);
 
-/** What a node may carry before it. */
+/** What may precede a node. */
 interface Properties {
   anchor: string | undefined;
   tag: string | undefined;
@@ -48,7 +48,7 @@ class Parser {
     }
     const root = this.#node(true);
     const { kind, start } = this.#peek();
-    // Kubernetes' reader would leave out what follows, without a word
+    // Kubernetes' reader would silently ignore what follows
     if (!afterDocument.has(kind))
       throw new YamlError('the document is over before this: is a "---" missing?', start);
     return root;
@@ -83,8 +83,8 @@ class Parser {
   }
 
   /**
-   * @param block whether maps and lists without brackets may stand here
-   * @param indentless whether a list may stand here in the column of the map around it
+   * @param block whether maps and lists without brackets are allowed here
+   * @param indentless whether a list is allowed here in the column of its map
    */
   #node(block: boolean, indentless = false): YamlNode {
     if (this.#peek().kind === 'alias') return this.#alias();
@@ -130,7 +130,7 @@ class Parser {
     throw new YamlError(unexpected(kind), start);
   }
 
-  /** An alias inside what it stands for is known, and told when its value is made. */
+  /** An alias inside its own anchor is accepted here, and reported when its value is built. */
   #named<T extends YamlNode>(node: T): T {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     return node;
@@ -185,7 +185,7 @@ class Parser {
     while (this.#item(node, ['block-end', 'key', 'value']));
   }
 
-  /** @param ends what comes behind a dash without a value, besides another dash */
+  /** @param ends the tokens that may follow a dash without a value, besides another dash */
   #item(node: SeqNode, ends: TokenKind[]): boolean {
     const token = this.#peek();
     if (token.kind !== 'block-entry') return false;
@@ -229,7 +229,7 @@ class Parser {
   #flowSeq(node: SeqNode): void {
     this.#flow(node, 'flow-seq-end', (token) => {
       if (token.kind !== 'key') return void node.items.push(this.#node(false));
-      // a pair in brackets is a map of its own
+      // a pair in brackets is a separate map
       const pair = this.#flowPair('flow-seq-end');
       const map: MapNode = {
         kind: 'map',

@@ -2,12 +2,12 @@ import { isBreak, isBreakOrEnd, isSpaceOrEnd, isWord } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { YamlError } from './tokens.ts';
 
-/** What may stand right behind the name of an anchor or alias. */
+/** The characters that may follow the name of an anchor or alias. */
 const afterName = new Set('?:,]}%@`');
-/** What the suffix of a tag is made of, besides words. */
+/** The characters of a tag's suffix, besides words. */
 const inTag = new Set(";/?:@&=+$,.!~*'()[]%");
 
-/** Reads the name behind `&` or `*`. */
+/** Reads the name after `&` or `*`. */
 export function scanAnchor(cursor: Cursor): string {
   const start = cursor.at;
   const sign = cursor.char();
@@ -23,7 +23,7 @@ export function scanAnchor(cursor: Cursor): string {
   return name;
 }
 
-/** Reads a tag: its handle, which is empty for one in angle brackets, and what follows that. */
+/** Reads a tag: its handle, which is empty for one in angle brackets, and its suffix. */
 export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   const start = cursor.at;
   const fail = (): never => {
@@ -46,7 +46,7 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
       if (suffix === '') fail();
     } else {
       suffix = first + uri(cursor);
-      // a lone exclamation mark stands for itself
+      // a single exclamation mark is a tag by itself
       if (suffix === '') suffix = '!';
       else handle = '!';
     }
