@@ -77,7 +77,7 @@ test('--strict fails where a pod waits for its mesh, --assume-meshed goes on; ya
   const asking = pod('a').replace('metadata:', 'metadata:\n  annotations: {linkerd.io/inject: enabled}');
   const input = [namespaceOf('shop', 'linkerd'), asking].join('---\n');
   const waiting =
-    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: asks for linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
+    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: requests linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
   const lenient = reviewed(input, '-o', 'yaml');
   assert.equal(lenient.status, 0);
   assert.equal(waiting.exec(lenient.stderr)?.[1], 'warning');

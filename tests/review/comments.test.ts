@@ -216,7 +216,7 @@ test('a key that is there twice is told where the object is reviewed, and left a
   const other = await reviewText(t, twice('ConfigMap'), { profile: 'cilium' });
   assert.deepEqual(other.faults, []);
   const { faults } = await reviewText(t, twice('Pod'), { profile: 'cilium' });
-  assert.deepEqual(faults, ['4: the key "metadata" is there twice: is a "---" missing before it?']);
+  assert.deepEqual(faults, ['4: the key "metadata" occurs twice: is a "---" missing before it?']);
   // a pod that a ConfigMap without a marker follows is lost
   const lost = await reviewText(t, `${twice('Pod')}kind: ConfigMap\n`, { profile: 'cilium' });
   assert.equal(lost.faults.length, 1);

@@ -157,11 +157,11 @@ test('a custom resource that looks like a workload is reviewed, and named as of 
   assert.deepEqual(reviewed.reported, ['injected promised Widget shop/a']);
   assert.equal(reviewed.json().workloads[0]?.unknownKind, true);
   assert.equal(reviewed.summary.unknownKinds, 1);
-  assert.match(reviewed.text(), /^ {2}note: Widget is no known kind: .* spec\.template$/m);
+  assert.match(reviewed.text(), /^ {2}note: Widget is not a known kind: .* spec\.template$/m);
   assert.match(reviewed.text(), /, 1 workload of an unknown kind$/m);
   assert.match(reviewed.table(), /^injected +Widget\/a \(unknown kind\) +shop +address, gateway$/m);
   assert.match(reviewed.table(), /, 1 workload of an unknown kind$/m);
-  assert.match(reviewed.junit(), /no known kind/);
+  assert.match(reviewed.junit(), /not a known kind/);
   assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
 });
 
@@ -223,7 +223,7 @@ test('an object with more templates than any workload has is refused', async (t)
   const { faults, reported } = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
   assert.deepEqual(
     [faults, reported],
-    [['1: spec.tfReplicaSpecs.*.template leads to more than 1000 values'], []],
+    [['1: spec.tfReplicaSpecs.*.template matches more than 1000 values'], []],
   );
 });
 
@@ -251,7 +251,7 @@ test('a Rollout with workloadRef is reviewed by its Deployment, which has to be 
     assert.deepEqual(findings, ['TEMPLATE_NOT_GIVEN Rollout shop/roll']);
     assert.match(
       report.findings[0]?.message ?? '',
-      /^takes its pods from Deployment web, which is not in the input/,
+      /^uses the pod template of Deployment web, which is not in the input/,
     );
   }
 });

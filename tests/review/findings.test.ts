@@ -40,7 +40,7 @@ const wrong: [what: string, text: string, subject: string, message: RegExp][] = 
     'a key that is like none',
     deployment({}, annotations('cni-gate.io/skip-this-pod')),
     'Deployment shop/web',
-    /^annotation cni-gate\.io\/skip-this-pod is unknown and has no effect: what a user sets is label/,
+    /^annotation cni-gate\.io\/skip-this-pod is unknown and has no effect: users set the label/,
   ],
   [
     'a prefix with a letter missing',
@@ -152,7 +152,7 @@ test('a Namespace that stands twice with different labels is found, and one that
   assert.deepEqual(findings, ['NAMESPACE_TWICE Namespace shop']);
   assert.match(
     report.findings[0]?.message ?? '',
-    /^stands twice in the input: with cni-gate\.io\/profile=cilium in .*:1, and here without label cni-gate\.io\/profile, which counts/,
+    /^is twice in the input: with cni-gate\.io\/profile=cilium in .*:1, and here without label cni-gate\.io\/profile, which counts/,
   );
   assert.deepEqual([exitCodeOf(summary, true), exitCodeOf(summary, false)], [1, 0]);
   assert.deepEqual((await reviewText(t, [namespace, namespace, pod('a')].join('---\n'))).findings, []);
@@ -188,7 +188,7 @@ test('workloads of one missing namespace make one finding', async (t) => {
   assert.deepEqual(findings, ['NAMESPACE_NOT_GIVEN Namespace shop', 'NAMESPACE_NOT_GIVEN Namespace tools']);
   assert.match(
     report.findings[0]?.message ?? '',
-    /whether 2 workloads would be checked: add it to the input/,
+    /select the checks of 2 workloads: add it to the input/,
   );
 });
 

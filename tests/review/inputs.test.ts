@@ -49,7 +49,7 @@ test('what is not there is told, and the rest is taken', (t) => {
     'none.yaml: no such file or folder',
     'a.yaml',
     '*.yml: no file matches',
-    'empty: the folder holds no .yaml, .yml or .json file',
+    'empty: the folder contains no .yaml, .yml or .json file',
   ]);
 });
 
@@ -81,9 +81,9 @@ test('files that are no text are told', async (t) => {
   assert.deepEqual(
     report.faults.map(({ code, message }) => `${code} ${message}`),
     [
-      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text; its bytes are not',
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes',
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found a NUL byte at 3: is it binary, or UTF-16?',
-      'CNI_GATE_INPUT_UNREADABLE the folder holds no .yaml, .yml or .json file',
+      'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file',
     ],
   );
   assert.deepEqual(reported, ['injected promised Pod shop/a']);
@@ -108,10 +108,10 @@ test('documents that cannot be used are told with their lines, and the others ar
   const bad: [text: string, message: RegExp][] = [
     ['a: b: c\n', /^\d+: neither YAML nor JSON: a second ":" in this line/],
     ['{"a": 1,, "b": 2}\n', /^\d+: neither YAML nor JSON: expected a value before the ","/],
-    ['a: *b\n', /^\d+: neither YAML nor JSON: nothing above has the anchor &b/],
-    ['<<: 1\n', /^\d+: neither YAML nor JSON: the merge key "<<" takes a map/],
+    ['a: *b\n', /^\d+: neither YAML nor JSON: no anchor above is &b/],
+    ['<<: 1\n', /^\d+: neither YAML nor JSON: the merge key "<<" requires a map/],
     [nested('[', ']'), /^\d+: nested too deeply: more than 1000 levels/],
-    [bomb, /^\d+: \*a\d: aliases stand for more than 8388608 characters/],
+    [bomb, /^\d+: \*a\d: aliases expand to more than 8388608 characters/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n', /^\d+: expected a Kubernetes object, got a number/],
     ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
@@ -152,6 +152,6 @@ test('a forgotten --- makes two objects one: that is told, not reviewed', async 
   assert.equal(report.faults.length, 1);
   assert.match(
     report.faults[0]?.message ?? '',
-    /the key "apiVersion" is there twice: is a "---" missing before it\?/,
+    /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
   );
 });

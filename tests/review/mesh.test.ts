@@ -82,8 +82,8 @@ for (const [what, one, command] of waiting) {
     assert.deepEqual(findings, [`PROXY_MISSING ${one.kind ?? 'Deployment'} shop/web`]);
     assert.match(report.findings[0]?.message ?? '', command);
     assert.match(report.findings[0]?.message ?? '', /--assume-meshed/);
-    assert.match(text(), /^ {2}warning: asks for (?:linkerd|istio) and does not carry/m);
-    assert.match(text(true), /^ {2}error: asks for/m);
+    assert.match(text(), /^ {2}warning: requests (?:linkerd|istio) and has no/m);
+    assert.match(text(true), /^ {2}error: requests/m);
   });
 }
 

@@ -146,7 +146,7 @@ test('a server that does not answer as one is told in words', async (t) => {
     [200, '<html>', /answered 200 with something that is not JSON/],
     [200, '{}', /answered 200, not an AdmissionReview with a response/],
     [200, '{"response":{"uid":"other","allowed":true}}', /expected a response to uid .*, got uid other/],
-    [200, (body) => answerOf(body, { patch }), /its patch is no JSON Patch/],
+    [200, (body) => answerOf(body, { patch }), /its patch is not a JSON Patch/],
     [0, '', /no answer within 300 ms/],
   ];
   for (const [status, text, message] of wrong) {
@@ -184,7 +184,7 @@ test('nobody there, nobody to trust, and no certificate to trust', async (t) => 
   assert.match(run('--server', server.url, '--ca', join(folder, 'empty.crt')), /CNI_GATE_TLS_UNREADABLE/);
   await assert.rejects(
     asked(t, pod('a'), server.url, join(folder, 'other.crt')),
-    /its certificate is not trusted \(.*\): give the authority it has now with --ca/,
+    /its certificate is not trusted \(.*\): pass its current authority with --ca/,
   );
 });
 

@@ -21,7 +21,7 @@ test('a line for each workload, then what has to be done, then the totals', asyn
     'skipped   Pod/b      tools      namespace-not-given',
     '',
     'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
-    'warning Namespace tools (f:40): is not in the input, and its labels decide whether 1 workload would be checked: add it to the input, give another with -n where objects name none, or give --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
+    'warning Namespace tools (f:40): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
     'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
     '1 warning, 1 other object (Service 1)',
     '',

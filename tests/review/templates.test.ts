@@ -51,7 +51,7 @@ test('a template that was not rendered is one error, with the line of its first 
     const [fault] = report.faults;
     assert.equal(fault?.code, 'CNI_GATE_INPUT_TEMPLATE');
     assert.equal(fault?.line, line, text);
-    assert.match(fault?.message ?? '', /render it first, for example by helm template/);
+    assert.match(fault?.message ?? '', /render it first, for example with helm template/);
   }
 });
 

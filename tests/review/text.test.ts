@@ -68,7 +68,7 @@ test('refusals and warnings are told', async (t) => {
     unwrapped(reviewed.text()),
     /^refused Pod shop\/a \(.*:1\): profile "nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
   );
-  assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed here/);
+  assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed/);
   assert.equal(reviewed.summary.refused, 1);
   assert.equal(reviewed.summary.warnings, 1);
 });

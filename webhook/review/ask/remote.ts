@@ -78,7 +78,7 @@ async function post(url: URL, agent: Agent, body: string, timeout: number): Prom
     return await promise;
   } catch (error) {
     const why = signal.aborted ? `no answer within ${timeout} ms` : (explain(error) ?? messageOf(error));
-    throw wrong(`${url.origin} cannot be asked: ${why}`, error);
+    throw wrong(`${url.origin} cannot be reached: ${why}`, error);
   }
 }
 
@@ -92,7 +92,7 @@ function explain(error: unknown): string | undefined {
   }
   if (code === 'EPROTO') return 'it does not speak TLS there (EPROTO): is this its plain port?';
   return /CERT|SIGNATURE|ISSUER/.test(code)
-    ? `its certificate is not trusted (${code}): give the authority it has now with --ca; without --tls-cert each start makes another`
+    ? `its certificate is not trusted (${code}): pass its current authority with --ca; without --tls-cert, each start generates another`
     : undefined;
 }
 

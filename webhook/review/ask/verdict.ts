@@ -77,10 +77,10 @@ function patchOf(patch: unknown): Operation[] {
   try {
     const value: unknown = JSON.parse(Buffer.from(String(patch), 'base64').toString());
     if (!Array.isArray(value) || !value.every(isOperation))
-      throw new TypeError('it is no list of operations');
+      throw new TypeError('it is not a list of operations');
     return value;
   } catch (error) {
-    throw wrong(`its patch is no JSON Patch: ${messageOf(error)}`);
+    throw wrong(`its patch is not a JSON Patch: ${messageOf(error)}`);
   }
 }
 

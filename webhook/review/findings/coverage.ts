@@ -72,7 +72,7 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   const missing = group.filter(({ verdict }) => isNotInInput(verdict));
   const [first] = missing;
   if (first === undefined) return [];
-  const message = `is not in the input, and its labels decide whether ${workloads(missing.length)} would be checked: add it to the input, give another with -n where objects name none, or give --profile`;
+  const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
   return [
     { ...of(first.workload), subject: `Namespace ${name}`, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message },
   ];
@@ -93,12 +93,12 @@ function faultOf(
 
 const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
-  message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): look at the reason of each, or take the label off`,
+  message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): check each reason, or remove the label`,
 });
 
 const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
-  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): look at the reason of each, or choose another profile`,
+  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or choose another profile`,
 });
 
 function reasons(group: readonly Reviewed[]): string {

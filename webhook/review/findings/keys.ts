@@ -76,7 +76,7 @@ function faultOf(key: string, map: MapName): string | undefined {
   const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere);
   if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
   if (!isOurs) return undefined;
-  return `${name} is unknown and has no effect: what a user sets is label ${profileLabel}`;
+  return `${name} is unknown and has no effect: users set the label ${profileLabel}`;
 }
 
 /** The key of ours that is most similar to a text, first in the same map. */

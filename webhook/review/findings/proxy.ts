@@ -8,7 +8,7 @@ export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): F
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
   return {
     code: 'CNI_GATE_PROXY_MISSING',
-    message: `asks for ${mesh.name} and does not carry ${mesh.proxy} yet, so ${names} cannot check it: pipe the manifests through \`${mesh.injector}\` first, or give --assume-meshed`,
+    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.injector}\` first, or use --assume-meshed`,
     subject: nameOf(workload),
     file: document.file,
     line,

@@ -144,7 +144,7 @@ const blankOf = (file: string, { text, start, continues }: Part): SourceDocument
 function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument | SourceDocument | Fault {
   const behind = behindMarker(part.text);
   if (behind !== undefined) {
-    const message = `expected the end of the line or a comment behind "---", as kubectl does; found ${behind.slice(0, 40)}`;
+    const message = `expected the end of the line or a comment after "---", as kubectl does; found ${behind.slice(0, 40)}`;
     return faultAt({ file, line: part.start }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
   if (part.between || isBlank(part.text)) return blank;
@@ -161,8 +161,8 @@ function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument
 const tooLargeObject = ({ text, itemOf }: Part): CniGateError =>
   tooLarge(
     itemOf === undefined
-      ? `the document has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
-      : `an item of the List has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and no API server takes as much`,
+      ? `the document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
+      : `an item of the List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and no API server accepts as much`,
   );
 
 function readJson(file: string, part: Part, text: string, value: unknown): ReadDocument {
@@ -220,7 +220,7 @@ function completed(value: unknown, list: unknown): unknown {
 }
 
 const notRendered =
-  'this is a template, not a manifest: render it first, for example by helm template my-chart, and review what comes out; where {{ is meant as text, put it in quotes';
+  'this is a template, not a manifest: render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
 /** The second of two equal top-level keys. Deeper ones are left to the API server. */
 function repeatedKey(root: YamlNode | undefined, lines: Lines): RepeatedKey | undefined {

@@ -12,7 +12,7 @@ const manifest = /\.(?:ya?ml|json)$/;
  */
 export function manifestsIn(folder: string): (string | Fault)[] {
   const found = walk(folder, new Set());
-  return found.length > 0 ? found : [unreadable(folder, 'the folder holds no .yaml, .yml or .json file')];
+  return found.length > 0 ? found : [unreadable(folder, 'the folder contains no .yaml, .yml or .json file')];
 }
 
 /** @param around the real paths of the parent folders */

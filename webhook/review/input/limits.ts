@@ -41,9 +41,9 @@ const mostInputEver = 256 * mebi;
 
 /** The text for too much input. */
 export function tooMuchInput(max = mostInput()): string {
-  const fewer = `review takes ${inMebi(max)} of input altogether: review fewer files at a time`;
+  const fewer = `review accepts ${inMebi(max)} of input in total: review fewer files at a time`;
   return max < mostInputEver
-    ? `${fewer}, or give Node more memory by NODE_OPTIONS=--max-old-space-size`
+    ? `${fewer}, or give Node more memory with NODE_OPTIONS=--max-old-space-size`
     : fewer;
 }
 

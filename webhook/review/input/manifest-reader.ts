@@ -77,7 +77,7 @@ export class ManifestReader {
   #repeated({ file, repeated }: ReadDocument): Fault | undefined {
     if (!repeated?.kinds.some((kind) => this.#isReviewed(kind))) return undefined;
     const { key, line, column } = repeated;
-    const message = `the key "${key}" is there twice: is a "---" missing before it?`;
+    const message = `the key "${key}" occurs twice: is a "---" missing before it?`;
     return faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
 
@@ -201,7 +201,7 @@ export class ManifestReader {
     const { reference } = found;
     if (reference === undefined) return;
     const { namespace, name } = this.#nameOf(object);
-    const message = `takes its pods from ${reference.kind} ${reference.name}, which is not in the input, so nothing of it is checked: add that to the input`;
+    const message = `uses the pod template of ${reference.kind} ${reference.name}, which is not in the input, so it is not checked: add that object to the input`;
     const subject = `${kind} ${namespace}/${name}`;
     const place = { file: document.file, line };
     const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, ...place } as const;
@@ -258,7 +258,7 @@ function namespaceTwice(
     of[profileLabel] === undefined
       ? `without label ${profileLabel}`
       : `with ${profileLabel}=${of[profileLabel]}`;
-  const message = `stands twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: keep one of them`;
+  const message = `is twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: remove one of them`;
   return { code: 'CNI_GATE_NAMESPACE_TWICE', message, subject: `Namespace ${name}`, file, line };
 }
 

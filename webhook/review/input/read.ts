@@ -57,6 +57,6 @@ function decode(file: string, bytes: Buffer): Input | Fault {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { file, text, size: bytes.length };
   } catch {
-    return unreadable(file, 'expected UTF-8 text; its bytes are not');
+    return unreadable(file, 'expected UTF-8 text, found other bytes');
   }
 }

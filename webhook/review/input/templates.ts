@@ -74,7 +74,7 @@ function pathsOf(object: Fields, path: string): Path[] {
     });
     found = found.filter((at) => isPresent(valueAt(object, at)));
     if (found.length > mostTemplates) {
-      const message = `${path} leads to more than ${mostTemplates} values`;
+      const message = `${path} matches more than ${mostTemplates} values`;
       throw new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
     }
   }

@@ -112,7 +112,7 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
   const lines = [`reviewed ${counted(workloads, 'workload')}: ${outcomes}`, rest];
   if (workloads > 0 && skipped['not-opted-in'] === workloads) {
     lines.push(
-      `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or give --profile`,
+      `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`,
     );
   }
   return lines.flatMap((line) => wrap(line, 2));

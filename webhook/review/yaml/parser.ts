@@ -42,7 +42,7 @@ class Parser {
       this.#directives();
       const marker = this.#next();
       if (marker.kind !== 'document-start')
-        throw new YamlError('expected "---" behind the lines with "%"', marker.start);
+        throw new YamlError('expected "---" after the lines with "%"', marker.start);
       const content = this.#peek();
       if (afterDocument.has(content.kind)) return empty(content.start);
     }
@@ -50,7 +50,7 @@ class Parser {
     const { kind, start } = this.#peek();
     // Kubernetes' reader would silently ignore what follows
     if (!afterDocument.has(kind))
-      throw new YamlError('the document is over before this: is a "---" missing?', start);
+      throw new YamlError('the document ends before this: is a "---" missing?', start);
     return root;
   }
 
@@ -74,7 +74,7 @@ class Parser {
       this.#next();
       const [handle = '', prefix = ''] = token.rest.split(/[ \t]+/);
       const repeated = token.value === 'YAML' ? version : this.#handles.has(handle);
-      if (repeated) throw new YamlError(`a second %${token.value} of the same`, token.start);
+      if (repeated) throw new YamlError(`a second %${token.value} directive`, token.start);
       if (token.value === 'TAG') this.#handles.set(handle, prefix);
       else if (token.rest !== '1.1')
         throw new YamlError(`Kubernetes reads YAML 1.1 only, not ${token.rest}`, token.start);
@@ -148,7 +148,7 @@ class Parser {
   #alias(): AliasNode {
     const { value: name, start, end } = this.#next();
     const target = this.#anchors.get(name);
-    if (target === undefined) throw new YamlError(`nothing above has the anchor &${name}`, start);
+    if (target === undefined) throw new YamlError(`no anchor above is &${name}`, start);
     return { kind: 'alias', name, target, start, end, anchor: undefined, tag: undefined };
   }
 
@@ -169,7 +169,7 @@ class Parser {
     const prefix =
       this.#handles.get(handle) ?? (handle === '!' ? '!' : handle === '!!' ? standardPrefix : undefined);
     if (prefix === undefined)
-      throw new YamlError(`no %TAG line says what the tag ${handle} stands for`, start);
+      throw new YamlError(`no %TAG line defines the tag ${handle}`, start);
     return prefix + rest;
   }
 
@@ -296,6 +296,6 @@ function unexpected(kind: TokenKind): string {
   if (kind === 'flow-seq-end' || kind === 'flow-map-end')
     return 'this bracket closes nothing, or a value is missing before it';
   if (kind === 'flow-entry') return 'expected a value before the ","';
-  if (kind === 'block-entry') return 'a list with dashes cannot stand here';
+  if (kind === 'block-entry') return 'a list with dashes is not allowed here';
   return 'expected a value here';
 }

@@ -67,7 +67,7 @@ function header(cursor: Cursor, start: number): { chomp: string; increment: numb
   cursor.blanks();
   cursor.comment();
   if (!isBreakOrEnd(cursor.code())) {
-    throw new YamlError('expected the end of the line behind the "|" or ">" of a block scalar', start);
+    throw new YamlError('expected the end of the line after the "|" or ">" of a block scalar', start);
   }
   if (isBreak(cursor.code())) cursor.lineBreak();
   return { chomp, increment };
@@ -90,7 +90,7 @@ function indentation(cursor: Cursor, known: number, parent: number, start: numbe
     while ((known === 0 || cursor.column < known) && cursor.code() === space) cursor.at += 1;
     deepest = Math.max(deepest, cursor.column);
     if ((known === 0 || cursor.column < known) && cursor.code() === tab) {
-      throw new YamlError('a tab stands where a block scalar is indented: it has to be spaces', start);
+      throw new YamlError('a tab indents a block scalar: use spaces', start);
     }
     if (!isBreak(cursor.code())) break;
     breaks += cursor.lineBreak();

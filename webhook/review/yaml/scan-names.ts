@@ -27,7 +27,7 @@ export function scanAnchor(cursor: Cursor): string {
 export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   const start = cursor.at;
   const fail = (): never => {
-    throw new YamlError('"!" begins a tag, and this is none: is a quote missing?', start);
+    throw new YamlError('"!" begins a tag, but this is not a tag: is a quote missing?', start);
   };
   let handle = '';
   let suffix: string;
@@ -66,7 +66,7 @@ export function scanDirective(cursor: Cursor): { name: string; value: string } {
     /^(YAML)[ \t]+(\d{1,2}\.\d{1,2})[ \t]*(?:#.*)?$/.exec(line) ??
     /^(TAG)[ \t]+(!(?:[\w-]*!)?[ \t]+\S+)[ \t]*(?:#.*)?$/.exec(line);
   if (match === null)
-    throw new YamlError('a line that begins with "%" is no directive that Kubernetes knows', start);
+    throw new YamlError('a line that begins with "%" is not a directive that Kubernetes knows', start);
   return { name: match[1] ?? '', value: match[2] ?? '' };
 }
 

@@ -47,7 +47,7 @@ export function scanPlain(cursor: Cursor, inFlow: boolean, indent: number): Plai
         lineEnded = true;
       } else {
         if (lineEnded && code === tab && cursor.column < indent) {
-          throw new YamlError('a tab stands where spaces have to: YAML is indented by spaces', cursor.at);
+          throw new YamlError('a tab is not allowed here: YAML is indented with spaces', cursor.at);
         }
         cursor.at += 1;
       }

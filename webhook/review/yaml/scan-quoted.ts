@@ -87,11 +87,11 @@ function escaped(cursor: Cursor, json: boolean): string {
   if (plain !== undefined) return plain;
   if (json && char === '/') return char;
   const length = Object.hasOwn(digits, char) ? (digits[char] ?? 0) : 0;
-  if (length === 0) throw new YamlError(`\\${char} is no escape in YAML: write \\\\ for a backslash`, at);
+  if (length === 0) throw new YamlError(`\\${char} is not an escape in YAML: write \\\\ for a backslash`, at);
   const hex = text.slice(at + 2, at + 2 + length);
   const code = /^[0-9a-fA-F]+$/.test(hex) && hex.length === length ? Number.parseInt(hex, 16) : Number.NaN;
   if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff && !json)) {
-    throw new YamlError(`\\${char}${hex} is not the number of a character`, at);
+    throw new YamlError(`\\${char}${hex} is not the code of a character`, at);
   }
   cursor.at += length;
   return String.fromCodePoint(code);

@@ -197,7 +197,7 @@ export class Scanner {
 
   #blockEntry(): void {
     if (!this.#inFlow) {
-      if (!this.#keyAllowed) throw new YamlError('a list begins on a line of its own', this.#cursor.at);
+      if (!this.#keyAllowed) throw new YamlError('a list must begin on its own line', this.#cursor.at);
       this.#roll('block-seq', this.#cursor.column, this.#cursor.at);
     }
     this.#forgetKey();
@@ -206,7 +206,7 @@ export class Scanner {
   }
 
   #key(): void {
-    this.#rollMap('a key that begins with "?" stands on a line of its own');
+    this.#rollMap('a key that begins with "?" must be on its own line');
     this.#forgetKey();
     this.#keyAllowed = !this.#inFlow;
     this.#take('key', 1);
@@ -327,9 +327,9 @@ function tokenOf(kind: TokenKind, start: number, end: number, more: Partial<Toke
 }
 
 const noColon = (key: PossibleKey): YamlError =>
-  new YamlError('expected a key with ":" behind it, in the column of the keys above', key.start);
+  new YamlError('expected a key with ":" after it, in the column of the keys above', key.start);
 
 function cannotBegin(char: string): string {
-  if (char === '\t') return 'a tab stands where spaces have to: YAML is indented by spaces';
+  if (char === '\t') return 'a tab is not allowed here: YAML is indented with spaces';
   return `a text cannot begin with ${char === '"' ? "'\"'" : `"${char}"`} unless it is in quotes`;
 }

@@ -60,7 +60,7 @@ class Weigher {
   #bounded(weight: number, alias: AliasNode): number {
     if (weight <= mostByAliases) return weight;
     throw new YamlTooLarge(
-      `*${alias.name}: aliases stand for more than ${mostByAliases} characters`,
+      `*${alias.name}: aliases expand to more than ${mostByAliases} characters`,
       alias.start,
     );
   }
@@ -106,7 +106,7 @@ class Builder {
     for (const one of maps) {
       const map = one.kind === 'alias' ? one.target : one;
       if (map.kind !== 'map')
-        throw new YamlError('the merge key "<<" takes a map, or a list of maps', one.start);
+        throw new YamlError('the merge key "<<" requires a map, or a list of maps', one.start);
       this.#fill(fields, map);
     }
   }
@@ -124,7 +124,7 @@ function set(fields: Fields, key: string, value: unknown): void {
 /** The text of a key: for a boolean or number, the text of its value, so that `yes` and `true` are the same key. */
 export function keyText(node: YamlNode): string {
   const key = node.kind === 'alias' ? node.target : node;
-  if (key.kind !== 'scalar') throw new YamlError('a key is a text, and this is a map or a list', node.start);
+  if (key.kind !== 'scalar') throw new YamlError('expected a text as key, found a map or a list', node.start);
   const value = scalarValue(key);
   if (value === null) throw new YamlError('a key is missing, or null', node.start);
   return typeof value === 'number' ? floatKey(value) : String(value);
@@ -154,7 +154,7 @@ function scalarValue(node: ScalarNode): Plain {
   if (!tag.startsWith(standard)) return value;
   const resolved = resolvePlain(value);
   const wrong = (): never => {
-    throw new YamlError(`"${value}" is no !!${tag.slice(standard.length)}`, node.start);
+    throw new YamlError(`"${value}" is not a valid !!${tag.slice(standard.length)}`, node.start);
   };
   switch (tag.slice(standard.length)) {
     case 'null':
@@ -182,7 +182,7 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function jsonNumber(value: Plain, node: ScalarNode): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new YamlError(`${node.value} is no number of JSON: put it in quotes`, node.start);
+    throw new YamlError(`${node.value} is not a number in JSON: put it in quotes`, node.start);
   }
   return value;
 }
