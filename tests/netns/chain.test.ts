@@ -31,7 +31,7 @@ describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () =>
     }
   });
 
-  test('out of the chain: the sandbox is made and has no rules; putting the plugin back helps the next one only', async () => {
+  test('out of the chain: the sandbox has no rules; adding the plugin again helps only the next sandbox', async () => {
     await using chain = await PluginChain.make();
     await chain.configure({ withMesh: false });
     await using sandbox = await Sandbox.make(bare);
@@ -48,7 +48,7 @@ describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () =>
     assert.equal(made.code, 0, made.log);
   });
 
-  test('out of the chain, and rules written into the running sandbox, as by the repair of Istio: retries help', async () => {
+  test("out of the chain, then rules written into the running sandbox, as by Istio's repair: a retry passes", async () => {
     await using chain = await PluginChain.make();
     await chain.configure({ withMesh: false });
     await using sandbox = await Sandbox.make(bare);

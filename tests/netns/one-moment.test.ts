@@ -26,7 +26,7 @@ const joined: PodSpecimen = {
 const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {
-  test('that pass at different times are proved together, and each is told once', async () => {
+  test('that pass at different times: proved together, each reported once', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     await addSecondInterface()(sandbox);
@@ -40,7 +40,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     assert.ok(message.checks.every(({ passed }) => passed));
   });
 
-  test('of which one was undone while another was waited for: the log tells that it passed before', async () => {
+  test('one of which fails its repeat: the log says that it passed before', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const proof = startProof(sandbox, joined, { networkStatus: right });
@@ -63,7 +63,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('of which one is tried again when the pod goes away: it is among the open ones', async () => {
+  test('one of which is retried when the pod is deleted: it is among the open ones', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const proof = startProof(sandbox, joined, { networkStatus: right });
@@ -83,7 +83,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
   });
 });
 
-test('a network without an interface is noted in the log, in the verdict and in the message', async () => {
+test('a network without an interface: a note in log, verdict and message', async () => {
   await using sandbox = await Sandbox.make();
   const status = networkStatusOf('dual', podAddress);
   const { code, log, message } = await startProof(sandbox, specimens.multus, { networkStatus: status }).ended;

@@ -36,15 +36,15 @@ function prove(sandbox: Sandbox): Promise<ContainerEnd> {
 
 before(requireMachine);
 
-describe("a mesh's own validator in the place of ours", { concurrency: 3 }, () => {
-  test('holds the pod where the rules are missing, with its own exit code and words', async () => {
+describe("a mesh's own validator instead of ours", { concurrency: 3 }, () => {
+  test('without rules: blocks the pod with its own exit code and message', async () => {
     await using sandbox = await Sandbox.make();
     const { code, log } = await prove(sandbox);
     assert.equal(code, 95, log);
     assert.match(log, /Failed to validate/);
   });
 
-  test('lets it start where they are there', async () => {
+  test('with rules: the pod starts', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const { code, log } = await prove(sandbox);

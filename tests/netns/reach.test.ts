@@ -47,7 +47,7 @@ describe('reach', { concurrency: 4 }, () => {
     });
   }
 
-  test('a name that only the second name server knows: the first does not answer', async () => {
+  test('a name that only the second name server knows, while the first does not answer', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await listen(sandbox, 'node', { host: '0.0.0.0', tcp: [5432], manner: 'silent' });
     await serveNames(sandbox, { host: gatewayAddress.ipv4, address: gatewayAddress.ipv4 });

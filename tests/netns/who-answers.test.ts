@@ -62,7 +62,7 @@ const cases: Answered[] = [
   },
 ];
 
-describe('who answered is told', { concurrency: 4 }, () => {
+describe('who answered the connection', { concurrency: 4 }, () => {
   for (const { what, network, before: steps, says } of cases) {
     test(`${network}: ${what}`, async () => {
       const { code, log } = await runCommand({ before: steps, ends: 95 }, specimens[network]);

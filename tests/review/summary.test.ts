@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const host = pod('host').replace('spec:', 'spec:\n  hostNetwork: true');
 const refused = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
 
-test('a line for each workload, then what has to be done, then the totals', async (t) => {
+test('the summary: a line for each workload, then messages, then totals', async (t) => {
   const text = [namespaceOf('shop', 'cilium.multus'), pod('a'), host, refused, pod('b', 'tools')];
   const { table, summary } = await reviewText(t, `${text.join('---\n')}---\nkind: Service\napiVersion: v1\n`);
   const lines = unwrapped(table().replaceAll(/\(\S*(?=:\d+\))/g, '(f')).split('\n');
@@ -31,7 +31,7 @@ test('a line for each workload, then what has to be done, then the totals', asyn
   assert.equal(injected + updated + current + removed + warned + skips + summary.refused, workloads);
 });
 
-test('the checks of a pod that carries them already are those that it carries', async (t) => {
+test('a pod with an earlier injection shows its checks', async (t) => {
   const before = await reviewText(t, pod('a'), { profile: 'cilium' });
   assert.match(
     (await reviewText(t, before.yaml(), { profile: 'cilium' })).table(),
@@ -53,7 +53,7 @@ test('no line is longer than 100 columns, whatever the names are', async (t) => 
   assert.ok(head.length <= 100 && short.length <= 100);
 });
 
-test('long texts are broken at words', async (t) => {
+test('long texts wrap at words', async (t) => {
   const text = [namespaceOf('shop', 'cilium'), refused, host.replace('shop', 'tools')].join('---\n');
   const { text: long, table } = await reviewText(t, text);
   for (const output of [long(), table()]) {
@@ -76,7 +76,7 @@ test('text and summary of the examples fit 100 columns', () => {
   }
 });
 
-test('colours do not count for the width', () => {
+test('colours do not count for the width of a line', () => {
   const plain = cniGate(['review', '-f', 'examples/', '--summary'], { cwd: root }).stdout;
   const painted = cniGate(['review', '-f', 'examples/', '--summary', '--color'], { cwd: root }).stdout;
   assert.ok(painted.includes('\u001b[32minjected\u001b[39m'));
@@ -84,13 +84,13 @@ test('colours do not count for the width', () => {
   assert.equal(painted.replaceAll(/\u001b\[\d+m/g, ''), plain);
 });
 
-test('--summary is a form of the text', () => {
+test('--summary requires the text output', () => {
   const { status, stderr } = cniGate(['review', '-f', 'examples/', '--summary', '-o', 'json'], { cwd: root });
   assert.equal(status, 2);
   assert.match(stderr, /--summary is text: it does not go with --output json \(CNI_GATE_USAGE\)$/m);
 });
 
-test('a skip has the same name in text, summary, JSON and JUnit', async (t) => {
+test('the reason of a skipped workload is the same in text, summary, JSON and JUnit', async (t) => {
   const one = await reviewText(t, [namespaceOf('shop', 'cilium'), host, pod('a')].join('---\n'));
   assert.match(one.text(), /^skipped Pod shop\/host \(.*\): host-network$/m);
   assert.match(one.text(), /1 skipped \(host-network 1\)/);

@@ -35,7 +35,7 @@ metadata:
 spec: {}
 `;
 
-test('a template that was not rendered is one error, with the line of its first action', async (t) => {
+test('an unrendered template is one error with the line of its first action', async (t) => {
   const bare = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels: {{ toYaml .Values.labels }}\n';
   const block =
     'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n{{ toYaml .Values.labels | indent 4 }}\n';
@@ -55,7 +55,7 @@ test('a template that was not rendered is one error, with the line of its first 
   }
 });
 
-test('one error for each file, and the files that are manifests are reviewed', async (t) => {
+test('unrendered templates: one error for each file, and manifests are reviewed', async (t) => {
   const files = { 'a.yaml': helm, 'b.yaml': pod('b'), 'c.yaml': helm };
   const { report, reported, summary } = await reviewFiles(t, files, { profile: 'cilium' });
   assert.deepEqual(reported, ['injected promised Pod shop/b']);
@@ -66,7 +66,7 @@ test('one error for each file, and the files that are manifests are reviewed', a
   );
 });
 
-test('what looks like a template in a manifest is data', async (t) => {
+test('template actions in quotes, block scalars and comments are data', async (t) => {
   const text = `${pod('a').replace('image: app:1', 'image: "app:{{ tag }}"')}      # {{ a comment }}
       command: ['{{ "quoted" }}', "{% raw %}"]
       args:

@@ -91,7 +91,7 @@ suite('joins of profiles', () => {
     });
   }
 
-  test('a join has its profiles in the order of the label, and is the same object each time', () => {
+  test('a join has its profiles in the order of the label, and is cached', () => {
     const join = policy.join('multus.cilium.linkerd');
     assert.deepEqual(
       join.profiles.map((profile) => profile.name),
@@ -100,7 +100,7 @@ suite('joins of profiles', () => {
     assert.equal(policy.join('multus.cilium.linkerd'), join);
   });
 
-  test('what goes together', () => {
+  test('joins that are accepted', () => {
     for (const label of [
       'linkerd.istio',
       'istio.istio-ambient',
@@ -112,7 +112,7 @@ suite('joins of profiles', () => {
     }
   });
 
-  test('labels that anybody makes up take no more memory than a thousand joins', () => {
+  test('made-up labels: at most a thousand joins are cached', () => {
     const many = Array.from({ length: 12 }, (_, index) => ({ name: `p${index}` }));
     const open = policyOf({ profiles: many });
     const first = open.join('p0');
@@ -124,7 +124,7 @@ suite('joins of profiles', () => {
   });
 });
 
-test('DaemonSets of all profiles are told apart by namespace and name', () => {
+test('DaemonSets of profiles are identified by namespace and name', () => {
   const made = new Policy(
     configurationOf({ profiles: [{ name: 'mine', daemonSets: [{ namespace: 'net', name: 'agent' }] }] }),
   );

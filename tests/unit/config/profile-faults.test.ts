@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { invalid, refusal } from '../../support/configurations.ts';
 
 suite('a wrong profile is refused with its file, line, path and what is allowed', () => {
-  test('a check with no word, two words or one that does not exist', () => {
+  test('a check with no name, two names or an unknown one', () => {
     const words = 'exactly one of redirect, captured, interfaces, address, gateway, reach';
     const check = (text: string): string =>
       refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
@@ -46,7 +46,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('a target that is reached without the rule', () => {
+  test('a target that is reachable without the rule', () => {
     const at = 'cni-gate.yaml:5: profiles[0].proof.checks[0]';
     const check = (text: string): string =>
       refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
@@ -91,7 +91,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test("annotations that are not a profile's to set, and lists of networks that nobody can read", () => {
+  test('annotations that a profile must not set, and unreadable lists of networks', () => {
     const set = (key: string, value: string): string =>
       refusal(`profiles:\n  - name: a\n    annotations:\n      ${key}: ${value}\n`);
     const at = (key: string): string => `cni-gate.yaml:6: profiles[0].annotations["${key}"]`;
@@ -124,7 +124,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('ids and families that are read from nowhere, or from two places', () => {
+  test('ids and families without a source, or with two', () => {
     const at = 'cni-gate.yaml:5: profiles[0].proof';
     const proof = (text: string): string => refusal(`profiles:\n  - name: a\n    proof: {${text}}\n`);
     const redirect = (rest: string): string =>
@@ -155,7 +155,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('arguments and environment of no container', () => {
+  test('args and env without a container', () => {
     const text = 'needs container: it applies to the container of that name';
     assert.equal(
       refusal(
@@ -168,7 +168,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('a profile that cannot be proved as it is', () => {
+  test('a profile whose own checks conflict', () => {
     const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
     assert.equal(
       refusal(

@@ -57,7 +57,7 @@ function oursIn(pod: Pod): unknown {
 }
 
 suite('properties of /mutate', () => {
-  test('every answer is sound, and answering again changes nothing', async () => {
+  test('every answer is valid, and a second call changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(pods, contexts, async (pod, context) => {
         const { answer, after } = await call(pod, context);
@@ -67,7 +67,7 @@ suite('properties of /mutate', () => {
     );
   });
 
-  test('whatever the API server and others do between calls, one call more settles it', async () => {
+  test('after any change between calls, one more call restores the injection', async () => {
     await fc.assert(
       fc.asyncProperty(pods, contexts, fc.array(between, { maxLength: 5 }), async (pod, context, steps) => {
         let { after } = await call(pod, context);
@@ -83,7 +83,7 @@ suite('properties of /mutate', () => {
     );
   });
 
-  test('an injection that was tampered with is as it should be after one call', async () => {
+  test('one call restores a changed injection', async () => {
     await fc.assert(
       fc.asyncProperty(
         pods,

@@ -16,7 +16,7 @@ async function looksUp(alone: boolean): Promise<boolean> {
   return JSON.parse(stdout);
 }
 
-test('a pod of one family pays for no host', async () => {
+test('a pod of one family listens without a host', async () => {
   assert.equal(await looksUp(true), false);
   assert.equal(await looksUp(false), true);
 });

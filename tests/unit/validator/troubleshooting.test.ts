@@ -36,7 +36,7 @@ describe('a section of the guide', () => {
       assert.equal(finding.passed ? 'passed' : finding.reason, reason);
     });
 
-    test(`${reason} stands in the chapter of its exit code and says what there is to say`, () => {
+    test(`${reason} is in the chapter of its exit code and has its labels`, () => {
       assert.equal(code, reasons[reason]?.code);
       const said = [...text.matchAll(/^\*\*(.+?)\*\*:/gm)].map((match) => match[1]);
       // the log line itself says what to look at, and only a verdict about the network can be a false alarm
