@@ -119,8 +119,8 @@ suite('what the gate says to a placement', () => {
   test('nor does absence on a node that is newer here than what was heard of the pods', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
     const context = { policy: policyOf({ profiles }), readiness, notSynced, now };
-    const on = (node: string, isUnheard = notObservedSince): string => {
-      const all = { ...context, notObservedSince: isUnheard };
+    const on = (node: string, notObserved = notObservedSince): string => {
+      const all = { ...context, notObservedSince: notObserved };
       const { outcome, reason } = decidePlacement(decodePlacement(binding(node)), pending(), all);
       return `${outcome} ${reason}`;
     };

@@ -116,12 +116,12 @@ suite('ids set on the init container', () => {
       { name: 'other', proof: { checks: [{ redirect: { ...redirect, asUser: source } }] } },
     ],
   });
-  const demandFor = (given: Given, profile = 'mesh') => {
+  const requirementsOf = (given: Given, profile = 'mesh') => {
     const requirements = requirementsFor(podOf(given), policy.join(profile), { labels: {} });
     assert.ok(requirements);
     return requirements;
   };
-  const set = (given: Given) => runAsFor(podOf(given), demandFor(given));
+  const set = (given: Given) => runAsFor(podOf(given), requirementsOf(given));
 
   test('no excluded id: no id is set', () => {
     assert.deepEqual(set({}), {});
@@ -140,10 +140,10 @@ suite('ids set on the init container', () => {
   });
 
   test('the cache of requirements is bounded, whatever ids pods have', () => {
-    const first = demandFor({ annotation: '1' });
-    assert.equal(demandFor({ annotation: '1' }), first, 'kept');
-    for (let id = 2; id < 300; id++) demandFor({ annotation: String(id) });
-    assert.notEqual(demandFor({ annotation: '1' }), first, 'dropped');
-    assert.deepEqual(demandFor({ annotation: '1' }), first);
+    const first = requirementsOf({ annotation: '1' });
+    assert.equal(requirementsOf({ annotation: '1' }), first, 'kept');
+    for (let id = 2; id < 300; id++) requirementsOf({ annotation: String(id) });
+    assert.notEqual(requirementsOf({ annotation: '1' }), first, 'dropped');
+    assert.deepEqual(requirementsOf({ annotation: '1' }), first);
   });
 });
