@@ -10,7 +10,7 @@ import type { Shape } from './harness/shape.ts';
 import type { Step } from './table/plan.ts';
 import { silenceGateway } from './table/steps.ts';
 
-/** What the check `gateway` says where the table has no row. */
+/** The message of the check `gateway` if the table has no row. */
 before(requireMachine);
 
 const notes = (log: string): (string | undefined)[] =>
@@ -55,7 +55,7 @@ describe('a pod without a network: no gateway does not pass', { concurrency: 3 }
   });
 });
 
-/** Somebody outside leads all addresses through the pod's gateway by two halves in place of one route. */
+/** The default route is two routes for half of all addresses each. */
 const splitDefault: Step = async (sandbox) => {
   await sandbox.ip(
     'pod',
@@ -101,7 +101,7 @@ test('a device without neighbours: passes with a note', async () => {
   assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
 });
 
-/** The kernel looks for doubles of an address that has just been given, and sends nothing from it until then. */
+/** During duplicate address detection, the kernel sends nothing from a new address. */
 const giveAddressWithDetection: Step = async (sandbox) => {
   const address = withPrefix('ipv6', podAddress.ipv6, 'subnet');
   const detect =

@@ -13,7 +13,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
 import { addSecondInterface, downLo } from './table/steps.ts';
 
-/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and what it says at its end. */
+/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and its message. */
 before(requireMachine);
 
 describe('started as by a kubelet', { concurrency: 3 }, () => {

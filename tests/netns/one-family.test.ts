@@ -9,7 +9,7 @@ import { linkerd } from './rules/linkerd.ts';
 import type { Step } from './table/plan.ts';
 import { listenInPod, write } from './table/steps.ts';
 
-/** A pod of one family listens without a host, and proves the same. */
+/** A pod of one family listens without a host, with the same results. */
 before(requireMachine);
 
 const withoutIPv6: Step = async (sandbox) => {

@@ -11,7 +11,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
 import { addSecondInterface } from './table/steps.ts';
 
-/** A verdict is one moment: what passed early is looked at again when the rest passes. Codes and reasons are in the table. */
+/** Checks that passed early are repeated when the last one passes. Codes and reasons are in the table. */
 before(requireMachine);
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
@@ -22,7 +22,7 @@ const joined: PodSpecimen = {
   sidecars: specimens.linkerd.sidecars,
 };
 
-/** How often the log tells that a check passed. */
+/** How often the log says that a check passed. */
 const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {

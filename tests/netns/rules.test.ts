@@ -14,8 +14,8 @@ import { linkerd } from './rules/linkerd.ts';
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
 /**
- * The rule sets by themselves, without the validator: what was seen of the real ones (`linkerd2-proxy-init` and
- * `istio-iptables`) holds for these.
+ * The rule sets alone, without the validator: they behave as the real ones (`linkerd2-proxy-init` and
+ * `istio-iptables`).
  */
 before(requireMachine);
 

@@ -13,7 +13,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 
-/** The harness itself: what it makes is apart from the machine, as closed as a container, and gone afterwards. */
+/** The harness: its namespaces are separate from the machine, confined as a container, and removed afterwards. */
 before(requireMachine);
 
 const fixture = (name: string): string => fileURLToPath(new URL(`./harness/${name}`, import.meta.url));

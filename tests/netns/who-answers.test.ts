@@ -7,7 +7,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
-/** What the log says of a connection that somebody else answered: the code and the reason are in the table. */
+/** What the log says about a connection that somebody else answered. Codes and reasons are in the table. */
 before(requireMachine);
 
 interface Answered {

@@ -4,7 +4,7 @@ import jsonpatch, { type Operation } from 'fast-json-patch';
 import { readYaml } from '../../webhook/review/input/yaml.ts';
 import { type Reviewed, reviewText } from './support.ts';
 
-/** The only workload's document is what its patch makes of it, whatever its aliases stand for. */
+/** Asserts that the document of the only workload equals its patched value, with aliases expanded. */
 function assertPatched(reviewed: Reviewed, text: string): void {
   const patch = reviewed.json().workloads[0]?.patch as Operation[];
   assert.ok(patch.length > 0);
@@ -76,7 +76,7 @@ spec:
   const output = reviewed.yaml();
   assert.match(output, /app: web # kept/);
   assert.match(output, /defaultMode: 0644/);
-  // the diff shows what admission changes, not how the text was written anew
+  // the diff shows what admission changes, not how the text was rewritten
   assert.doesNotMatch(reviewed.text(), /^-(?!--)/m);
 });
 

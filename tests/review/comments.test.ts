@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { diffLines } from '../../webhook/review/output/changes.ts';
 import { reviewText } from './support.ts';
 
-/** The lines that went away, but for those that were only given a comma. */
+/** The removed lines, without those that only got a comma. */
 function gone(before: string, after: string): string[] {
   const kept = new Set(after.split('\n'));
   return diffLines(before, after)

@@ -171,7 +171,7 @@ test('--profile: no check in the whole input is one finding, not one for each na
     'NOTHING_CHECKED the input',
   ]);
   assert.deepEqual((await reviewText(t, text, { profile: 'cilium' })).findings, []);
-  // who reviews kube-system alone expects nothing
+  // a review of kube-system alone expects no check
   assert.deepEqual((await reviewText(t, pod('b', 'kube-system'), { profile: 'cilium' })).findings, []);
 });
 

@@ -82,7 +82,7 @@ test('the YAML output is the input with lines added', async (t) => {
   assert.deepEqual(readYaml(document), jsonpatch.applyPatch(before, patch, true).newDocument);
 });
 
-/** The mark of a pod that was looked at and to which nothing is promised. */
+/** The mark of a reviewed pod to which no profile applies. */
 const acquitted = `{"version":"${version}","profile":"linkerd","chosenBy":"namespace","profiles":[],"checks":[]}`;
 
 test('the output reviewed again is current; removing the injection restores the input', async (t) => {

@@ -12,7 +12,7 @@ interface Facts {
   namespace?: Record<string, string>;
 }
 
-/** The built-in profiles that promise something to such a pod. */
+/** The built-in profiles that apply to such a pod. */
 function promised({ containers = ['app'], labels = {}, annotations = {}, namespace = {} }: Facts): string[] {
   const pod: Pod = {
     metadata: { labels, annotations },
@@ -101,7 +101,7 @@ suite('built-in profiles', () => {
         labels: label === undefined ? {} : { [inject]: label },
         annotations: { ...sidecar, ...(annotation !== undefined && { [inject]: annotation }) },
       }).includes('istio');
-    // what Go's strconv.ParseBool takes for false; it takes nothing else for it
+    // the values that Go's strconv.ParseBool reads as false
     for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
       assert.equal(isPromised(no), false, `label ${no}`);
       assert.equal(isPromised(no, 'true'), false, `label ${no}, annotation true`);

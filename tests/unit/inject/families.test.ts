@@ -23,7 +23,7 @@ test("env: the families of the proxy's listen addresses", () => {
   assert.deepEqual(seen('0.0.0.0:4143'), { ipv4: true, ipv6: false });
   assert.deepEqual(seen('127.0.0.1:4140, [::1]:4140'), { ipv4: true, ipv6: true });
   assert.deepEqual(seen('[::1]:4140'), { ipv4: false, ipv6: true });
-  // a listener on every IPv6 address takes IPv4 as well
+  // a listener on every IPv6 address accepts IPv4 too
   assert.deepEqual(seen('[::]:4143'), { ipv4: true, ipv6: true });
   assert.deepEqual(
     seen('[0:0:0:0:0:0:0:0]:4143'),

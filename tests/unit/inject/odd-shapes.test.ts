@@ -9,7 +9,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** What may stand in the place of anything else. */
+/** Values that replace any other value. */
 const odd: unknown[] = [
   null,
   true,

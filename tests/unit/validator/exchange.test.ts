@@ -7,10 +7,10 @@ import { type Answer, exchange } from '../../../validator/exchange.ts';
 
 const token = makeToken();
 
-/** What comes of a connection on which the other end does this. */
+/** The result of a connection on which the other end does this. */
 function answerTo(act: (peer: PassThrough) => void, accepted = true): Promise<Answer> {
   const peer = new PassThrough();
-  // it reads and ends like a socket, and needs no network for it
+  // it reads and ends like a socket, without a network
   const waiting = exchange(peer as unknown as Socket, {
     token,
     accepted: () => accepted,

@@ -11,7 +11,7 @@ import { env } from '../../../validator/shared/contract.ts';
 import { verdictOf } from '../../../validator/verdict.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
-/** Lines of the validator's log that stand in a page: the program has to write the very same. */
+/** Lines of the validator's log in a page: the program must write the same. */
 
 /** Checks of the pages' lines that no built-in profile has. */
 const ownChecks: ProfileCheck[] = [
