@@ -6,6 +6,7 @@ export class UsageError extends Error {}
 /** The file from which the kubelet reads the message by default (`terminationMessagePath`). */
 const defaultTerminationLog = '/dev/termination-log';
 
+/** The usage line, for the help and for errors. */
 export const usage = `usage: ${validateCommand} [--termination-log <path>]`;
 
 /** The text of `--help`. All input of the program comes from its environment. */

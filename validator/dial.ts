@@ -1,6 +1,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import { net } from './builtins.ts';
 
+/** Options of {@link dial}. */
 export interface DialOptions {
   host: string;
   port: number;
@@ -20,6 +21,7 @@ export type Dialled =
   /** `resolved` is false if the name has no address yet. */
   | { as: 'silent'; resolved: boolean };
 
+/** Connects by TCP, and says how that ended. It never throws. The caller closes a socket that is connected. */
 export function dial({ limit, ...options }: DialOptions): Promise<Dialled> {
   return new Promise((resolve) => {
     const socket = net().connect(options);

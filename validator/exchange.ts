@@ -7,6 +7,7 @@ import { afterPending } from './waiting.ts';
  */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
+/** Options of {@link exchange}. */
 export interface ExchangeOptions {
   token: Buffer;
   /** Whether our own listener accepted this connection. */

@@ -5,6 +5,7 @@ import type { CheckName, Direction } from './shared/contract.ts';
 /** The result of one attempt. `seen` is the text after "saw". */
 export type Finding = Passed | Failed;
 
+/** The network is as expected. */
 export interface Passed {
   passed: true;
   seen: string;
@@ -14,6 +15,7 @@ export interface Passed {
   preliminary?: true;
 }
 
+/** The network is not as expected, or cannot be checked. */
 export interface Failed {
   passed: false;
   reason: Reason;
@@ -33,10 +35,21 @@ export interface Result {
   finding: Finding;
 }
 
+/**
+ * A finding that passes.
+ *
+ * @param seen reads on after "saw"
+ * @param note what was not checked, and why that is right
+ */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }
 
+/**
+ * A finding that fails.
+ *
+ * @param seen reads on after "saw"
+ */
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }

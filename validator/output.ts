@@ -6,6 +6,7 @@ const stderr = 2;
 /** A line for the container's log. `process.stdout` would load streams for it. */
 export const log = (text: string): void => write(stdout, text);
 
+/** A line on standard error. */
 export const complain = (text: string): void => write(stderr, text);
 
 /** Writes the message for the kubelet. A failure to write says nothing about the network. */

@@ -141,4 +141,5 @@ export const reasons = {
   },
 } as const satisfies Record<string, Meaning>;
 
+/** Why a check did not pass. */
 export type Reason = keyof typeof reasons;

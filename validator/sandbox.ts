@@ -7,6 +7,7 @@ export interface Sandbox {
   bootId: string;
 }
 
+/** The sandbox that this process runs in. */
 export function readSandbox(): Sandbox {
   return {
     netns: netnsOf(readLink('/proc/self/ns/net')),

@@ -38,6 +38,7 @@ export function verdictSentence(report: Report): string {
   return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
 }
 
+/** A check and its address family, for people: `redirect IPv4`. */
 export function nameOf(check: string, family: string | undefined): string {
   return family === undefined ? check : `${check} ${family}`;
 }

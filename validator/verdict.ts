@@ -6,6 +6,7 @@ import { exitCode } from './shared/contract.ts';
 /** The verdict in one word. The words are as stable as the exit codes. */
 export type VerdictWord = 'proved' | 'failed' | 'unproved' | 'wrong-usage' | 'stopped';
 
+/** The result of a proof, and the exit code that stands for it. */
 export interface Verdict {
   verdict: VerdictWord;
   code: number;

@@ -3,6 +3,7 @@ import type { Finding } from './finding.ts';
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => process.uptime() * 1000;
 
+/** Resolves after so many milliseconds. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 

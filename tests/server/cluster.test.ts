@@ -16,7 +16,7 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
   const api = await startFakeApi(t, answer);
   const server = await startServer(t, {
     profile: undefined,
-    cluster: ({ registry, log }) => {
+    cluster: (_policy, { registry, log }) => {
       const inside = { metrics: new ClusterMetrics(registry), log };
       const timing = { backoff: 1, longestBackoff: 4, answer: 200 };
       const { value, unready, close } = watchNamespaces(api.client, inside, { timing });

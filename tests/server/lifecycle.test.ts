@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { createAuthority } from '../../certs/authority.ts';
 import { issueServing } from '../../certs/serving.ts';
-import { fileCertificate } from '../../webhook/server/tls.ts';
+import { fileCertificate, selfMadeCertificate } from '../../webhook/server/tls.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
@@ -205,6 +205,37 @@ test('a call that is under way when the port closes is answered; one that never 
   await never;
 });
 
+test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {
+  const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
+  const ended: string[] = [];
+  const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1, {
+    onReload: () => {},
+    onError: () => {},
+  });
+  const server = await startServer(t, {
+    cluster: () => viewOf({ facts: () => facts }, { close: async () => void ended.push('view') }),
+    certificate: async () => ({
+      current: certificate.current,
+      authority: certificate.authority ?? '',
+      close: async () => {
+        ended.push('certificate');
+        ended.push((await server.ops('/readyz')).body);
+        certificate.close();
+      },
+    }),
+  });
+  const underWay = server.post('/mutate', body()).then(() => ended.push('request'));
+  await sleep(100);
+  const drained = server.drain();
+  await sleep(100);
+  assert.deepEqual(ended, []);
+  resolve({ labels: { 'cni-gate.io/profile': 'cilium' } });
+  await underWay;
+  await drained;
+  assert.deepEqual(ended, ['request', 'view', 'certificate', 'shutting down\n']);
+  await assert.rejects(server.ops('/readyz'), /ECONNREFUSED/);
+});
+
 test('a call on a connection that was opened before the server closes is answered, not turned away', async (t) => {
   const server = await startServer(t);
   const ca = server.certificate.authority;
@@ -236,6 +267,36 @@ test('a port that is taken is told with what to do', async (t) => {
     code: 'CNI_GATE_LISTEN',
     message: `cannot listen on 127.0.0.1 port ${address.port} (--port): another process has this port`,
   });
+});
+
+test('a start that fails ends what runs already: the certificate, then the second port', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const { port: opsPort } = address;
+  await new Promise((resolve) => taken.close(resolve));
+
+  const probe = () => fetch(`http://127.0.0.1:${opsPort}/readyz`);
+  const seen: string[] = [];
+  const started = startServer(t, {
+    opsPort,
+    certificate: async (events) => {
+      seen.push(await (await probe()).text());
+      const source = await selfMadeCertificate(['localhost'], 1, events);
+      const close = async () => {
+        seen.push(await (await probe()).text());
+        source.close();
+      };
+      return { current: source.current, close };
+    },
+    cluster: () => {
+      throw new Error('no such cluster');
+    },
+  });
+  await assert.rejects(started, /^Error: no such cluster$/);
+  assert.deepEqual(seen, ['starting\n', 'starting\n']);
+  await assert.rejects(probe(), /fetch failed/);
 });
 
 test('a profile flag or a configuration that cannot be used ends the start', async (t) => {

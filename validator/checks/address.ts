@@ -13,6 +13,7 @@ export function attemptAddress(family: Family, pod: Pod): Attempt {
   return async () => judgeAddresses(wanted, readDevices());
 }
 
+/** Compares the addresses that the cluster reports for the pod with those of its interfaces. */
 export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   if (wanted.length === 0)
     return { ...failed('address-unknown', 'no address reported for the pod'), final: true };

@@ -61,6 +61,7 @@ export async function askByIPv6(gateway: string, device: string, end: number): P
   }
 }
 
+/** What a run of the check has seen so far. */
 export interface Signs {
   gateway: string;
   device: string;

@@ -5,6 +5,7 @@ import type { Listener } from '../listener.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
 import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 
+/** Options of {@link probe}. */
 export interface ProbeOptions {
   token: Buffer;
   /** Whether our own listener accepted a connection from this address and port. */

@@ -87,6 +87,7 @@ async function firstPassed(probes: Promise<Finding>[]): Promise<Finding> {
   return some.catch(({ errors }: { errors: Failed[] }) => mostTelling(errors));
 }
 
+/** Of several failures, the reason that explains most, with what each attempt saw. */
 export function mostTelling(found: Failed[]): Failed {
   const rank = ({ reason }: Failed): number => telling.indexOf(reason);
   const best = Math.max(...found.map(rank));

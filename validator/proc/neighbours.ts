@@ -3,6 +3,7 @@ import { rowsOf } from './words.ts';
 /** `include/uapi/linux/if_arp.h`: the neighbour's link-layer address is known; it was set by hand. */
 const flag = { complete: 0x2, permanent: 0x4 };
 
+/** A row of the ARP table. */
 export interface Neighbour {
   complete: boolean;
   permanent: boolean;

@@ -1,6 +1,7 @@
 import { type Address, addressOf } from '../shared/addresses.ts';
 import { type ByteOrder, bytesOfWords, rowsOf } from './words.ts';
 
+/** A route of the kernel. */
 export interface Route {
   destination: Address;
   /** Bits of the destination that count; 0 is a default route. */

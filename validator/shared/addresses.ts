@@ -1,3 +1,4 @@
+/** An address family. */
 export type Family = 'IPv4' | 'IPv6';
 
 /** An address in one spelling: its bytes as hexadecimal digits, 8 of IPv4 and 32 of IPv6. */
@@ -39,6 +40,7 @@ export function isLoopback({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('7f') : /^0{31}1$/.test(hex);
 }
 
+/** 169.254.0.0/16 and fe80::/10. */
 export function isLinkLocal({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('a9fe') : /^fe[89ab]/.test(hex);
 }

@@ -79,7 +79,9 @@ export interface CheckSettings {
   reach: ReachCheck;
 }
 
+/** The name of a check. */
 export type CheckName = keyof CheckSettings;
+/** One check: an object whose only key is its name. */
 export type Check = { [Name in CheckName]: Record<Name, CheckSettings[Name]> }[CheckName];
 
 /** A check as the validator gets it: name, settings, and the profile that requests it. */

@@ -24,6 +24,7 @@ export function targetsOf(texts: string[], family: Family): Target[] {
   return texts.flatMap((text) => parseTarget(text) ?? []).filter((target) => target.family === family);
 }
 
+/** The target as {@link parseTarget} reads it. */
 export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }

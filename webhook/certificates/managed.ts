@@ -3,12 +3,13 @@ import type { Making } from '../../certs/managed/carry-out.ts';
 import { inForce } from '../../certs/managed/parts.ts';
 import type { ReadState } from '../../certs/managed/reading.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
+import type { Log } from '../lib/deps.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { Alarm } from './alarm.ts';
 import { Keeper } from './keeper.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import { type ManagedObjects, SharedOverApi } from './over-api.ts';
-import { type Log, Report } from './report.ts';
+import { Report } from './report.ts';
 
 /** What managed certificates need to be told. */
 export interface ManagedOptions extends ManagedObjects, Omit<Making, 'now'> {

@@ -3,17 +3,11 @@ import type { Step } from '../../certs/managed/plan.ts';
 import type { ReadState } from '../../certs/managed/reading.ts';
 import { bundleOf } from '../../certs/managed/state.ts';
 import { bundleFault, trustedBy } from '../../certs/managed/trust.ts';
+import type { Log } from '../lib/deps.ts';
 import type { CniGateError } from '../lib/errors.ts';
 import type { KeeperEvents } from './keeper.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import type { SeenConfigurations } from './shared.ts';
-
-/** The log, as far as it is written to here. */
-export interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 const sentences: Record<Step['do'], string> = {
   none: 'nothing to do',

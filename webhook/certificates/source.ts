@@ -1,10 +1,6 @@
+import type { Deps } from '../lib/deps.ts';
 import { messageOf } from '../lib/errors.ts';
-import type {
-  CertificateEvents,
-  CertificateInside,
-  CertificatePair,
-  CertificateSource,
-} from '../server/tls.ts';
+import type { CertificateEvents, CertificatePair, CertificateSource } from '../server/tls.ts';
 import { ManagedCertificates, type ManagedOptions } from './managed.ts';
 import { CertificateMetrics } from './metrics.ts';
 
@@ -17,7 +13,7 @@ import { CertificateMetrics } from './metrics.ts';
 export async function managedCertificate(
   options: ManagedOptions,
   events: CertificateEvents,
-  { registry, log, signal, waitingFor }: CertificateInside,
+  { registry, log, signal }: Deps,
 ): Promise<CertificateSource> {
   const first = Promise.withResolvers<CertificatePair>();
   let current: CertificatePair | undefined;
@@ -32,7 +28,7 @@ export async function managedCertificate(
       else first.resolve(current);
     },
   });
-  waitingFor(() => managed.unready());
+  events.addReadyCheck(() => managed.unready());
   const running = managed.run();
   const close = async (): Promise<void> => {
     managed.stop();
@@ -46,7 +42,6 @@ export async function managedCertificate(
       get current() {
         return current ?? pair;
       },
-      unready: () => managed.unready(),
       close,
     };
   } catch (error) {

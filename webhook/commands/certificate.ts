@@ -29,13 +29,13 @@ export function certificateFor(
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
   const names = flags.tlsNames ?? namesOf(service, namespace);
-  return async (events, inside) => {
+  return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../certificates/source.ts');
       const { tlsAuthorityDays: authorityDays, tlsOverlap: overlap } = flags;
       const objects = { client, namespace, secret, service, configurations: flags.webhookConfigurations };
       const making = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
-      return managedCertificate({ ...objects, ...making }, events, inside);
+      return managedCertificate({ ...objects, ...making }, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../server/tls.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);

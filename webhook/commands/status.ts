@@ -150,7 +150,7 @@ async function follow(
   ]);
   const warn = (reported: { err?: unknown }, message: string): void =>
     void process.stderr.write(`cni-gate: ${message}${roleFor(reported.err)}\n`);
-  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn });
+  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn, error: warn });
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());
   process.stdout.once('error', () => stop());

@@ -12,6 +12,7 @@ export interface NetworkEntry {
   [key: string]: unknown;
 }
 
+/** The networks that a Multus annotation requests, and the form in which it does. */
 export interface NetworkList {
   form: 'comma' | 'json';
   entries: NetworkEntry[];

@@ -18,6 +18,7 @@ export interface Condition {
   namespaceLabels?: Record<string, Matcher>;
 }
 
+/** A DaemonSet, by its name. */
 export interface DaemonSetRef {
   namespace: string;
   name: string;
@@ -34,6 +35,7 @@ export interface IdSource {
   default?: number;
 }
 
+/** A user or group id, or where to read it. */
 export type Id = number | IdSource;
 
 /** The user and group of a proof. */
@@ -76,6 +78,7 @@ export interface ProofContainer extends Identity {
  */
 export type FamiliesSource = { container: string } & ({ env: string } | { dualStackEnv: string });
 
+/** How a profile is proved: by checks or by a container. */
 export interface ProfileProof {
   checks: CheckOfProfile[];
   /** The redirect is checked for those families only. Absent: see `families` of the validator's contract. */
@@ -94,11 +97,13 @@ export interface Profile {
   proof: ProfileProof;
 }
 
+/** When the kubelet pulls an image. */
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
 /** `enforce` refuses; `warn` reports and lets the pod start. */
 export type ProofMode = 'enforce' | 'warn';
 
+/** The section `proof` of the configuration. */
 export interface ProofSettings {
   mode: ProofMode;
   image: string;

@@ -7,6 +7,7 @@ import { own } from '../lib/own.ts';
 import { mergeNetworks } from './merge-networks.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 
+/** Changes to the annotations of a pod. */
 export interface AnnotationChanges {
   /** Values to set, by key. */
   set: Map<string, string>;

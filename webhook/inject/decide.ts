@@ -1,4 +1,5 @@
 import type { Operation } from 'fast-json-patch';
+import { type About, type AdmissionDecision, denied, errored, patched } from '../admission/decision.ts';
 import type { NamespaceFacts } from '../admission/namespaces.ts';
 import type { Pod } from '../admission/pod.ts';
 import type { PodRequest } from '../admission/review.ts';
@@ -24,19 +25,11 @@ import {
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
-export interface Decision {
-  outcome: Outcome;
-  /** The reason: an exemption, the code of a refusal, or `promised`. */
-  reason: Exemption | ErrorCode | 'promised';
-  /** The label's value, if it names profiles of the configuration. */
-  profile?: string;
-  /** Its profiles that apply to the pod. */
-  profiles: string[];
-  operations: Operation[];
-  warnings: string[];
-  /** The text of a refusal. */
-  message?: string;
-}
+/** Why: an exemption, the code of an error, or `promised`. */
+export type Reason = Exemption | ErrorCode | 'promised';
+
+/** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
+export type Decision = AdmissionDecision<Outcome, Reason>;
 
 /** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
@@ -65,18 +58,13 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
     const join = policy.join(selection.profile);
     const requirements = requirementsFor(pod, join, namespace);
     if (requirements === undefined) {
-      const left = leaving(pod, 'nothing-promised', markReviewed(pod, selection));
-      return { ...left, profile: join.name, warnings };
+      const about = { profile: join.name, profiles: [] };
+      return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
     }
     const change = inject(pod, requirements, selection, request.namespace, policy.proof);
-    return {
-      outcome: change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0),
-      reason: 'promised',
-      profile: join.name,
-      profiles: requirements.profiles.map((profile) => profile.name),
-      operations: change.operations,
-      warnings: [...warnings, ...change.warnings],
-    };
+    const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
+    const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
+    return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
   } catch (error) {
     if (error instanceof CniGateError) return refuse(policy, error, pod);
     throw error;
@@ -110,31 +98,32 @@ function chooseAllowed(
  * exemptions, but not the DaemonSets of custom profiles: their pods get an annotation.
  */
 function leave(pod: Pod, reason: Exemption): Decision {
-  if (isUntouchable(reason)) return leaving(pod, reason, []);
-  return leaving(
-    pod,
-    reason,
-    reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod),
-  );
+  if (isUntouchable(reason)) return left(pod, reason, []);
+  return left(pod, reason, reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod));
 }
 
-function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision {
+function left(
+  pod: Pod,
+  reason: Exemption,
+  operations: Operation[],
+  about: About = { profiles: [] },
+  warnings: string[] = [],
+): Decision {
   const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
-  return { outcome, reason, profiles: [], operations, warnings: [] };
+  return patched(outcome, reason, about, operations, warnings);
 }
 
 /**
- * A refusal, or with `proof.mode: warn` a warning.
+ * Refuses a pod, or warns if `proof.mode` is `warn`.
  *
- * @param pod the pod on which to record the warning, so that the policy over the final pod accepts it
+ * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
+ *   did not review the pod. Undefined if the pod cannot be patched
+ * @param profile the chosen profile, if known
  */
-export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision {
-  const base = { reason: error.code, profiles: [] };
-  if (policy.proof.mode === 'enforce') {
-    const message = `${error.message} (${error.code})`;
-    return { ...base, outcome: 'refused', operations: [], warnings: [], message };
-  }
-  const operations = pod === undefined ? [] : recordRefusal(pod, error.code);
-  // a warning may be cut at its end, so the code comes first
-  return { ...base, outcome: 'warned', operations, warnings: [`${error.code}: ${error.message}`] };
+export function refuse(policy: Policy, error: CniGateError, pod?: Pod, profile?: string): Decision {
+  const { code, message } = error;
+  const about = { ...(profile !== undefined && { profile }), profiles: [] };
+  if (policy.proof.mode === 'enforce') return denied(code, `${message} (${code})`, about);
+  // the code comes first: a warning may be cut at its end, and users search for the code
+  return errored(code, [`${code}: ${message}`], pod === undefined ? [] : recordRefusal(pod, code), about);
 }

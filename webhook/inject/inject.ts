@@ -18,6 +18,7 @@ import type { ProofRequirements } from './proof-requirements.ts';
 import { carriesInjection, dropVolume, injectedAt } from './remove-injection.ts';
 import { statusText } from './status-annotation.ts';
 
+/** The change that lets a pod prove its network. */
 export interface PodChange {
   operations: Operation[];
   warnings: string[];

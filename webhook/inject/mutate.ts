@@ -15,6 +15,7 @@ export interface MutateContext {
   ownNamespace?: string | undefined;
 }
 
+/** A request of `/mutate` with its answer. */
 export interface Mutation extends Admission {
   request: PodRequest;
 }
@@ -58,6 +59,7 @@ async function beforeDeadline<T>(promise: Promise<T>, within: number | undefined
   }
 }
 
+/** The decision about a pod, and the answer to the API server. */
 export interface Admission {
   decision: Decision;
   review: AdmissionReview;

@@ -1,3 +1,4 @@
+import { type AdmissionDecision, allowed, errored } from '../admission/decision.ts';
 import {
   describe,
   describeKind,
@@ -23,15 +24,11 @@ export interface NamespaceRequest {
   profile: string | undefined;
 }
 
-/** The result. A namespace is never refused and never changed. */
-export interface NamespaceDecision {
-  outcome: 'allowed' | 'warned' | 'skipped';
-  reason: 'profile-known' | 'not-opted-in' | ErrorCode;
-  /** The label's value, if it names profiles of the configuration. */
-  profile?: string;
-  profiles: string[];
-  warnings: string[];
-}
+/** The decision about a namespace, which is never refused and never changed. */
+export type NamespaceDecision = AdmissionDecision<
+  'allowed' | 'warned' | 'skipped',
+  'profile-known' | 'not-opted-in' | ErrorCode
+>;
 
 /**
  * Answers the body of an admission call for a namespace. Warns if its label names no profile, or profiles that cannot
@@ -74,26 +71,19 @@ function textsOf(labels: unknown): Record<string, string> {
 }
 
 function decideNamespace({ namespace, profile }: NamespaceRequest, policy: Policy): NamespaceDecision {
-  if (profile === undefined)
-    return { outcome: 'skipped', reason: 'not-opted-in', profiles: [], warnings: [] };
+  if (profile === undefined) return allowed('skipped', 'not-opted-in');
   try {
     const { name, profiles } = policy.join(profile);
-    const names = profiles.map((one) => one.name);
-    return { outcome: 'allowed', reason: 'profile-known', profile: name, profiles: names, warnings: [] };
+    return allowed('allowed', 'profile-known', { profile: name, profiles: profiles.map((one) => one.name) });
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const what =
       policy.proof.mode === 'enforce' ? 'no pod can be created' : 'pods are created without a proof';
-    return {
-      outcome: 'warned',
-      reason: error.code,
-      profiles: [],
-      warnings: [
-        ...faultOf(error),
-        `${what} in namespace ${namespace} while its label ${profileLabel} is wrong`,
-        `see ${errorPage(error.code)}`,
-      ],
-    };
+    return errored(error.code, [
+      ...faultOf(error),
+      `${what} in namespace ${namespace} while its label ${profileLabel} is wrong`,
+      `see ${errorPage(error.code)}`,
+    ]);
   }
 }
 

@@ -3,6 +3,7 @@ import { optOutValue, profileLabel } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
 import { type ChosenBy, readStatus } from './status-annotation.ts';
 
+/** The profile that applies to a pod, and whose label chose it. */
 export interface ProfileSelection {
   /** The label's value, such as `cilium.linkerd`. */
   profile: string;

@@ -1,8 +1,7 @@
 import { docsUrl } from './names.ts';
 
 /**
- * Every code that an error of cni-gate can carry, and what the person who meets it should look at.
- * This is the one list: `docs/reference/errors.md` holds a section for each, and a test compares the two.
+ * All error codes of cni-gate. `docs/reference/errors.md` has a section for each, and a test compares the two.
  */
 export const errorCodes = {
   CNI_GATE_USAGE: 'The command line asks for something that does not exist or does not go together.',
@@ -76,18 +75,19 @@ export const errorCodes = {
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;
 
+/** A stable code of an error; docs/reference/errors.md explains each. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The page that says what a code means and what to do. */
+/** Address of the section that says what a code means and what to do. */
 export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/errors.md#${code.toLowerCase()}`;
 
-/** Whether a value from outside is one of our codes. */
+/** Whether a value is an error code of cni-gate. */
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
 /**
- * An error meant for the person who has to act on it: the message says what was expected, what was seen and
- * where; the code is stable and can be searched for in the documentation.
+ * An error for the person who has to act on it. The message says what was expected, what was seen and where. The code is
+ * stable, and the documentation explains it.
  */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
@@ -99,7 +99,7 @@ export class CniGateError extends Error {
   }
 }
 
-/** The text of anything that was thrown, without a stack. */
+/** The message of anything that was thrown, without a stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -23,6 +23,7 @@ export interface ApiNode {
   status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
 }
 
+/** The parts of a DaemonSet that {@link toDaemonSetFacts} reads, as the API gives them. */
 export interface ApiDaemonSet {
   metadata: Meta;
   spec: { template: { spec: DaemonTemplate } };
@@ -35,6 +36,7 @@ interface ContainerStatus {
   state?: { waiting?: { reason?: string } | null; terminated?: { reason?: string } | null };
 }
 
+/** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
 export interface ApiPod {
   metadata: Meta;
   spec: { nodeName?: string };
@@ -50,6 +52,7 @@ export interface ApiPod {
 const timeOf = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined ? undefined : Date.parse(text);
 
+/** What readiness and steering keep of a node. */
 export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   return {
     name: metadata.name,
@@ -64,6 +67,7 @@ export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   };
 }
 
+/** What readiness keeps of a DaemonSet. */
 export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
   const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
   return {
@@ -80,6 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
+/** What readiness keeps of a pod of a DaemonSet. Texts that others write are cut. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
   const phase = status?.phase ?? '';

@@ -23,7 +23,9 @@ function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => num
   return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
 }
 
+/** The sum of two amounts, resource by resource. */
 export const add = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
+/** What is left of one amount without the other; it can be negative. */
 export const subtract = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
 
 /** The sum of many amounts. Adding them two by two would copy the sum once for each. */

@@ -1,6 +1,4 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { FastifyBaseLogger } from 'fastify';
-import type { Registry } from 'prom-client';
 import { createAuthority } from '../../certs/authority.ts';
 import { checkPair } from '../../certs/pair.ts';
 import { renewalDue } from '../../certs/renewal.ts';
@@ -20,24 +18,17 @@ export interface CertificateSource {
   readonly current: CertificatePair;
   /** PEM of the authority that a webhook configuration's caBundle must hold; unknown for files. */
   readonly authority?: string;
-  /** Why no calls should come here, or undefined when they may. */
-  unready?(): string | undefined;
   close(): void | Promise<void>;
 }
 
+/** What a source of certificates reports to the server. */
 export interface CertificateEvents {
+  /** Another certificate is in force. */
   onReload: (pair: CertificatePair) => void;
+  /** A new certificate cannot be used; the last good one stays in force. */
   onError: (error: unknown) => void;
-}
-
-/** What a server gives to the source of its certificate. */
-export interface CertificateInside {
-  registry: Registry;
-  log: FastifyBaseLogger;
-  /** Aborted when the server is told to stop before it has a certificate. */
-  signal: AbortSignal;
-  /** Takes over who says why there is no certificate yet. */
-  waitingFor(why: () => string | undefined): void;
+  /** Adds a check to `/readyz`: why there is no certificate in force, or undefined where there is one. */
+  addReadyCheck: (check: () => string | undefined) => void;
 }
 
 /**
@@ -63,11 +54,12 @@ export function secureOptions(pair: CertificatePair, clientAuthorities?: string)
 export function fileCertificate(
   certificateFile: string,
   keyFile: string,
-  events: CertificateEvents,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
   interval?: number,
 ): CertificateSource {
   const files = new LiveFiles<CertificatePair>({
-    ...events,
+    onReload,
+    onError,
     paths: [certificateFile, keyFile],
     unreadable: 'CNI_GATE_TLS_UNREADABLE',
     parse: ([certificate = '', key = '']) => {
@@ -100,7 +92,7 @@ const renewalCheck = 60_000;
 export async function selfMadeCertificate(
   names: string[],
   days: number,
-  events: CertificateEvents,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
 ): Promise<CertificateSource> {
   const authority = await createAuthority({ commonName: 'cni-gate', days: 3650, now: new Date() });
   const issue = () => issueServing(authority, { names, days, now: new Date() });
@@ -109,8 +101,8 @@ export async function selfMadeCertificate(
     if (!renewalDue(current.notBefore, current.notAfter, new Date())) return;
     issue().then((next) => {
       current = next;
-      events.onReload(next);
-    }, events.onError);
+      onReload(next);
+    }, onError);
   }, renewalCheck).unref();
   return {
     get current() {

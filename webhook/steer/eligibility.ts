@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Log } from '../lib/deps.ts';
 import type { SteerState } from './metrics.ts';
 import { askVersion, goesByNominations, leastVersion } from './version.ts';
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '../config/policy.ts';
 import type { Leadership } from './eligibility.ts';
 import { LongHolds } from './long-holds.ts';
 import type { SteerState } from './metrics.ts';
@@ -11,6 +12,8 @@ const interval = 5000;
 
 export interface HoldWatchOptions {
   view: Omit<SteerView, 'subscribe'>;
+  /** The policy in force. */
+  policy: () => Policy;
   leader: Leadership | undefined;
   notices: Pick<Notices, 'capacity' | 'tell'>;
   /** What steering does. */
@@ -28,13 +31,13 @@ const unsteered: Partial<Record<SteerState, string>> = {
  * aborted, and never throws.
  */
 export async function watchHolds(
-  { view, leader, notices, state }: HoldWatchOptions,
+  { view, policy: policyInForce, leader, notices, state }: HoldWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const holds = new LongHolds();
   while (!signal.aborted) {
     if (leader?.leads === true && view.unsynced() === undefined) {
-      const policy = view.policy();
+      const policy = policyInForce();
       const is = policy.steer.mode === 'off' ? 'off' : state();
       const known = { policy, readiness: view.readiness, unsteered: is && unsteered[is] };
       for (const notice of holds.due(view.pending(), known, Date.now(), notices.capacity)) {

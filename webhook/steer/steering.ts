@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import type { Readiness } from '../readiness/readiness.ts';
 import { acceptsBy } from './accepts.ts';
 import { Eligibility, type Leadership } from './eligibility.ts';
 import { History } from './history.ts';
@@ -22,20 +22,13 @@ import { type Nomination, type Plan, planning, type Snapshot } from './plan.ts';
 import { inSlices, restAfter } from './slices.ts';
 import { Turns } from './turns.ts';
 
-/** What steering goes by, kept by watches. */
-export interface SteerView {
-  readonly readiness: Readiness;
-  /** Pods of ours that wait for a node. */
-  pending(): Iterable<PendingPod>;
-  /** What is not known yet. */
-  unsynced(): string | undefined;
-  policy(): Policy;
-  /** Calls back when anything of it changed. */
-  subscribe(changed: () => void): () => void;
-}
+/** The part of a {@link ClusterView} that steering reads. */
+export type SteerView = Pick<ClusterView<PendingPod>, 'readiness' | 'pending' | 'unsynced' | 'subscribe'>;
 
 export interface SteeringOptions {
   view: SteerView;
+  /** The policy in force. */
+  policy: () => Policy;
   /** Undefined where there can be no leader: nothing is done then. */
   leader: Leadership | undefined;
   metrics: SteerMetrics;
@@ -109,8 +102,8 @@ export class Steering {
   /** One look. @returns milliseconds until the next, if nothing happens before */
   async #turn(signal: AbortSignal): Promise<number> {
     try {
-      const { view, metrics } = this.#options;
-      const { state, isNew } = await this.#eligibility.check(view.policy(), signal);
+      const { policy, metrics } = this.#options;
+      const { state, isNew } = await this.#eligibility.check(policy(), signal);
       if (isNew) {
         this.#state = state;
         metrics.state(state);
@@ -160,8 +153,8 @@ export class Steering {
 
   /** Nominations of which nothing has changed since they were planned; others are planned anew in the next round. */
   #upToDate(nominations: readonly Nomination[]): Nomination[] {
-    const { view, metrics } = this.#options;
-    const accepts = acceptsBy(view.policy(), view.readiness, Date.now());
+    const { view, policy, metrics } = this.#options;
+    const accepts = acceptsBy(policy(), view.readiness, Date.now());
     const pending = this.#pending();
     const nodes = new Map(Array.from(view.readiness.nodes(), (node) => [node.name, node]));
     return nominations.filter(({ pod, node }) => {
@@ -186,11 +179,11 @@ export class Steering {
   }
 
   async #plan(max: number, signal: AbortSignal): Promise<Plan> {
-    const { view } = this.#options;
+    const { view, policy } = this.#options;
     const now = Date.now();
     const known: Snapshot = {
       nodes: [...view.readiness.nodes()],
-      accepts: acceptsBy(view.policy(), view.readiness, now),
+      accepts: acceptsBy(policy(), view.readiness, now),
       usage: (node) => this.#knowledge.usage(node),
       volumes: (pod) => this.#knowledge.volumes(pod),
       history: this.#history,

@@ -14,16 +14,16 @@ import { profileLabel } from '../lib/names.ts';
 import { type OptedIn, optedInBy } from './opted-in.ts';
 import { weightOfNamespace } from './weights.ts';
 
-/** The part of a reflector that is read here. */
+/** The part of a reflector that {@link ClusterNamespaces} reads. */
 export interface NamespaceReflection {
   readonly store: Pick<Store<NamespaceFacts>, 'get'>;
   subscribe(subscriber: (changes: Change<NamespaceFacts>[]) => void): () => void;
 }
 
 /**
- * Namespaces as a reflector knows them, at once and without a question. The API server calls for namespaces that
- * opted in. So one that is not known, or is known without the label, is one of which we have not heard in time, and
- * the API server is asked: see docs/decisions/unknown-namespaces.md.
+ * Namespaces as a reflector knows them. The API server sends requests only for namespaces that opted in. So if the
+ * reflector does not know a namespace, or knows it without the label, its knowledge is old, and cni-gate asks the API
+ * server: see docs/decisions/unknown-namespaces.md.
  */
 export class ClusterNamespaces implements Namespaces {
   readonly #reflection: NamespaceReflection;
@@ -43,6 +43,7 @@ export class ClusterNamespaces implements Namespaces {
   }
 }
 
+/** A namespace as the API gives it: its metadata is all that is read. */
 export type NamespaceObject = ApiObject;
 
 const namespacesPath = '/api/v1/namespaces';
@@ -54,7 +55,7 @@ const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
 
 const fits = (facts: NamespaceFacts): boolean => weightOfNamespace(facts) <= namespaces.bytes;
 
-/** A namespace by its name, where the reflector has not heard of it. */
+/** Reads a namespace that the reflector does not know, by its name. */
 export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespacesPath, name),
   pick: pickFacts,
@@ -62,8 +63,8 @@ export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
 };
 
 /**
- * The namespaces of a cluster that carry our label, for a reflector. One that loses it is reported as deleted. Others
- * are never read: there may be any number of them, with any number of labels.
+ * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
+ * others: there may be any number of them, with any number of labels.
  */
 export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -75,15 +76,16 @@ export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   keeping: largestFirst(namespaces.max, weightOfNamespace),
 };
 
+/** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
   readonly value: ClusterNamespaces;
   readonly optedIn: OptedIn;
-  /** Why there is nothing to go by yet; undefined once everything was listed, whatever happens later. */
+  /** Why the namespaces are not known yet; undefined once they were listed, whatever happens later. */
   unready(): string | undefined;
   close(): Promise<void>;
 }
 
-/** Begins to watch the namespaces of a cluster. A cluster that does not answer is waited for, not an error. */
+/** Watches the namespaces of a cluster. An API server that does not answer is not an error: cni-gate tries again. */
 export function watchNamespaces(
   client: ApiClient,
   inside: Inside,

@@ -1,6 +1,5 @@
 import type { Policy } from '../config/policy.ts';
-import type { DaemonSetRef } from '../config/types.ts';
-import type { PendingPods } from '../gate/gate.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Lookup } from '../kubernetes/lookup.ts';
 import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
@@ -23,45 +22,22 @@ import {
   type SelectingDaemonSet,
 } from './sources.ts';
 
-/** What the gate goes by, kept by watches. */
-export interface GateView {
-  readonly readiness: Readiness;
-  readonly pods: PendingPods;
-  /** Pods of ours that wait for a node, each with all that says where it could go. */
-  pending(): Iterable<PendingPod>;
-  /** Calls back when one of these pods changes, comes or goes. */
-  subscribe(changed: () => void): () => void;
-  /** What has not been listed yet, for people. */
-  unsynced(): string | undefined;
-  /**
-   * Whether the nodes, this DaemonSet, or its pods have not been listed yet, or there is one among them that is too
-   * large to be read.
-   */
-  notSynced(daemonSet: DaemonSetRef): boolean;
-  /**
-   * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
-   * may be there.
-   */
-  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
-  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
-  whenSynced(): Promise<void>;
-  /** To be called when another policy is in force: it may name other DaemonSets. */
-  policyChanged(): void;
-  close(): Promise<void>;
-}
+/** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
+export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
+/** Options of {@link watchGate}. */
 export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
-  /** The namespaces whose pods matter; all do without it. */
+  /** The namespaces whose pods are read; all of them where nothing is given. */
   optedIn?: OptedIn;
 }
 
-/** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
+/** Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node. */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
   inside: Inside,
   { optedIn, ...options }: GateOptions = {},
-): GateView {
+): NodesView {
   const reflecting = new Reflecting(client, inside, options);
   const readiness = new Readiness();
   const nodes = reflecting.start(nodeSource);
@@ -83,12 +59,12 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that may have come earlier than they were told of: when they were, by performance.now()
+  // nodes that may be older than the event that reported them, and when that was, by performance.now()
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list tells of nodes as well, and comes before it counts as synced
+      // the first list adds nodes too; `synced` is still false then
       else if (
         change.type === 'added' &&
         nodes.synced &&
@@ -119,7 +95,7 @@ export function watchGate(
     notSynced: ({ namespace, name }) => {
       const key = `${namespace}/${name}`;
       const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
-      // one that was too large to be read may be the very one that would tell
+      // the object that is too large to read may be the one that matters
       return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
     },
     notObservedSince: ({ namespace, name }, node) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { fitWarnings } from '../../../webhook/admission/respond.ts';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
 
 test('short warnings pass as they are, in order', () => {

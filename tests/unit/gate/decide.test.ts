@@ -34,13 +34,8 @@ function decide(
   request: object = {},
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  return decidePlacement(decodePlacement(binding(node, request)), pod, {
-    policy,
-    readiness: broken,
-    notSynced,
-    notObservedSince,
-    now,
-  });
+  const view = { readiness: broken, notSynced, notObservedSince };
+  return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
 }
 
 const refusal =
@@ -53,6 +48,7 @@ suite('what the gate says to a placement', () => {
       reason: 'ready',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     });
   });
@@ -63,6 +59,7 @@ suite('what the gate says to a placement', () => {
       reason: 'broken',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     };
     assert.deepEqual(decide('n1'), { ...expected, message: refusal });
@@ -81,8 +78,9 @@ suite('what the gate says to a placement', () => {
   test('what cannot be known is allowed, and told', () => {
     const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const context = { policy, readiness: broken, notSynced, notObservedSince, now };
-    assert.deepEqual(reported(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
+    const view = { readiness: broken, notSynced, notObservedSince };
+    const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
+    assert.deepEqual(reported(unknownPod), [
       'unknown',
       'pod-unknown',
       'not held back: pod shop/web-0 is not known',
@@ -118,10 +116,11 @@ suite('what the gate says to a placement', () => {
 
   test('nor does absence on a node that is newer here than what was heard of the pods', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
-    const context = { policy: policyOf({ profiles }), readiness, notSynced, now };
-    const on = (node: string, notObserved = notObservedSince): string => {
-      const all = { ...context, notObservedSince: notObserved };
-      const { outcome, reason } = decidePlacement(decodePlacement(binding(node)), pending(), all);
+    const policy = policyOf({ profiles });
+    const on = (node: string, isUnheard = notObservedSince): string => {
+      const view = { readiness, notSynced, notObservedSince: isUnheard };
+      const placement = decodePlacement(binding(node));
+      const { outcome, reason } = decidePlacement(placement, pending(), view, policy, now);
       return `${outcome} ${reason}`;
     };
     assert.deepEqual([on('n3'), on('n4')], ['refused absent', 'unknown not-synced']);
@@ -138,9 +137,10 @@ suite('what the gate says to a placement', () => {
       readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
       readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
-      const context = { policy: policyOf({ profiles }), readiness, notSynced, notObservedSince, now };
+      const view = { readiness, notSynced, notObservedSince };
+      const policy = policyOf({ profiles });
       const pod = pending({ profiles: ['both'] });
-      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, context);
+      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);
       return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
     };
     assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type GateSources, gate } from '../../../webhook/gate/gate.ts';
+import { type GateView, gate } from '../../../webhook/gate/gate.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
@@ -11,8 +11,8 @@ import { binding, clusterWith, pending } from './support.ts';
 
 const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
 
-const sources = (more: Partial<GateSources> = {}): GateSources => ({
-  policy: policyOf({ profiles }),
+const policy = policyOf({ profiles });
+const view = (more: Partial<GateView> = {}): GateView => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
   unsynced: () => undefined,
@@ -20,8 +20,8 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   notObservedSince: () => false,
   ...more,
 });
-const outcome = async (body: object, more: Partial<GateSources> = {}) => {
-  const { decision } = await gate(body, sources(more), now);
+const outcome = async (body: object, more: Partial<GateView> = {}) => {
+  const { decision } = await gate(body, view(more), policy, now);
   return [decision.outcome, decision.reason];
 };
 
@@ -71,7 +71,7 @@ suite('a call of /gate', () => {
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
     };
-    const { decision } = await gate(binding(), sources({ pods }), now);
+    const { decision } = await gate(binding(), view({ pods }), policy, now);
     assert.deepEqual(
       [decision.outcome, decision.warnings],
       ['unknown', ['not held back: no answer in time']],

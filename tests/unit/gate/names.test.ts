@@ -51,15 +51,18 @@ suite('names in a call of /gate', () => {
         placed({ name: 'web-0' }, 'n1', { name }),
       ];
       for (const body of bodies) {
-        const sources = {
-          policy: policyOf({ profiles }),
+        const view = {
           readiness: clusterWith({ n1: { ready: true } }),
           pods: { pod: () => assert.fail('asked') },
           unsynced: () => undefined,
           notSynced: () => false,
           notObservedSince: () => false,
         };
-        await assert.rejects(gate(body, sources, now), wrong, JSON.stringify(body).slice(0, 300));
+        await assert.rejects(
+          gate(body, view, policyOf({ profiles }), now),
+          wrong,
+          JSON.stringify(body).slice(0, 300),
+        );
       }
     });
   }

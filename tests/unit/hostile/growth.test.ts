@@ -3,8 +3,7 @@ import { suite, test } from 'node:test';
 import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
 import { annotationsOf } from '../../../webhook/admission/namespaces.ts';
-import { respond } from '../../../webhook/admission/respond.ts';
-import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { parseNetworks } from '../../../webhook/config/networks.ts';
 import { decidePlacement } from '../../../webhook/gate/decide.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
@@ -134,7 +133,7 @@ const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat
 const denied = '"bindings.cni-gate.io" denied the request: node ';
 const condition = (message: string) => ({ conditions: [{ type: 'PodScheduled', status: 'False', message }] });
 const metadata = { uid: 'u', resourceVersion: '1', namespace: 'shop', name: 'web-0' };
-const unknownTo = { policy, notSynced: () => false, notObservedSince: () => false, now };
+const view = { readiness: clusterWith({ n1: {} }), notSynced: () => false, notObservedSince: () => false };
 const taint = (index: number) => ({ key: `key-${index}`, value: 'v', effect: 'NoSchedule' });
 const toleration = (index: number) => ({
   key: `key-${index}`,
@@ -172,7 +171,15 @@ const hostile: [string, Work][] = [
   [
     'respond: a long message',
     onText(
-      (message) => respond('u', { outcome: 'refused', reason: 'r', profiles: [], warnings: [], message }),
+      (message) =>
+        respond('u', {
+          outcome: 'refused',
+          reason: 'r',
+          profiles: [],
+          operations: [],
+          warnings: [],
+          message,
+        }),
       '\u001b] ',
     ),
   ],
@@ -586,7 +593,9 @@ const hostile: [string, Work][] = [
         decidePlacement(
           decodePlacement(binding()),
           { profiles: names, heldSince: undefined },
-          { ...unknownTo, readiness: clusterWith({ n1: {} }) },
+          view,
+          policy,
+          now,
         ),
     ),
   ],

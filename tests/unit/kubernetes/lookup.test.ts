@@ -81,13 +81,13 @@ suite('questions to the API server about single objects', () => {
     const { decision } = await gate(
       binding(),
       {
-        policy: policyOf({ profiles }),
         readiness: clusterWith({ n1: { ready: false } }),
         pods: new ClusterPods({ store, subscribe: () => () => {} }, pods),
         unsynced: () => undefined,
         notSynced: () => false,
         notObservedSince: () => false,
       },
+      policyOf({ profiles }),
       now,
     );
     assert.deepEqual([decision.outcome, decision.reason], ['unknown', 'pod-unknown']);

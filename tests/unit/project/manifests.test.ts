@@ -6,6 +6,7 @@ import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
+import { systemClock } from '../../../webhook/lib/deps.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
@@ -90,7 +91,7 @@ test('alerts ask for metrics that there are', async () => {
   new CertificateMetrics(registry);
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
-  measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
+  measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
   const known = await registry.metrics();
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);

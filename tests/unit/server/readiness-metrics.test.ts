@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
+import { systemClock } from '../../../webhook/lib/deps.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith, pending } from '../gate/support.ts';
@@ -13,7 +14,7 @@ const profiles = [
 /** What the metrics say of a cluster with one node that is ready and two that are not. */
 async function measured(unsynced: string | undefined): Promise<string[]> {
   const registry = new Registry();
-  measureReadiness(registry, () => policyOf({ profiles }), {
+  measureReadiness({ registry, clock: systemClock }, () => policyOf({ profiles }), {
     readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
     pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
     unsynced: () => unsynced,

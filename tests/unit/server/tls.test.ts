@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/authority.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
-import { buildApp } from '../../../webhook/server/app.ts';
-import { Metrics } from '../../../webhook/server/metrics.ts';
+import { createApp } from '../../../webhook/server/serve.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
 
 const hour = 3_600_000;
@@ -44,19 +43,9 @@ test('a certificate in files that names nobody is refused: the API server would 
 });
 
 test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
-  const source = await selfMadeCertificate(['localhost'], 1, silent);
   const { pino } = await import('pino');
-  const app = buildApp({
-    certificate: source.current,
-    context: () => assert.fail('not called'),
-    gate: () => assert.fail('not called'),
-    metrics: new Metrics(),
-    log: pino({ level: 'silent' }),
-  });
-  t.after(async () => {
-    source.close();
-    await app.close();
-  });
+  const app = createApp(pino({ level: 'silent' }), false);
+  t.after(() => app.close());
   assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
   assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);
 });

@@ -30,7 +30,7 @@ async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
   const registry = new Registry();
   const leader = { leads, subscribe: () => () => {} };
   const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 201, {})));
-  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text) };
+  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text), error: () => {} };
   const tells = new Notices(api.client, {
     leader,
     metrics: new SteerMetrics(registry),

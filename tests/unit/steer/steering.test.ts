@@ -75,20 +75,20 @@ async function steering(t: TestContext, scene: Scene) {
       readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
       pending: () => pods,
       unsynced: () => undefined,
-      policy: () => {
-        turns += 1;
-        changed();
-        return policyOf({ profiles, steer });
-      },
       subscribe: (notify) => {
         wakers.add(notify);
         return () => wakers.delete(notify);
       },
     },
+    policy: () => {
+      turns += 1;
+      changed();
+      return policyOf({ profiles, steer });
+    },
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
     notices: { tell: (notice) => notices.push(notice) },
-    log: { info: reported('info'), warn: reported('warn') },
+    log: { info: reported('info'), warn: reported('warn'), error: reported('error') },
   });
   const stop = new AbortController();
   const over = steers.run(stop.signal);

@@ -46,7 +46,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const api = await startHostileCluster(t, (path) => objects[path] ?? []);
   const registry = new Registry();
   const warned: string[] = [];
-  const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text) };
+  const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text), error: () => {} };
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(api.client, inside);
   const gate = watchGate(api.client, () => policy, inside, { optedIn: namespaces.optedIn });

@@ -50,7 +50,7 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
     response.flushHeaders();
     for (const poll of waiters) poll();
   });
-  const log = { info: () => {}, warn: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
   t.after(() => gate.close());
   /** A watch is asked for when what came before it was taken. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { apiPath, pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
-import type { Log } from '../reflector/observe.ts';
 import { heldBy, type Lease, type Move, nextMove, type Observation, observe, released } from './move.ts';
 
 /** Milliseconds. */

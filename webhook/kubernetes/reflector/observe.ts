@@ -1,13 +1,8 @@
+import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import type { LeftOut } from './list-all.ts';
 import type { Observer } from './reflector.ts';
-
-/** The log, as far as it is written to here. */
-export interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-}
 
 /** So often, in milliseconds, the log tells that objects of a resource are left out: anybody may make many of them. */
 const tellAgain = 60_000;

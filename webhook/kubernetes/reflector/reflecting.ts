@@ -1,8 +1,9 @@
+import type { Log } from '../../lib/deps.ts';
 import type { ApiClient } from '../client.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import type { Source } from './list-all.ts';
 import type { ApiObject } from './object.ts';
-import { type Log, observe } from './observe.ts';
+import { observe } from './observe.ts';
 import type { Reflection } from './reflections.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../../kubernetes/client.ts';
-import type { Log } from '../../kubernetes/reflector/observe.ts';
+import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Registered } from '../facts.ts';
 import type { InstallationFacts } from '../installation/facts.ts';

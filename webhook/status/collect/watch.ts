@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterMetrics } from '../../kubernetes/metrics.ts';
-import type { Log } from '../../kubernetes/reflector/observe.ts';
 import { Reflecting } from '../../kubernetes/reflector/reflecting.ts';
 import { Reflections } from '../../kubernetes/reflector/reflections.ts';
 import type { WebhookKind } from '../../kubernetes/webhook-configurations.ts';
+import type { Log } from '../../lib/deps.ts';
 import { watchGate } from '../../view/watch-nodes.ts';
 import type { HeldPodFacts, PodFacts, Registered, StatusFacts } from '../facts.ts';
 import { HeldPods } from './held-pods.ts';
