@@ -90,9 +90,6 @@ export function judgeGateway(signs: Signs): Finding | undefined {
   if (!over) return undefined;
   if (error !== undefined) return failed('send-refused', `${error} on sending to ${gateway}`);
   if (!tells)
-    return passed(
-      `nothing of ${gateway}`,
-      'it is filtered or absent: this kernel does not show which',
-    );
+    return passed(`nothing of ${gateway}`, 'it is filtered or absent: this kernel does not show which');
   return failed('gateway-silent', `no neighbour advertisement from ${gateway}`);
 }

@@ -77,7 +77,10 @@ export class Policy {
     }
     const faults = conflicts(join.profiles);
     if (faults.length > 0) {
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" is not possible: ${faults.join('; ')}`);
+      throw new CniGateError(
+        'CNI_GATE_PROFILE_JOIN',
+        `profile "${label}" is not possible: ${faults.join('; ')}`,
+      );
     }
     if (this.#joins.size >= mostJoins) this.#joins.clear();
     this.#joins.set(label, join);

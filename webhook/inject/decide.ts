@@ -89,7 +89,9 @@ function chooseAllowed(
   const selection = selectProfile(pod, namespace.labels);
   if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
   const profile = namespace.labels[profileLabel] ?? '';
-  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`);
+  warnings.push(
+    `label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+  );
   return { profile, chosenBy: 'namespace' };
 }
 

@@ -168,8 +168,7 @@ class Parser {
     if (handle === '') return rest;
     const prefix =
       this.#handles.get(handle) ?? (handle === '!' ? '!' : handle === '!!' ? standardPrefix : undefined);
-    if (prefix === undefined)
-      throw new YamlError(`no %TAG line defines the tag ${handle}`, start);
+    if (prefix === undefined) throw new YamlError(`no %TAG line defines the tag ${handle}`, start);
     return prefix + rest;
   }
 
