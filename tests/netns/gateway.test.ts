@@ -90,7 +90,7 @@ test('an IPv6 gateway of an IPv4 route: passes with a note', async () => {
   ]);
   const { code, log } = await proveGateway(sandbox);
   assert.equal(code, 0, log);
-  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nobody was asked/);
+  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nothing was asked/);
 });
 
 test('a device without neighbours: passes with a note', async () => {

@@ -34,7 +34,7 @@ const cases: Answered[] = [
     what: 'a program of the pod that hands it on to the proof',
     network: 'istio',
     before: [listenInPod(15_002, 15_006)],
-    says: /that ended at port 15002 of this pod, whose other end handed on the own token/,
+    says: /that ended at port 15002 of this pod, whose other end relayed the token/,
   },
   {
     what: 'a program of the pod, at the wrong port of a redirect',
@@ -58,7 +58,7 @@ const cases: Answered[] = [
     what: 'the node, which leads it back to the proof',
     network: 'linkerd',
     before: [leadBack(4140)],
-    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end handed on the own token/,
+    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end relayed the token/,
   },
 ];
 
