@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import type { MutateContext } from '../../../webhook/inject/mutate.ts';
 import { podInfoVolume, validatorContainer } from '../../../webhook/lib/names.ts';
+import { quantity } from '../../../webhook/lib/quantity.ts';
 import { type Answer, answerTo, copyOf } from '../../support/answers.ts';
 import { contexts } from '../../support/arbitrary/contexts.ts';
 import { pods } from '../../support/arbitrary/pods.ts';
@@ -47,13 +48,17 @@ function withoutOurs(pod: Pod): Pod {
   return copy;
 }
 
-/** Our container, without what makes no difference: nulls, resources beside those that decide the pod's class. */
+/**
+ * Our container without differences that have no effect: nulls, resources that do not decide the pod's class, and the
+ * spelling of a quantity (`0Mi` and `0Ki`).
+ */
 function oursIn(pod: Pod): unknown {
   const copy = copyOf(pod);
   dropEmpty(copy);
   const ours = copy.spec.initContainers?.find(({ name }) => name === validatorContainer);
   const { requests, limits } = (copy.spec.resources ? undefined : ours?.resources) ?? {};
-  return { ...ours, resources: [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory] };
+  const resources = [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory];
+  return { ...ours, resources: resources.map((value) => (value === undefined ? value : quantity(value))) };
 }
 
 suite('properties of /mutate', () => {
