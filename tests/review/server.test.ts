@@ -83,7 +83,7 @@ test('--server: POST /mutate?timeout=, dry runs, one after another', async (t) =
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
   const text = `${pod('a')}---\n${JSON.stringify(recorded('pod-meshed'))}`;
   const { reported } = await asked(t, text, server.url, server.ca);
-  assert.deepEqual(reported, ['skipped not told Pod shop/a', 'skipped not told Pod shop/meshed']);
+  assert.deepEqual(reported, ['skipped not given Pod shop/a', 'skipped not given Pod shop/meshed']);
   assert.deepEqual(
     server.calls.map(({ method, url }) => `${method} ${url}`),
     ['POST /mutate?timeout=5s', 'POST /mutate?timeout=5s'],
@@ -113,7 +113,7 @@ test('refusals, warnings and patches of any server are read', async (t) => {
       : answerOf(body, { patch, patchType: 'JSONPatch' }),
   ]);
   const { reported, report, yaml } = await asked(t, `${pod('a')}---\n${pod('b')}`, server.url, server.ca);
-  assert.deepEqual(reported, ['refused not told Pod shop/a', 'injected not told Pod shop/b']);
+  assert.deepEqual(reported, ['refused not given Pod shop/a', 'injected not given Pod shop/b']);
   assert.equal(report.reviewed[0]?.verdict.message, 'no');
   assert.deepEqual(report.reviewed[0]?.verdict.warnings, ['w']);
   assert.match(yaml(), /\n {2}nodeName: one\n$/);

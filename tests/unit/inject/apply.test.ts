@@ -16,7 +16,7 @@ const deciding = (operations: Operation[]): Decision => ({
   profile: 'cilium',
   profiles: ['cilium'],
   operations,
-  warnings: ['told before'],
+  warnings: ['reported before'],
 });
 
 const doesNotApply: [string, Operation[], RegExp][] = [

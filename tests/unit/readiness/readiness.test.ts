@@ -244,11 +244,11 @@ suite('a reboot', () => {
 
   const doubts: [what: string, changes: [Change, Change], wait: number][] = [
     [
-      'a list told of the boot, by the latest version of the node, when the pod had its new container',
+      'a list reported the boot, with the latest version of the node, after the pod had its new container',
       [back, { ...node('b2', 60), listed: true } as Change],
       100 * surelyOld,
     ],
-    ['the kubelet told of the new container first', [back, node('b2', 60)], surelyOld - 1],
+    ['the kubelet reported the new container first', [back, node('b2', 60)], surelyOld - 1],
   ];
   for (const [what, [first, second], wait] of doubts) {
     test(`a pod that is Ready some time later counts as ready, if ${what}`, () => {

@@ -206,7 +206,7 @@ test("without addresses of the cluster's network, a link-layer address identifie
   assert.equal(
     judge('lan', [device('net1', true)], stale).confirmed,
     false,
-    'an address that is told decides',
+    'a reported address decides',
   );
 });
 

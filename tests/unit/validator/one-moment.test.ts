@@ -15,7 +15,7 @@ interface Scripted {
 interface Ended {
   /** When each attempt of a check began. */
   attempts: Record<string, number[]>;
-  /** What was told of each check, in order. */
+  /** The reports of each check, in order. */
   reported: [name: string, what: string][];
   findings: Finding[];
   /** When the verdict was there. */

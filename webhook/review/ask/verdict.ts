@@ -45,7 +45,7 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
         : operations.length > 0
           ? 'injected'
           : 'skipped',
-    reason: typeof reason === 'string' ? reason : 'not told',
+    reason: typeof reason === 'string' ? reason : 'not given',
     profiles: typeof profiles === 'string' && profiles !== '' ? profiles.split('.') : [],
     checks: response.allowed ? checksOf(object, operations) : [],
     warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
