@@ -4,8 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createAuthority } from '../../certs/authority.ts';
-import { issueServing } from '../../certs/serving.ts';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 import { remote } from '../../webhook/review/ask/remote.ts';
 import { cniGate } from '../support/command.ts';
@@ -14,8 +13,8 @@ import { startServer } from '../support/running-server.ts';
 import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
 
 const now = new Date();
-const authority = await createAuthority({ commonName: 'review test', days: 1, now });
-const serving = await issueServing(authority, { names: ['localhost'], days: 1, now });
+const authority = createAuthority({ commonName: 'review test', days: 1, now });
+const serving = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 interface Fake {
   url: string;
@@ -169,7 +168,7 @@ test('a patch that does not apply to the manifest is an error', async (t) => {
 
 test('no server, an untrusted server and an empty --ca file: each error says what to do', async (t) => {
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
-  const stranger = await createAuthority({ commonName: 'stranger', days: 1, now });
+  const stranger = createAuthority({ commonName: 'stranger', days: 1, now });
   const folder = folderWith(t, {
     'other.crt': stranger.certificate,
     'empty.crt': 'nothing',

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { createAuthority } from '../../certs/authority.ts';
-import { issueServing } from '../../certs/serving.ts';
-import { fileCertificate, selfMadeCertificate } from '../../webhook/server/tls.ts';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
+import { fileCertificate, selfMadeCertificate } from '../../certs/sources.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
@@ -127,9 +126,9 @@ test('annotations of namespaces come from that file as well', async (t) => {
 test('a certificate in files is swapped without a lost call; a pair that does not match is never served', async (t) => {
   const path = folder(t);
   const now = new Date();
-  const authority = await createAuthority({ commonName: 'test', days: 3, now });
-  const first = await issueServing(authority, { names: ['localhost'], days: 1, now });
-  const second = await issueServing(authority, { names: ['localhost'], days: 2, now });
+  const authority = createAuthority({ commonName: 'test', days: 3, now });
+  const first = issueServing(authority, { names: ['localhost'], days: 1, now });
+  const second = issueServing(authority, { names: ['localhost'], days: 2, now });
   const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];
   writeFileSync(certificateFile, first.certificate);
   writeFileSync(keyFile, first.key);

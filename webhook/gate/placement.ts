@@ -1,17 +1,16 @@
 import { podOf } from '../admission/decode.ts';
 import {
   describe,
-  describeKind,
   invalid,
   isCoreKind,
   isObject,
   namespaceName,
   openEnvelope,
+  wrongKind,
   wrongName,
 } from '../admission/envelope.ts';
 import { isMirrorPod } from '../inject/exempt.ts';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError } from '../lib/errors.ts';
 import { isObjectName, isUid } from '../lib/object-names.ts';
 import { promisedTo } from './promised.ts';
 
@@ -49,10 +48,7 @@ export function decodePlacement(body: unknown): Placement {
     return { ...request, ...bindingOf(object), profiles: undefined };
   }
   if (!isCoreKind(envelope, 'Pod')) {
-    throw new CniGateError(
-      'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Binding or Pod of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
-    );
+    throw wrongKind('Binding or Pod', kind);
   }
   const pod = podOf(object);
   const { metadata, spec } = pod;

@@ -1,12 +1,5 @@
 import { type AdmissionDecision, allowed, errored } from '../admission/decision.ts';
-import {
-  describe,
-  describeKind,
-  invalid,
-  isCoreKind,
-  isObject,
-  openEnvelope,
-} from '../admission/envelope.ts';
+import { describe, invalid, isCoreKind, isObject, openEnvelope, wrongKind } from '../admission/envelope.ts';
 import { type Policy, UnknownProfile } from '../config/policy.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
@@ -48,10 +41,7 @@ function decodeNamespaceRequest(body: unknown): NamespaceRequest {
   const envelope = openEnvelope(body);
   const { uid, operation, dryRun, name, object, kind } = envelope;
   if (!isCoreKind(envelope, 'Namespace')) {
-    throw new CniGateError(
-      'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Namespace of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
-    );
+    throw wrongKind('Namespace', kind);
   }
   if (!isObject(object)) throw invalid(`request.object should be the namespace, is ${describe(object)}`);
   const { labels, ...metadata } = isObject(object.metadata) ? object.metadata : {};

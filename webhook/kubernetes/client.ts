@@ -44,7 +44,7 @@ export class ApiClient {
   readonly #access: Access;
   readonly #agents = new Agents();
   #server = '';
-  #ahead = 0;
+  #clockSkew = 0;
 
   readonly #now: () => Date;
 
@@ -60,11 +60,11 @@ export class ApiClient {
   }
 
   /**
-   * Milliseconds by which the API server's clock was ahead of ours in its last answer, to a second or so: the
+   * The API server's clock minus ours in its last answer, in milliseconds, to a second or so: the
    * header `Date` knows no finer time, and the way took some of it.
    */
-  get ahead(): number {
-    return this.#ahead;
+  get clockSkew(): number {
+    return this.#clockSkew;
   }
 
   /**
@@ -193,7 +193,7 @@ export class ApiClient {
       signal,
     });
     const reported = Date.parse(response.headers.date ?? '');
-    if (!Number.isNaN(reported)) this.#ahead = reported - this.#now().getTime();
+    if (!Number.isNaN(reported)) this.#clockSkew = reported - this.#now().getTime();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const said = await readBody(response, { timeout });

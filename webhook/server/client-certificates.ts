@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { namesIn } from '../../certs/names.ts';
-import { readCertificates } from '../../certs/read.ts';
+import { readCertificates } from '../../certs/pem.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { LiveFiles, type LiveFilesOptions } from '../lib/live-files.ts';
 

@@ -8,7 +8,8 @@ import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
-import { Steering, type SteerView } from './steering.ts';
+import type { SteerView } from './rounds.ts';
+import { Steering } from './steering.ts';
 
 /** What steering works with. */
 export interface SteerInputs {
@@ -21,7 +22,7 @@ export interface SteerInputs {
 }
 
 /**
- * Takes part in the leader election. While this process leads, it steers held pods and writes events about long holds.
+ * Takes part in the leader election. While this process leads, it steers refused pods and writes events.
  *
  * @returns stops all of it, then releases the Lease
  */

@@ -30,7 +30,7 @@ import { coverageFindings } from '../../../webhook/review/findings/coverage.ts';
 import { workloadKeys } from '../../../webhook/review/findings/keys.ts';
 import { addAll, amountsOf } from '../../../webhook/scheduling/amounts.ts';
 import { wantsDaemonPod } from '../../../webhook/scheduling/daemon.ts';
-import { requirementsOf, selectorText, selects } from '../../../webhook/scheduling/label-selector.ts';
+import { selectorText } from '../../../webhook/scheduling/label-selector.ts';
 import { matchesNode } from '../../../webhook/scheduling/node-selector.ts';
 import { podRequests } from '../../../webhook/scheduling/requests.ts';
 import { matches } from '../../../webhook/scheduling/requirement.ts';
@@ -40,12 +40,10 @@ import { countProofs } from '../../../webhook/status/proof-counts.ts';
 import { layTable } from '../../../webhook/status/table.ts';
 import { wrap } from '../../../webhook/status/wrap.ts';
 import { Candidates } from '../../../webhook/steer/candidates.ts';
-import { fingerprintOf } from '../../../webhook/steer/fingerprint.ts';
 import { History } from '../../../webhook/steer/history.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
 import { misfitOf } from '../../../webhook/steer/misfit.ts';
-import { isUnsatisfiable, pickNeighbours } from '../../../webhook/steer/neighbours.ts';
-import { takenWith, usageOf } from '../../../webhook/steer/node-usage.ts';
+import { NodeUsageCounter, takenWith } from '../../../webhook/steer/node-usage.ts';
 import { fitNote } from '../../../webhook/steer/notice.ts';
 import { toPendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Work as Steps, withoutPauses } from '../../../webhook/steer/work.ts';
@@ -257,13 +255,6 @@ const hostile: [string, Work][] = [
         },
       }),
       (constraints) => matchesNode(constraints, { name: 'n1', labels: map(10, () => 'x') }),
-    ),
-  ],
-  [
-    'requirementsOf, selects',
-    on(
-      (size) => ({ matchLabels: map(size, () => 'x'), matchExpressions: many(size, expression) }),
-      (selector) => selects(requirementsOf(selector), {}),
     ),
   ],
   [
@@ -687,11 +678,11 @@ const hostile: [string, Work][] = [
 
   // steering
   [
-    'pickWaiting: tolerations',
+    'toPendingPod: tolerations',
     on((size) => ({ metadata, spec: { tolerations: many(size, toleration) } }), toPendingPod),
   ],
   [
-    'pickWaiting: volumes',
+    'toPendingPod: volumes',
     on(
       (size) => ({
         metadata,
@@ -706,56 +697,21 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'pickWaiting: owners',
+    'toPendingPod: owners',
     on(
       (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ uid: 'x' })) }, spec: {} }),
       toPendingPod,
     ),
   ],
   [
-    'pickNeighbours',
-    on(
-      (size) => ({
-        topologySpreadConstraints: many(size, (index) => ({
-          topologyKey: 'kubernetes.io/hostname',
-          labelSelector: { matchExpressions: [expression(index)] },
-          matchLabelKeys: ['a', 'b'],
-        })),
-      }),
-      (spec) => pickNeighbours(spec, 'shop', { a: 'x' }),
-    ),
-  ],
-  [
-    'isHopeless: pods on a node',
-    on(
-      (size) =>
-        new Map(many(size, (index) => [`u${index}`, { namespace: 'shop', labels: {}, leaving: false }])),
-      (placed) =>
-        isUnsatisfiable(
-          {
-            namespace: 'shop',
-            neighbours: pickNeighbours(
-              {
-                topologySpreadConstraints: many(10, (index) => ({
-                  topologyKey: 'kubernetes.io/hostname',
-                  maxSkew: 1,
-                  labelSelector: { matchLabels: { a: `${index}` } },
-                })),
-              },
-              'shop',
-              {},
-            ),
-          },
-          placed,
-          placed,
-        ),
-    ),
-  ],
-  [
-    'roomOf',
+    'NodeUsageCounter',
     on(
       (size) => many(size, placedPod),
-      (pods) => usageOf(pods, now),
+      (pods) => {
+        const counter = new NodeUsageCounter();
+        for (const pod of pods) counter.add(pod);
+        return counter.usage(now);
+      },
     ),
   ],
   [
@@ -770,13 +726,6 @@ const hostile: [string, Work][] = [
           leftAt: undefined,
         })),
       (expected) => takenWith(usage({}), expected),
-    ),
-  ],
-  [
-    'lookOf',
-    on(
-      (size) => usageOf(many(size, placedPod), now),
-      (there) => fingerprintOf(node('n1'), there),
     ),
   ],
   [
@@ -801,14 +750,14 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'History: pods whose place only the scheduler knows',
+    'History: pods that only the scheduler can judge',
     on(
       (size) => many(size, (index) => waiting(`p${index}`, { group: `g${index % 10}`, unverifiable: true })),
       (pods) => {
         const history = new History();
         for (const pod of pods) {
           history.width(pod);
-          history.made({ pod, node: 'n1', fingerprint: '' }, '1', now);
+          history.made({ pod, node: 'n1' }, '1', now);
         }
         return history.observe(byUid(...pods.slice(0, 5)), now);
       },

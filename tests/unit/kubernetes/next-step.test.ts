@@ -107,6 +107,15 @@ suite('what comes next', () => {
     assert.equal(step(failed('watch', noAnswer, true), { failures: 7, expiries: 0 }).wait, 250);
   });
 
+  test('a watch that had worked also ends the count of versions that were too old; one that had not keeps it', () => {
+    const before: Progress = { failures: 0, expiries: 3 };
+    const waitAfterFailure = (served: boolean): number =>
+      step(failed('watch', answered(410)), step(failed('watch', noAnswer, served), before).progress).wait;
+    assert.equal(waitAfterFailure(true), 250);
+    assert.equal(waitAfterFailure(false), 2000);
+    assert.equal(step(failed('watch', answered(410), true), before).wait, 250);
+  });
+
   test('silence: the first time at once over a new connection, then like any failure', () => {
     const steps = again({ type: 'silent', served: false }, 5);
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
+import { CertificateMetrics } from '../../../certs/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { defaultImage } from '../../../webhook/config/load.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';

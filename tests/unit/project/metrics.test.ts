@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
+import { CertificateMetrics } from '../../../certs/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAuthority } from '../../../certs/authority.ts';
+import { createAuthority } from '../../../certs/issue.ts';
+import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
 import { createApp } from '../../../webhook/server/serve.ts';
-import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
 
 const hour = 3_600_000;
 const silent = { onReload: () => {}, onError: () => {} };
@@ -32,7 +32,7 @@ test('a certificate made at start is issued anew at two thirds of its life, by t
 test('a certificate in files that names nobody is refused: the API server would not take it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const { certificate, key } = await createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
+  const { certificate, key } = createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
   const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   writeFileSync(certificateFile, certificate);
   writeFileSync(keyFile, key);

@@ -203,11 +203,7 @@ test("without addresses of the cluster's network, a link-layer address identifie
     confirmed: false,
   });
   const stale = JSON.stringify([{ ...own, ips: ['10.9.0.9'] }, lan]);
-  assert.equal(
-    judge('lan', [device('net1', true)], stale).confirmed,
-    false,
-    'a reported address decides',
-  );
+  assert.equal(judge('lan', [device('net1', true)], stale).confirmed, false, 'a reported address decides');
 });
 
 test('a plugin without an interface passes, for the status of this sandbox only', () => {

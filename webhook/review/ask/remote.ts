@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { readCertificates } from '../../../certs/read.ts';
+import { readCertificates } from '../../../certs/pem.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../../lib/errors.ts';
 import { readText } from '../../lib/live-files.ts';

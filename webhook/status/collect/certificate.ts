@@ -10,7 +10,8 @@ import { mapObservation, observe } from './observe.ts';
 const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
 
 /**
- * The certificate in the replicas' Secret, looked at as the API server would for each webhook that calls a Service.
+ * The certificate in the replicas' Secret, verified as the API server does for each webhook that calls a Service. With
+ * managed certificates it is the authority's: each replica signs its own certificate.
  *
  * @param webhooks whose caBundles to look at
  * @param now the API server's time
@@ -49,7 +50,7 @@ export async function readCertificate(
       secret,
       webhooks: webhooks.flatMap(({ name, service, caBundle }) => {
         if (service === undefined) return [];
-        const host = `${service.name}.${service.namespace}.svc`;
+        const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
         return [{ name, fault: whyNotAccepted(chain, decoded(caBundle), host, now()) }];
       }),
     };

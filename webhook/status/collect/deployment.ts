@@ -40,28 +40,30 @@ export function pickDeployment({ metadata, spec, status }: ApiDeployment): Deplo
   };
 }
 
-/** A Secret in the namespace of the Deployment, and the key in it that holds the serving certificate. */
+/** A Secret in the namespace of the Deployment, and the key in it that contains a certificate. */
 export interface SecretKey {
   name: string;
   key: string;
+  /** Whether it is the authority that signs the replicas' certificates; otherwise it is what they serve. */
+  isAuthority: boolean;
 }
 
 /**
- * The Secret from which the Deployment's replicas take their serving certificate: that of `--tls-secret`, or the one
+ * The Secret from which the Deployment's replicas have their serving certificate: that of `--tls-secret`, or the one
  * behind the volume that holds the file of `--tls-cert`. Undefined where the Deployment does not say.
  */
 export function servingSecret({ spec }: ApiDeployment): SecretKey | undefined {
   const { containers, volumes } = spec.template.spec ?? {};
   for (const { args, volumeMounts } of containers ?? []) {
     const managed = flagOf(args ?? [], '--tls-secret');
-    if (managed !== undefined) return { name: managed, key: 'tls.crt' };
+    if (managed !== undefined) return { name: managed, key: 'tls.crt', isAuthority: true };
     const file = flagOf(args ?? [], '--tls-cert');
     const mount = volumeMounts?.find(({ mountPath }) => file?.startsWith(`${mountPath}/`));
     const secret = volumes?.find(({ name }) => name === mount?.name)?.secret;
     if (file === undefined || mount === undefined || !secret?.secretName) continue;
     const path = file.slice(mount.mountPath.length + 1);
     const key = secret.items?.find((item) => item.path === path)?.key ?? path;
-    return { name: secret.secretName, key };
+    return { name: secret.secretName, key, isAuthority: false };
   }
   return undefined;
 }

@@ -38,7 +38,7 @@ export async function readInstallation(
     Promise.all(asked.map((service) => readService(client, service, signal))),
     Promise.all(installedPolicies.map((name) => readPolicyPair(client, name, signal))),
   ]);
-  const now = (): Date => new Date(Date.now() + client.ahead);
+  const now = (): Date => new Date(Date.now() + client.clockSkew);
   const certificate = await readCertificate(client, { namespace, deployment, webhooks, now }, signal);
   return {
     namespace,
@@ -83,7 +83,7 @@ async function readLease(
     return {
       holder: spec?.holderIdentity ?? '',
       // by our clock, as far as the holder's agrees with the API server's
-      renewed: Number.isNaN(renewed) ? undefined : renewed - client.ahead,
+      renewed: Number.isNaN(renewed) ? undefined : renewed - client.clockSkew,
       duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
     };
   });

@@ -4,7 +4,7 @@ import type { Source } from '../../kubernetes/reflector/list-all.ts';
 import type { ApiObject } from '../../kubernetes/reflector/object.ts';
 import { configurationsPath, type WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import { webhookConfiguration } from '../../lib/names.ts';
-import { askVersion, goesByNominations } from '../../steer/version.ts';
+import { askVersion, usesNominations } from '../../steer/eligibility.ts';
 import type { RegisteredWebhook, SchedulerFacts } from '../facts.ts';
 import { type ApiWebhookRules, webhookRules } from '../installation/webhook-rules.ts';
 
@@ -64,5 +64,5 @@ export async function ifAllowed<T>(asked: Promise<T>): Promise<T | undefined> {
 /** @throws ClusterError */
 export async function schedulerFacts(client: ApiClient, signal: AbortSignal): Promise<SchedulerFacts> {
   const version = await askVersion(client, signal);
-  return { version: version.gitVersion, goesByNominations: goesByNominations(version) };
+  return { version: version.gitVersion, goesByNominations: usesNominations(version) };
 }
