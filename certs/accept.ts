@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { namesIn } from './names.ts';
-import { readCertificates } from './read.ts';
+import { readCertificates } from './pem.ts';
 
 /**
  * Why a TLS client that trusts `bundle` and nobody else does not accept a server's certificate; undefined where it
@@ -10,13 +10,13 @@ import { readCertificates } from './read.ts';
  *
  * @param chain PEM: the server's certificate, then those of its issuers that it sends along
  * @param bundle PEM; undefined or empty where there is none
- * @param host the name by which the server is called
+ * @param host the name by which the server is called; undefined where it may have any, as an authority's
  * @param now the time at which all of it must be in force
  */
 export function whyNotAccepted(
   chain: string,
   bundle: string | undefined,
-  host: string,
+  host: string | undefined,
   now: Date,
 ): string | undefined {
   if (!bundle?.trim()) return 'there is no caBundle';
@@ -30,7 +30,7 @@ export function whyNotAccepted(
     const period = `from ${leaf.validFromDate.toISOString()} to ${leaf.validToDate.toISOString()}`;
     return `the certificate is in force ${period} only`;
   }
-  if (leaf.checkHost(host, { subject: 'never' }) === undefined) {
+  if (host !== undefined && leaf.checkHost(host, { subject: 'never' }) === undefined) {
     const names = namesIn(leaf.subjectAltName).join(', ') || 'no name';
     return `the certificate is for ${names}, not for ${host}`;
   }

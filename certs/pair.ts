@@ -2,7 +2,7 @@ import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { namesIn } from './names.ts';
-import { orUnreadable, readCertificates, readKey } from './read.ts';
+import { orUnreadable, readCertificates, readKey } from './pem.ts';
 
 /** What is known of a certificate that passed {@link checkPair}. */
 export interface PairFacts {

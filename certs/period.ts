@@ -38,6 +38,24 @@ export function periodFrom(now: Date, days: number, within?: Period): Period {
   };
 }
 
+/**
+ * Whether a certificate should be replaced: from two thirds of its life on, so that a third is left in which a
+ * renewal that fails can be tried again. cert-manager renews by the same default.
+ *
+ * @param now the time to judge by
+ */
+export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
+  // In whole milliseconds, multiplied instead of divided: no rounding at the boundary.
+  const life = notAfter.getTime() - notBefore.getTime();
+  const age = now.getTime() - notBefore.getTime();
+  return age * 3 >= life * 2;
+}
+
+/** Whether a time lies in a period, both ends included. */
+export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
+  return now >= notBefore && now <= notAfter;
+}
+
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

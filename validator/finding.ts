@@ -2,27 +2,29 @@ import type { Reason } from './reasons.ts';
 import type { Family } from './shared/addresses.ts';
 import type { CheckName, Direction } from './shared/contract.ts';
 
-/** What one look at the network found. `seen` reads on after "saw". */
+/** The result of one attempt. `seen` is the text after "saw". */
 export type Finding = Passed | Failed;
 
+/** The network is as expected. */
 export interface Passed {
   passed: true;
   seen: string;
-  /** What was not looked at, and why that is right. */
+  /** What was not checked, and why. */
   note?: string;
-  /** Another attempt may tell more. It counts once the time of the check is over. */
+  /** Another attempt may find more. It counts when the time of the check is over. */
   preliminary?: true;
 }
 
+/** The network is not as expected, or cannot be checked. */
 export interface Failed {
   passed: false;
   reason: Reason;
   seen: string;
-  /** No further look can change it. */
+  /** No further attempt can change it. */
   final?: true;
 }
 
-/** How a check ended, for one address family where it has one. */
+/** How a check ended, for one address family if it has one. */
 export interface Result {
   profile: string;
   check: CheckName;
@@ -33,10 +35,21 @@ export interface Result {
   finding: Finding;
 }
 
+/**
+ * A finding that passes.
+ *
+ * @param seen reads on after "saw"
+ * @param note what was not checked, and why that is right
+ */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }
 
+/**
+ * A finding that fails.
+ *
+ * @param seen reads on after "saw"
+ */
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }

@@ -57,17 +57,11 @@ export function gateBench(): void {
     const placement = decodePlacement(JSON.parse(body));
     return { ...placement, node: `n${index}` };
   });
+  const view = { readiness, notSynced: () => false, notObservedSince: () => false };
   const parse = percentiles(() => JSON.parse(body));
   const decide = percentiles((index) => {
     const placement = placements[index % nodes];
-    if (placement)
-      decidePlacement(placement, pod, {
-        policy,
-        readiness,
-        notSynced: () => false,
-        notObservedSince: () => false,
-        now,
-      });
+    if (placement) decidePlacement(placement, pod, view, policy, now);
   });
   const line = (what: string, { p50, p99 }: { p50: number; p99: number }): void =>
     console.log(

@@ -1,14 +1,13 @@
 /** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
 import { createServer } from 'node:https';
 import { pino } from 'pino';
-import { createAuthority } from '../../certs/authority.ts';
-import { issueServing } from '../../certs/serving.ts';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
 
 const now = new Date();
-const authority = await createAuthority({ commonName: 'bench', days: 1, now });
-const pair = await issueServing(authority, { names: ['localhost'], days: 1, now });
+const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 /** The least that any admission server has to do: read the body, parse it, answer. */
 function bare(): Promise<number> {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { carryOut } from '../../certs/managed/carry-out.ts';
-import type { FaultReason } from '../../certs/managed/fault.ts';
-import type { ReadState } from '../../certs/managed/reading.ts';
-import { type SecretData, secretData } from '../../certs/managed/secret.ts';
-import { fingerprintsIn } from '../../certs/managed/trust.ts';
-import { namesOf } from '../../webhook/commands/managed.ts';
+import { newAuthority } from '../../certs/apply.ts';
+import { type FaultReason, type SecretData, type State, secretData } from '../../certs/state.ts';
+import { fingerprintsIn } from '../../certs/trust.ts';
 import { cniGate } from '../support/command.ts';
 import {
   configuration,
@@ -22,7 +19,7 @@ import { eventually } from './harness/eventually.ts';
 
 const rate = 100;
 const day = 86_400_000;
-const mends = 'cni_gate_certificate_mends_total';
+const repairs = 'cni_gate_certificate_repairs_total';
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 const installation = await Installation.make(cluster);
@@ -30,13 +27,10 @@ let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10
 after(() => Promise.all([one, other].map((replica) => replica.end())));
 
 /** Something that was made by the same code and has nothing to do with this installation. */
-const stranger = await made(0);
+const stranger = made(0);
 
-async function made(age: number): Promise<SecretData> {
-  const making = { authorityDays: 30, leafDays: 7, names: namesOf('cni-gate', namespace) };
-  const state = await carryOut({ do: 'create' }, { ...making, now: new Date(Date.now() - age * day) });
-  assert.ok(state);
-  return secretData(state);
+function made(age: number): SecretData {
+  return secretData({ authority: newAuthority(30, new Date(Date.now() - age * day)) });
 }
 
 /** One pod, which somebody has to answer for. */
@@ -52,16 +46,15 @@ async function counted(name: string, labels: Record<string, string>): Promise<nu
 }
 
 /** Waits until the Secret is whole and every webhook of ours trusts its authority. */
-async function whole(expected?: string): Promise<ReadState> {
-  const state = (await installation.until(({ authority, leaf, faults }) => {
-    const own = expected === undefined || authority?.facts.fingerprint === expected;
-    return own && leaf && faults.length === 0 && leaf.facts.notAfter > new Date();
-  })) as ReadState;
-  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.facts.fingerprint));
+async function whole(): Promise<State> {
+  const state = (await installation.until(
+    ({ authority, faults }) => authority && faults.length === 0 && authority.notAfter > new Date(),
+  )) as State;
+  await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.fingerprint));
   return state;
 }
 
-test("a Secret that is somebody else's is left as it is, and told; once it is away the replicas serve", async (t) => {
+test('a Secret of somebody else stays unchanged and is logged; once it is deleted the replicas serve', async (t) => {
   await Promise.all([one.end(), other.end()]);
   const foreign = {
     apiVersion: 'v1',
@@ -76,7 +69,7 @@ test("a Secret that is somebody else's is left as it is, and told; once it is aw
   });
   [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
   for (const replica of [one, other]) {
-    await replica.logged(/does not carry our label and holds password.*CNI_GATE_TLS_SECRET_FOREIGN/);
+    await replica.logged(/does not carry our label and contains password.*CNI_GATE_TLS_SECRET_FOREIGN/);
     const ready = await replica.ops('/readyz');
     assert.equal(ready.status, 503);
     assert.match(ready.body, /no serving certificate yet: the Secret does not carry our label/);
@@ -92,7 +85,7 @@ test("a Secret that is somebody else's is left as it is, and told; once it is aw
 const faults: {
   name: string;
   reason: FaultReason;
-  damage: (data: SecretData) => Promise<SecretData> | SecretData;
+  damage: (data: SecretData) => SecretData;
 }[] = [
   { name: 'emptied', reason: 'empty', damage: () => ({ 'tls.crt': '', 'tls.key': '' }) },
   {
@@ -111,8 +104,8 @@ const faults: {
     damage: (data) => ({ ...data, 'tls.key': stranger['tls.key'] ?? '' }),
   },
   {
-    name: 'with a leaf that somebody else signed',
-    reason: 'foreign',
+    name: 'with the authority of somebody else',
+    reason: 'inconsistent',
     damage: (data) => ({
       ...data,
       'tls.crt': stranger['tls.crt'] ?? '',
@@ -125,70 +118,49 @@ const faults: {
     damage: () => stranger,
   },
   {
-    name: 'replaced with an expired pair and authority',
+    name: 'replaced with an expired authority',
     reason: 'expired',
     damage: () => made(60),
-  },
-  {
-    name: 'with an expired leaf of our own authority',
-    reason: 'expired',
-    damage: async () => {
-      const { authority } = (await installation.reading()) as ReadState;
-      const making = {
-        authorityDays: 1,
-        leafDays: 1 / 86_400,
-        names: ['cni-gate.cni-gate.svc'],
-        now: new Date(),
-      };
-      const state = await carryOut({ do: 'issue', state: { authority } }, making);
-      assert.ok(state);
-      // it lasts a second
-      await eventually(async () => assert.ok(new Date() > state.leaf.facts.notAfter));
-      return secretData(state);
-    },
   },
 ];
 
 for (const { name, reason, damage } of faults) {
   for (const labelled of [true, false]) {
-    test(`a Secret ${name}${labelled ? '' : ', without our label'}, is mended and never served`, async (t) => {
+    test(`a Secret ${name}${labelled ? '' : ', without our label'}, is repaired and never served`, async (t) => {
       const before = await whole();
       const [count, lines] = [
-        await counted(mends, { object: 'secret', reason }),
+        await counted(repairs, { object: 'secret', reason }),
         [one, other].map((it) => it.lines.length),
       ];
       const load = beginLoad(t, cluster, rate);
-      await installation.setData(await damage(await installation.data()), labelled);
-      const told = await Promise.any([one, other].map((it, at) => it.logged(/mended: /, lines[at])));
+      await installation.setData(damage(await installation.data()), labelled);
+      const reported = await Promise.any([one, other].map((it, at) => it.logged(/repaired: /, lines[at])));
       const after = await whole();
-      assert.equal(
-        after.authority.facts.fingerprint,
-        before.authority.facts.fingerprint,
-        'the authority is kept',
+      assert.equal(after.authority.fingerprint, before.authority.fingerprint, 'the authority is kept');
+      assert.match(String(reported.code), /^CNI_GATE_TLS_/);
+      assert.ok(
+        (await counted(repairs, { object: 'secret', reason })) > count,
+        `a repair of reason ${reason}`,
       );
-      assert.match(String(told.code), /^CNI_GATE_TLS_/);
-      assert.ok((await counted(mends, { object: 'secret', reason })) > count, `a mend of reason ${reason}`);
       await load.more(100);
       assert.deepEqual((await load.end()).failures, []);
-      for (const replica of [one, other]) {
-        await eventually(async () => assert.equal(await replica.fingerprint(), after.leaf.facts.fingerprint));
-      }
+      for (const replica of [one, other]) await replica.servesBy(after.authority);
     });
   }
 }
 
-test('a Secret that was deleted is made again from what the replicas know', async (t) => {
-  const before = await whole();
-  const count = await counted(mends, { object: 'secret', reason: 'missing' });
+test('a Secret that was deleted is written back from what the replicas know', async (t) => {
+  const [before, served] = [await whole(), await one.served()];
+  const count = await counted(repairs, { object: 'secret', reason: 'missing' });
   const load = beginLoad(t, cluster, rate);
   await cluster.api.delete(secretPath);
   const after = await whole();
-  assert.equal(after.authority.facts.fingerprint, before.authority.facts.fingerprint);
-  assert.equal(after.leaf.facts.fingerprint, before.leaf.facts.fingerprint);
+  assert.equal(after.authority.fingerprint, before.authority.fingerprint);
+  assert.equal((await one.served()).fingerprint256, served.fingerprint256);
   await load.more(100);
   assert.deepEqual((await load.end()).failures, []);
   await eventually(async () =>
-    assert.equal(await counted(mends, { object: 'secret', reason: 'missing' }), count + 1),
+    assert.equal(await counted(repairs, { object: 'secret', reason: 'missing' }), count + 1),
   );
 });
 
@@ -196,10 +168,10 @@ for (const [name, reason, bundle] of [
   ['wiped', 'empty', null],
   ["somebody else's", 'foreign', stranger['ca.crt']],
 ] as const) {
-  test(`a caBundle that is ${name} is mended`, async (t) => {
+  test(`a caBundle that is ${name} is repaired`, async (t) => {
     const { authority } = await whole();
     const labels = { object: 'webhook-configuration', reason };
-    const count = await counted(mends, labels);
+    const count = await counted(repairs, labels);
     const found = await cluster.api.get<{ webhooks: { clientConfig: { caBundle: string | null } }[] }>(
       configurationPath,
     );
@@ -207,13 +179,13 @@ for (const [name, reason, bundle] of [
       clientConfig.caBundle = bundle == null ? null : Buffer.from(bundle).toString('base64');
     }
     await cluster.api.patch(configurationPath, { webhooks: found.webhooks });
-    await installation.untilBundles((seen) => fingerprintsIn(seen).has(authority.facts.fingerprint), 10);
-    await eventually(async () => assert.ok((await counted(mends, labels)) > count));
+    await installation.untilBundles((seen) => fingerprintsIn(seen).has(authority.fingerprint), 10);
+    await eventually(async () => assert.ok((await counted(repairs, labels)) > count));
     await eventually(() => admitted(t));
   });
 }
 
-test('a webhook configuration that is away is told once; when it comes back it is trusted at once', async (t) => {
+test('a webhook configuration that is deleted is logged once; its caBundle is written when it is back', async (t) => {
   const found = await cluster.api.get<{ metadata: object; webhooks: object[] }>(configurationPath);
   const lines = one.lines.length;
   await cluster.api.delete(configurationPath);
@@ -234,37 +206,43 @@ test('a webhook configuration that is away is told once; when it comes back it i
 });
 
 for (const days of [30, -30]) {
-  test(`a clock that is set by ${days} days is told, and nothing that the API server would refuse is made by it`, async (t) => {
-    const before = await whole();
+  test(`a clock that is ${days} days wrong is logged, and certificates are still issued by the API server's clock`, async (t) => {
+    await whole();
     const lines = one.lines.length;
     const load = beginLoad(t, cluster, rate);
     for (const replica of [one, other]) await replica.setClock(days * day);
+    // wakes them
+    await installation.setData(await installation.data());
     await one.logged(/the clock of this machine is \d+ s (behind|ahead of) the API server's/, lines);
     assert.ok(
-      Math.abs((await one.metric('cni_gate_api_server_clock_ahead_seconds')) + (days * day) / 1000) < 60,
+      Math.abs((await one.metric('cni_gate_api_server_clock_skew_seconds')) + (days * day) / 1000) < 60,
     );
-    // a certificate that is made under a wrong clock is in force by the API server's
-    await installation.setData({ ...secretData(before), 'tls.crt': '' });
-    const after = await whole();
-    await eventually(async () => assert.equal(await other.fingerprint(), after.leaf.facts.fingerprint));
+    // what is issued under a wrong clock is valid by the API server's
+    const late = installation.replica('10.254.1.3');
+    await late.setClock(days * day);
+    await late.serving();
+    const { validFromDate, validToDate } = await late.served();
+    assert.ok(validFromDate < new Date() && new Date() < validToDate);
+    assert.equal(await late.end(), 0);
     assert.deepEqual((await load.end()).failures, []);
     assert.equal((await one.ops('/readyz')).status, 200);
     for (const replica of [one, other]) await replica.setClock(0);
+    await installation.setData(await installation.data());
     await one.logged(/all is well again with the clock/, lines);
   });
 }
 
-test('thirty days that passed while nobody ran: what has expired is made again', async (t) => {
+test('an authority that expired while no replica ran is replaced', async (t) => {
   await Promise.all([one.end(), other.end()]);
-  await installation.setData(await made(30.5));
+  await installation.setData(made(30.5));
   [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
   await Promise.all([one.serving(), other.serving()]);
   await whole();
   await eventually(() => admitted(t));
-  assert.ok((await counted(mends, { object: 'secret', reason: 'expired' })) > 0);
+  assert.ok((await counted(repairs, { object: 'secret', reason: 'expired' })) > 0);
 });
 
-test('an API server that is away at the start is waited for', async (t) => {
+test('a replica waits for an API server that is down at its start', async (t) => {
   await Promise.all([one.end(), other.end()]);
   await cluster.components['kube-apiserver'].stop();
   [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
@@ -281,7 +259,7 @@ test('an API server that is away at the start is waited for', async (t) => {
   await eventually(() => admitted(t));
 });
 
-test('a replica that is told to stop while it still waits ends at once and well', async () => {
+test('a replica that gets SIGTERM while it still waits ends at once, with exit code 0', async () => {
   await cluster.components['kube-apiserver'].stop();
   const late = installation.replica('10.254.1.3');
   await late.logged(/CNI_GATE_CLUSTER_UNREACHABLE/);
@@ -289,7 +267,7 @@ test('a replica that is told to stop while it still waits ends at once and well'
   await cluster.components['kube-apiserver'].start();
 });
 
-test('without the right to watch, a new certificate is found by the clock, within a minute', async () => {
+test('without the right to watch, a new authority is found by the clock, within a minute', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'deaf', '-n', namespace]);
   await cluster.kubectl(['create', 'role', 'deaf', '-n', namespace, '--verb=get', '--resource=secrets']);
   await cluster.kubectl([
@@ -303,14 +281,17 @@ test('without the right to watch, a new certificate is found by the clock, withi
   ]);
   const deaf = installation.replica('10.254.1.3', [], await cluster.serviceAccount(namespace, 'deaf'));
   await deaf.serving();
-  const { status, stderr } = cniGate(['certs', 'issue', '--kubeconfig', cluster.admin.kubeconfig]);
+  const before = await whole();
+  const { status, stderr } = cniGate(['certs', 'rotate', '--kubeconfig', cluster.admin.kubeconfig]);
   assert.equal(status, 0, stderr);
-  const { leaf } = await whole();
-  await eventually(async () => assert.equal(await deaf.fingerprint(), leaf.facts.fingerprint), 60);
+  const { authority = assert.fail() } = await installation.until(
+    (found) => found.authority?.fingerprint !== before.authority.fingerprint,
+  );
+  await deaf.servesBy(authority, 60);
   assert.equal(await deaf.end(), 0);
 });
 
-test('rights that are missing are named', async () => {
+test('missing rights are named', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
   const nobody = await cluster.serviceAccount(namespace, 'nobody');
   const { status, stderr } = cniGate(['certs', 'show', '--kubeconfig', nobody.kubeconfig]);

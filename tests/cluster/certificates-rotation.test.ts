@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { carryOut, type Making } from '../../certs/managed/carry-out.ts';
-import type { Step } from '../../certs/managed/plan.ts';
-import type { ReadState } from '../../certs/managed/reading.ts';
-import { secretData } from '../../certs/managed/secret.ts';
-import { fingerprintsIn } from '../../certs/managed/trust.ts';
+import { newAuthority } from '../../certs/apply.ts';
+import { type Reading, type State, secretData } from '../../certs/state.ts';
+import { fingerprintsIn } from '../../certs/trust.ts';
 import { cniGate } from '../support/command.ts';
 import { configurationPath, Installation, namespace, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';
@@ -34,16 +31,9 @@ function assertHarmless(t: TestContext, { created, failures, seconds }: Outcome)
   assert.ok(created > 100, `a load of ${created} pods shows nothing`);
 }
 
-/** Waits until every replica serves what is in the Secret, a minute at most. */
-async function allServe(state: { leaf?: ReadState['leaf'] | undefined }): Promise<void> {
-  const wanted = state.leaf?.facts.fingerprint;
-  const until = performance.now() + 60_000;
-  for (;;) {
-    const served = await Promise.all([one, other].map((replica) => replica.fingerprint()));
-    if (served.every((each) => each === wanted)) return;
-    if (performance.now() > until) assert.fail(`after a minute ${served} are served, and not ${wanted}`);
-    await sleep(100);
-  }
+/** Waits until every replica serves what the authority of a state signed, a minute at most. */
+async function allServe({ authority = assert.fail('there is no authority') }: Reading): Promise<void> {
+  await Promise.all([one, other].map((replica) => replica.servesBy(authority)));
 }
 
 function certs(...args: string[]): string {
@@ -56,7 +46,7 @@ test('two replicas that start at once agree on one authority, and every webhook 
   await Promise.all([one.serving(), other.serving()]);
   const state = await installation.until(({ authority, faults }) => authority && faults.length === 0);
   await allServe(state);
-  const authority = state.authority?.facts.fingerprint ?? '';
+  const authority = state.authority?.fingerprint ?? '';
   await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(authority));
   const made = await Promise.all(
     [one, other].map((replica) => replica.metric('cni_gate_certificate_steps_total', { step: 'create' })),
@@ -65,7 +55,7 @@ test('two replicas that start at once agree on one authority, and every webhook 
   await installation.endpoints([one, other]);
   assert.match(certs('show'), /phase +settled\n.*mutating\/cni-gate: complete\n.*All is well/s);
   const shown = JSON.parse(certs('show', '--output', 'json'));
-  assert.equal(shown.leaf.fingerprint, state.leaf?.facts.fingerprint);
+  assert.equal(shown.authority.fingerprint, authority);
   assert.ok(!JSON.stringify(shown).includes('PRIVATE KEY'));
 });
 
@@ -78,22 +68,16 @@ test("somebody else's webhook in our configuration is left alone", async () => {
   assert.notEqual(bundles['bindings.cni-gate.io'], undefined);
 });
 
-test('leaf and authority are rotated under load without one failed admission', async (t) => {
+test('the authority, and with it every serving certificate, is rotated under load without one failed admission', async (t) => {
   const load = beginLoad(t, cluster, rate);
   const before = await installation.reading();
 
-  certs('issue');
-  const issued = await installation.until(
-    ({ leaf }) => leaf?.facts.fingerprint !== before.leaf?.facts.fingerprint,
-  );
-  await allServe(issued);
-
   certs('rotate');
   const promoted = await installation.until(({ authority }) => {
-    return authority?.facts.fingerprint !== before.authority?.facts.fingerprint;
+    return authority?.fingerprint !== before.authority?.fingerprint;
   });
   assert.ok(
-    promoted.previous?.facts.some(({ fingerprint }) => fingerprint === before.authority?.facts.fingerprint),
+    promoted.previous?.authorities.some(({ fingerprint }) => fingerprint === before.authority?.fingerprint),
   );
   // versions of one etcd are in the order of the writes, whatever they are of
   const { metadata: secret } = await installation.secret();
@@ -105,54 +89,31 @@ test('leaf and authority are rotated under load without one failed admission', a
   await allServe(promoted);
 
   certs('rotate', '--finish');
-  const old = before.authority?.facts.fingerprint ?? '';
+  const old = before.authority?.fingerprint ?? '';
   await installation.untilBundles((bundle) => bundle !== '' && !fingerprintsIn(bundle).has(old));
   assertHarmless(t, await load.end());
 });
 
-/** The part of a day that a number of seconds is. */
-const seconds = (count: number): number => count / 86_400;
-
-test('by the calendar: a leaf at two thirds of its life, then the authority, then the one before it', async (t) => {
+test('by the calendar: an authority at two thirds of its life, then the end of the one before it', async (t) => {
   const load = beginLoad(t, cluster, rate);
-  const before = (await installation.reading()) as ReadState;
-  // each begins five minutes before it is made: of eight minutes two thirds are over twenty seconds later
-  const brief = { leafDays: seconds(180), authorityDays: seconds(180), names: before.leaf.facts.names };
-
-  const issued = await write({ do: 'issue', state: { authority: before.authority } }, brief);
-  await allServe(issued);
-  const renewed = await installation.until(
-    ({ leaf }) => leaf?.facts.fingerprint !== issued.leaf.facts.fingerprint,
-  );
-  assert.equal(renewed.authority?.facts.fingerprint, before.authority.facts.fingerprint);
-  await allServe(renewed);
-
-  const begun = await write({ do: 'begin', state: renewed as ReadState }, brief);
-  const short = await installation.until(({ authority }) => {
-    return authority?.facts.fingerprint === begun.next?.facts.fingerprint;
-  });
+  const before = (await installation.reading()) as State;
+  // it begins five minutes before it is created: of eight minutes two thirds are over twenty seconds later
+  const brief = newAuthority(180 / 86_400, new Date());
+  await installation.setData(secretData({ ...before, next: brief }));
+  const short = await installation.until(({ authority }) => authority?.fingerprint === brief.fingerprint);
   await allServe(short);
-  const next = (await installation.until(({ authority }) => {
-    return authority?.facts.fingerprint !== begun.next?.facts.fingerprint;
-  })) as ReadState;
+  const next = await installation.until(({ authority }) => authority?.fingerprint !== brief.fingerprint);
   await allServe(next);
 
   assert.ok(next.previous, 'what was signed before is still trusted');
-  const until = new Date(Date.now() + 5_000);
-  await installation.setData(secretData({ ...next, previous: { ...next.previous, until } }));
+  const previous = { ...next.previous, until: new Date(Date.now() + 5_000) };
+  await installation.setData(secretData({ ...(next as State), previous }));
   await installation.untilBundles((bundle) => {
-    return fingerprintsIn(bundle).symmetricDifference(new Set([next.authority.facts.fingerprint])).size === 0;
+    const own = new Set([next.authority?.fingerprint]);
+    return fingerprintsIn(bundle).symmetricDifference(own).size === 0;
   });
   assertHarmless(t, await load.end());
 });
-
-/** Writes a step into the Secret that lasts as short as told: what the replicas do then is by their own flags. */
-async function write(step: Step, brief: Omit<Making, 'now'>): Promise<ReadState> {
-  const state = await carryOut(step, { ...brief, now: new Date() });
-  assert.ok(state);
-  await installation.setData(secretData(state));
-  return state;
-}
 
 test('a rolling restart of both replicas under load: every pod is admitted', async (t) => {
   const load = beginLoad(t, cluster, rate);

@@ -59,15 +59,15 @@ async function heldFor(minutes: number, name: string): Promise<void> {
   await api.patch(`${podsOf(optedIn)}/${name}/status`, { status: { conditions } });
 }
 
-/** What became of events on long holds that a replica was about to write. */
+/** The events on long holds of a replica, by result. */
 async function reported({ host, opsPort }: GateServer): Promise<Record<string, number>> {
   const text = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
   const found = text.matchAll(/^cni_gate_events_total\{reason="HeldForLong",result="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...found].map(([, result, count]) => [result, Number(count)]));
 }
 
-suite('on a pod that is held', () => {
-  test('an event tells where it was sent and why, and kubectl describe shows it', async () => {
+suite('events on a held pod', () => {
+  test('NodeNominated names the node and the reason, and kubectl describe shows it', async () => {
     await apply(podOn('goes', { spec: { containers: [{ name: 'web', image: 'none' }] } }));
     const { metadata } = await api.until<Pod>(
       named(optedIn, 'goes'),
@@ -96,33 +96,33 @@ suite('on a pod that is held', () => {
     );
   });
 
-  test('for long, one tells so where pods are not sent elsewhere, too', async () => {
+  test('HeldForLong is also written if steering is off', async () => {
     await scene.configure(['agent'], 'off');
     await heldFor(3, 'unsteered');
     const { message } = await api.until<Event>(eventsOn('unsteered', heldForLong), () => true, 20);
-    assert.match(message, / No other node is named for it: steer\.mode is off\. Look at /);
+    assert.match(message, / No other node is nominated: steer\.mode is off\. Look at /);
     await scene.configure(['agent']);
     await api.delete(`${podsOf(optedIn)}/unsteered`);
   });
 
-  test('for long, one tells what it waits for and where to look, and the next leader does not repeat it', async () => {
+  test('HeldForLong says what the pod waits for and where to look, and the next leader does not repeat it', async () => {
     await heldFor(3, 'stays');
     const event = await api.until<Event>(eventsOn('stays', heldForLong), () => true, 20);
     assert.deepEqual([event.type, event.reportingComponent], ['Warning', eventReporter]);
     assert.match(
       event.message,
-      /^waits since \S+Z: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since /,
+      /^waiting since \S+Z: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since /,
     );
     const { name } = agent.metadata;
     assert.ok(event.message.includes(`Look at "kubectl describe pod -n net ${name}" and "cni-gate status"`));
     assert.match(
       await describe('stays'),
-      /\n {2}Warning +HeldForLong +\d+s +cni-gate\.io\/leader +waits since /,
+      /\n {2}Warning +HeldForLong +\d+s +cni-gate\.io\/leader +waiting since /,
     );
     const { server, leader } = scene;
     assert.ok(leader);
     await eventually(async () => assert.deepEqual(await reported(leader), { written: 2 }));
-    assert.deepEqual(await reported(server), {}, 'only who leads tells');
+    assert.deepEqual(await reported(server), {}, 'only the leader writes events');
     await leader.end();
     await eventually(async () => assert.deepEqual(await reported(server), { exists: 1 }));
     const { items } = await api.get<{ items: Event[] }>(eventsOn('stays', heldForLong));

@@ -168,7 +168,7 @@ suite('the gate on a real control plane', () => {
       const reported = scene.server.lines.filter(({ pod, webhook }) => pod === 'fault' && webhook === 'gate');
       assert.deepEqual(
         reported.map(({ reason, warnings }) => [reason, warnings]),
-        [['daemonset-unknown', ['not held back: DaemonSet net/nobody does not exist']]],
+        [['daemonset-unknown', ['allowed without a check: DaemonSet net/nobody does not exist']]],
       );
     });
     await scene.configure(['agent']);

@@ -27,7 +27,7 @@ const clashes: string[][] = [];
 
 async function contend(name: string, identity: string): Promise<Contender> {
   const client = await openCluster(cluster.admin.kubeconfig);
-  const log = { info: () => {}, warn: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const election = new Election(client, { namespace: 'default', name, identity, log, times });
   election.subscribe(() => {
     const leading = [...running].filter((one) => one.election.leads).map((one) => one.identity);

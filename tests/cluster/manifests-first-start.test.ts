@@ -32,7 +32,7 @@ test('a first start with managed certificates logs nothing at warn or above', as
   });
   await sleep(settle);
   assert.deepEqual(replicas.map(warnings), [[], []]);
-  assert.equal(logged(/^certificates: made a new authority$/).length, 1);
+  assert.equal(logged(/^certificates: created a new authority$/).length, 1);
   assert.equal(logged(/^the caBundle of \w+\/cni-gate was filled in$/).length, 2);
 });
 
@@ -49,7 +49,7 @@ test('levels are words, and times are ISO 8601', () => {
 test('a Secret that is deleted, and a caBundle that is emptied later, are warnings', async () => {
   await cluster.kubectl(['-n', 'cni-gate', 'delete', 'secret', 'cni-gate-tls']);
   await eventually(async () => {
-    const [reported] = logged(/^the Secret does not exist \(CNI_GATE_TLS_SECRET\); mended: written back/);
+    const [reported] = logged(/^the Secret does not exist \(CNI_GATE_TLS_SECRET\); repaired: written back/);
     assert.partialDeepStrictEqual(reported, { level: 'warn' });
   });
   const wipe = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }];
@@ -58,7 +58,7 @@ test('a Secret that is deleted, and a caBundle that is emptied later, are warnin
   ]);
   await trusted(cluster);
   await eventually(async () => {
-    const [reported] = logged(/^the caBundle of mutating\/cni-gate was empty; mended$/);
+    const [reported] = logged(/^the caBundle of mutating\/cni-gate was empty; repaired$/);
     assert.partialDeepStrictEqual(reported, { level: 'warn' });
   });
 });

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually } from './harness/eventually.ts';
+
+/* Of the runner only that without which a run could be green for the wrong reason: its exit code and its isolation. */
 
 const runner = fileURLToPath(new URL('./run.ts', import.meta.url));
-const interactive = fileURLToPath(new URL('./interactive.ts', import.meta.url));
 const someTest = fileURLToPath(new URL('./start.test.ts', import.meta.url));
 
 interface Run {
@@ -47,60 +46,19 @@ function start(
 
 const run = (t: TestContext, ...command: string[]): Run => start(t, process.execPath, [runner, ...command]);
 
-/** Names of the programs that run, of those whose folder in /proc is looked for. */
-function programsWhere(wanted: (folder: string) => boolean): string[] {
+/** Names of the programs in PID namespaces below this one: those of runs inside this one. */
+function below(): string[] {
+  const own = readlinkSync('/proc/self/ns/pid');
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((id) => {
       try {
-        return wanted(`/proc/${id}`) ? [readFileSync(`/proc/${id}/comm`, 'utf8').trim()] : [];
+        const isOther = readlinkSync(`/proc/${id}/ns/pid`) !== own;
+        return isOther ? [readFileSync(`/proc/${id}/comm`, 'utf8').trim()] : [];
       } catch {
-        return []; // gone meanwhile
+        return []; // it has ended
       }
     });
-}
-
-/** Programs in PID namespaces below this one: those of runs inside this one. */
-function below(): string[] {
-  const own = readlinkSync('/proc/self/ns/pid');
-  return programsWhere((folder) => readlinkSync(`${folder}/ns/pid`) !== own);
-}
-
-test('nothing is left of a control plane when the runner is killed', async (t) => {
-  const { child, said, ended } = run(t, process.execPath, interactive);
-  await said('Enter it from another terminal');
-  const running = below();
-  for (const name of ['etcd', 'kube-apiserver', 'kube-scheduler', 'kwok']) {
-    assert.ok(running.includes(name), `${name} is not among ${running}`);
-  }
-  child.kill('SIGKILL');
-  assert.equal(await ended, 'SIGKILL');
-  await eventually(async () => assert.deepEqual(below(), []));
-});
-
-test('a control plane does not outlive the process that started it', async (t) => {
-  const module = new URL('./harness/cluster.ts', import.meta.url);
-  const script = `import { Cluster } from '${module}'; console.log((await Cluster.start()).folder, 'is up')`;
-  const { child, output, said, ended } = start(t, process.execPath, ['--input-type=module', '-e', script]);
-  await said('is up');
-  const folder = output.stdout.split(' ')[0] ?? '';
-  const running = (): string[] =>
-    programsWhere((process) => readFileSync(`${process}/cmdline`, 'utf8').includes(folder));
-  assert.ok(running().includes('etcd'));
-  child.kill('SIGKILL');
-  await ended;
-  await eventually(async () => assert.deepEqual(running(), []));
-});
-
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-  test(`${signal} ends a run, with all that it started`, async (t) => {
-    const { child, said, ended } = run(t, 'sh', '-c', 'setsid sleep 1000 & echo ready; wait');
-    await said('ready');
-    await eventually(async () => assert.ok(below().includes('sleep')));
-    child.kill(signal);
-    assert.equal(await ended, signal);
-    assert.deepEqual(below(), []);
-  });
 }
 
 test('a run ends as its command does, and what that left running ends too', async (t) => {
@@ -117,17 +75,6 @@ test('a run has a network of its own, with a loopback and nothing else', async (
   assert.notEqual(namespace, readlinkSync('/proc/self/ns/net'));
   assert.equal(links.length, 1);
   assert.match(links[0] ?? '', /: lo: <LOOPBACK,UP/);
-});
-
-test('logs are kept after a failure, and only then', async (t) => {
-  const write = 'mkdir -p $TMPDIR/cluster-x/log; echo why > $TMPDIR/cluster-x/log/etcd.log';
-  const good = run(t, 'sh', '-c', write);
-  assert.equal(await good.ended, 0);
-  assert.doesNotMatch(good.output.stderr, /Logs/);
-  const bad = run(t, 'sh', '-c', `${write}; exit 1`);
-  assert.equal(await bad.ended, 1);
-  const folder = /Logs of the components: (\S+)/.exec(bad.output.stderr)?.[1] ?? '';
-  assert.equal(readFileSync(join(folder, 'cluster-x', 'etcd.log'), 'utf8'), 'why\n');
 });
 
 test('a machine that gives no namespaces is told, and nothing is run', async (t) => {

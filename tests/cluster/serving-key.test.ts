@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { after, test } from 'node:test';
+import { issueServing } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
@@ -11,8 +12,9 @@ import { byPolicy, pod, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /*
- * Somebody has the key of the Secret cni-gate-tls, and the addresses at which the API server looks for cni-gate. What
- * their answers can do to pods, and what holds them. docs/threat-model.md
+ * Somebody has the authority's key of the Secret cni-gate-tls, signs a certificate with it, and has the addresses at
+ * which the API server looks for cni-gate. What their answers can do to pods, and what holds them.
+ * docs/threat-model.md
  */
 
 const cluster = await Cluster.start();
@@ -33,7 +35,9 @@ const proved = await eventually(async () => {
 const { data } = await cluster.api.get<{ data: Record<string, string> }>(
   '/api/v1/namespaces/cni-gate/secrets/cni-gate-tls',
 );
-const secret = (key: string): Buffer => Buffer.from(data[key] ?? '', 'base64');
+const secret = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+const authority = { certificate: secret('tls.crt'), key: secret('tls.key') };
+const stolen = issueServing(authority, { names: ['cni-gate.cni-gate.svc'], days: 1, now: new Date() });
 await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 let calls = 0;
 const privileged = { name: 'x', image: 'example/x', securityContext: { privileged: true } };
@@ -41,7 +45,7 @@ const privileged = { name: 'x', image: 'example/x', securityContext: { privilege
 let change: Patch = [];
 for (const { pod: replica } of replicas) {
   const impostor = createServer(
-    { cert: secret('tls.crt'), key: secret('tls.key') },
+    { cert: stolen.certificate, key: stolen.key },
     answering(({ spec }) => {
       calls += 1;
       // called again, it has changed the pod already

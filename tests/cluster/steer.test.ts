@@ -9,13 +9,13 @@ import { bound, counted, crowd, placed, refusals, replicas } from './steer/crowd
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());
-// the replica that leads gets no call: what it knows, it has from the cluster
+// the replica that leads gets no admission call: it knows only what the cluster tells
 const scene = await setTheScene(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
 after(() => scene.server.end());
 after(() => scene.leader?.end());
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
-/** What is promised: pods that fit a ready node are bound so many seconds after they were made. */
+/** The promise, in seconds: pods that fit a ready node are bound that long after they were created. */
 const promised = 15;
 const minute = 60_000;
 
@@ -24,15 +24,15 @@ await apply(daemonSet('agent'));
 await agentOn('n2');
 const agent = await agentOn('n1');
 await setReady(agent, false);
-// 85 % of n2, by a pod that is nobody's business
+// 85 % of n2, by a pod that is not steered
 const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
 await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
 const gone = (name: string): Promise<string> =>
   cluster.kubectl(['delete', 'deployment', '-n', optedIn, name, '--cascade=foreground', '--wait']);
 
-suite('pods that were refused', () => {
-  test('are bound to the node that is ready, after two refusals at most', async (t) => {
+suite('refused pods', () => {
+  test('are bound to the ready node, after two refusals at most', async (t) => {
     const began = performance.now();
     await apply(crowd('steered', 'ScheduleAnyway'));
     await bound(cluster, 'steered', promised);
@@ -40,12 +40,12 @@ suite('pods that were refused', () => {
     const found = counted(refusals(scene, 'steered'));
     t.diagnostic(`bound after ${took.toFixed(1)} s; refusals: ${JSON.stringify(found)}`);
     assert.deepEqual([...new Set(await placed(cluster, 'steered'))], ['n2']);
-    assert.ok(found.total > 0, 'nothing was refused, so nothing was shown');
+    assert.ok(found.total > 0, 'nothing was refused, so the test shows nothing');
     assert.ok(found.max <= 2, `a pod was refused ${found.max} times`);
     await gone('steered');
   });
 
-  test('starve beside a node that is ready where nobody nominates it', async (t) => {
+  test('starve beside a ready node if steering is off', async (t) => {
     await scene.configure(['agent'], 'off');
     await apply(crowd('starving', 'ScheduleAnyway'));
     // by then the scheduler has tried for about 20 s
@@ -53,25 +53,25 @@ suite('pods that were refused', () => {
     const waiting = replicas - (await placed(cluster, 'starving')).length;
     const found = counted(refusals(scene, 'starving'));
     t.diagnostic(`${waiting} of ${replicas} wait; refusals: ${JSON.stringify(found)}`);
-    assert.ok(waiting > 0, 'all were bound without anybody nominating a node');
+    assert.ok(waiting > 0, 'all were bound without a nomination');
     await gone('starving');
     await scene.configure(['agent']);
   });
 });
 
-suite('pods that fit nowhere else', () => {
-  /** The refusals of a minute: of each pod in the minute after its first. */
+suite('refused pods that fit nowhere else', () => {
+  /** The refusals of each pod in the minute after its first. */
   async function aMinuteOf(name: string): Promise<ReturnType<typeof counted>> {
     await apply(crowd(name, 'DoNotSchedule'));
     await eventually(async () => {
       const times = refusals(scene, name).flat();
-      assert.ok(Math.max(...times) - Math.min(...times) > minute, 'the minute is not over');
+      assert.ok(Math.max(...times) - Math.min(...times) > minute, 'less than a minute of refusals');
     }, 120);
     const times = refusals(scene, name);
     return counted(times.map((some) => some.filter((time) => time - (some[0] ?? 0) < minute)));
   }
 
-  test('are not tried more often for being nominated, and are bound once their node is ready', async (t) => {
+  test('are not tried more often with steering, and are bound once their node is ready', async (t) => {
     await scene.configure(['agent'], 'off');
     const without = await aMinuteOf('alone');
     await gone('alone');
@@ -82,8 +82,8 @@ suite('pods that fit nowhere else', () => {
     t.diagnostic(
       `refusals without: ${JSON.stringify(without)}, with ${made.length} nominations: ${JSON.stringify(steered)}`,
     );
-    // so nothing that the scheduler sees is other than without; what is left is chance, as to how many of them wait
-    assert.deepEqual(made, [], 'a nomination that comes to nothing');
+    // one try, then pauses of 10, 20 and 40 s. Each may be repeated once if it raced with an attempt
+    assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
     assert.ok(steered.max <= without.max, `${steered.max} refusals of one, ${without.max} without`);
     const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
     assert.ok(

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
 import { pino } from 'pino';
+import { selfMadeCertificate } from '../../certs/sources.ts';
 import { remote } from '../../webhook/review/ask/remote.ts';
 import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { Progress } from '../../webhook/review/progress.ts';
 import { review } from '../../webhook/review/run.ts';
 import { summarize } from '../../webhook/review/summary.ts';
 import { serve } from '../../webhook/server/serve.ts';
-import { selfMadeCertificate } from '../../webhook/server/tls.ts';
 import { cluster, showHold } from './hold.ts';
 
 /** What is shown, and what to look at in it. */

@@ -16,7 +16,7 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
   const api = await startFakeApi(t, answer);
   const server = await startServer(t, {
     profile: undefined,
-    cluster: ({ registry, log }) => {
+    cluster: (_policy, { registry, log }) => {
       const inside = { metrics: new ClusterMetrics(registry), log };
       const timing = { backoff: 1, longestBackoff: 4, answer: 200 };
       const { value, unready, close } = watchNamespaces(api.client, inside, { timing });
@@ -30,7 +30,7 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
   return { api, server, review };
 }
 
-test('a start without API server: not ready and why, exempt pods answered, others refused with the reason', async (t) => {
+test('without an API server, readyz gives the reason, exempt pods are allowed and others refused with the reason', async (t) => {
   const { api, server, review } = await serving(t, (_asked, response) =>
     json(
       response,
@@ -56,7 +56,7 @@ test('a start without API server: not ready and why, exempt pods answered, other
   assert.equal(reported.length, 1, 'the same fault is logged once');
 });
 
-test('once the namespaces are known the server is ready and stays so, with their labels, whatever comes', async (t) => {
+test('once the namespaces are listed, the server is ready and stays ready during an outage', async (t) => {
   let away = true;
   const { api, server, review } = await serving(t, ({ query }, response) => {
     if (away) json(response, 503, status(503, 'ServiceUnavailable', 'starting'));
@@ -94,7 +94,7 @@ test('once the namespaces are known the server is ready and stays so, with their
   );
 });
 
-test('a pod of a namespace that was made a moment ago is reviewed by its labels', async (t) => {
+test('a pod of a namespace that was just created is reviewed by the labels of the namespace', async (t) => {
   const { api, server, review } = await serving(t, ({ path, query }, response) => {
     if (path !== '/api/v1/namespaces') json(response, 200, namespace('shop', '6', labels));
     else if (query.watch === undefined) json(response, 200, listOf('5', []));

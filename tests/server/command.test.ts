@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { cniGate, startCniGate } from '../support/command.ts';
+import { serveCommand } from '../../webhook/commands/serve.ts';
+import { cniGate, errorOf, startCniGate } from '../support/command.ts';
 import { recorded } from '../support/reviews.ts';
 
 test('serve writes its authority, answers, and ends with 0 when it is told to stop', async (t) => {
@@ -55,47 +56,58 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
   assert.deepEqual([status, signal], [0, null]);
 });
 
-/** An environment that names no cluster. */
-const nowhere = { PATH: process.env.PATH, HOME: '/nonexistent' };
+/** Arguments that serve cannot start with, and its error. */
+const wrong: [args: string[], error: RegExp][] = [
+  [[], /no cluster to ask: .* there is no .*config\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
+  [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
+  [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
+  [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
+  [['--context', 'x', '--profile', 'cilium'], /--context is for a cluster, and nothing here/],
+  [['--context', ''], /'' is invalid\. expected the name of a context/],
+  [
+    ['--profile', 'linkred'],
+    /profile "linkred" does not exist: did you mean linkerd\? The configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+  ],
+  [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
+  [
+    ['--profile', 'linkerd', '--tls-cert', '/nowhere', '--tls-key', '/nowhere'],
+    /cannot read \/nowhere: ENOENT \(CNI_GATE_TLS_UNREADABLE\)/,
+  ],
+  [['--profile', 'a', '--tls-secret', 'x'], /where is the Secret\? --tls-secret needs --own-namespace/],
+  [
+    ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
+    /--tls-secret and --tls-cert are two ways/,
+  ],
+  [
+    ['--profile', 'a', '--tls-secret', 'x', '--own-namespace', 'y', '--tls-days', '365'],
+    /--tls-authority-days must be more than --tls-days/,
+  ],
+  [['--profile', 'a', '--webhook-configurations', 'mutating/x'], /needs --tls-secret/],
+  [['--profile', 'a', '--webhook-configurations', 'x'], /expected mutating\/NAME or validating\/NAME/],
+  [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
+  [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
+  [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],
+  [['--profile', 'linkerd', '--tls-days', '0'], /expected days, 1 to 9999/],
+  [['--profile', 'linkerd', '--drain-delay', '1m'], /--drain-timeout is shorter than --drain-delay/],
+  [['--cluster-state', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)/],
+  [['--profle', 'linkerd'], /unknown option '--profle'/],
+];
 
-test('what serve cannot start with is told on stderr with a code, and ends with 2', () => {
-  const cases: [string[], RegExp][] = [
-    [[], /no cluster to ask: .* there is no .*config\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
-    [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
-    [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
-    [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
-    [['--context', 'x', '--profile', 'cilium'], /--context is for a cluster, and nothing here/],
-    [['--context', ''], /'' is invalid\. expected the name of a context/],
+test('serve rejects arguments that it cannot start with', async (t) => {
+  for (const [args, text] of wrong) assert.match(await errorOf(t, serveCommand(), args), text);
+});
+
+test('a command that cannot start writes the error to stderr alone, without a stack, and ends with 2', () => {
+  for (const [args, text] of [
+    [['--profle', 'linkerd'], /^cni-gate: unknown option '--profle' \(CNI_GATE_USAGE\)$/m],
+    [['--profile', 'linkerd', '--tls-cert', 'a'], /^cni-gate: --tls-cert and --tls-key go together \(.*\)$/m],
+    [['--kubeconfig', '/nowhere'], /^cni-gate: cannot use kubeconfig .* \(CNI_GATE_CLUSTER_CONFIG\)$/m],
     [
-      ['--profile', 'linkred'],
-      /profile "linkred" does not exist: did you mean linkerd\? The configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+      ['--cluster-state', '/nowhere'],
+      /^cni-gate: cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)$/m,
     ],
-    [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
-    [
-      ['--profile', 'linkerd', '--tls-cert', '/nowhere', '--tls-key', '/nowhere'],
-      /cannot read \/nowhere: ENOENT \(CNI_GATE_TLS_UNREADABLE\)/,
-    ],
-    [['--profile', 'a', '--tls-secret', 'x'], /where is the Secret\? --tls-secret needs --own-namespace/],
-    [
-      ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
-      /--tls-secret and --tls-cert are two ways/,
-    ],
-    [
-      ['--profile', 'a', '--tls-secret', 'x', '--own-namespace', 'y', '--tls-days', '365'],
-      /--tls-authority-days must be more than --tls-days/,
-    ],
-    [['--profile', 'a', '--webhook-configurations', 'mutating/x'], /needs --tls-secret/],
-    [['--profile', 'a', '--webhook-configurations', 'x'], /expected mutating\/NAME or validating\/NAME/],
-    [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
-    [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
-    [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],
-    [['--profile', 'linkerd', '--tls-days', '0'], /expected days, 1 to 9999/],
-    [['--profile', 'linkerd', '--drain-delay', '1m'], /--drain-timeout is shorter than --drain-delay/],
-    [['--cluster-state', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)/],
-    [['--profle', 'linkerd'], /unknown option '--profle'/],
-  ];
-  for (const [args, text] of cases) {
-    const { status, stdout, stderr } = cniGate(['serve', ...args], { env: nowhere });
+  ] as const) {
+    const { status, stdout, stderr } = cniGate(['serve', ...args]);
     assert.equal(status, 2, `${args.join(' ')}: ${stderr}`);
     assert.match(stderr, text);
     assert.doesNotMatch(stderr, /^\s+at /m, 'no stack trace');

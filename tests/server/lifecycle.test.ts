@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { createAuthority } from '../../certs/authority.ts';
-import { issueServing } from '../../certs/serving.ts';
-import { fileCertificate } from '../../webhook/server/tls.ts';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
+import { fileCertificate, selfMadeCertificate } from '../../certs/sources.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
@@ -39,7 +38,7 @@ async function injectedImage(server: TestServer): Promise<string> {
 const configuration = (image: string): string =>
   `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {image: "${image}"}\n`;
 
-test('a configuration is reloaded when a ConfigMap mount swaps its link, and a wrong one changes nothing', async (t) => {
+test('a configuration is reloaded when a ConfigMap mount replaces its link, and an invalid one changes nothing', async (t) => {
   const path = folder(t);
   const publish = (version: string, text: string): void => {
     mkdirSync(join(path, version));
@@ -107,7 +106,7 @@ test('labels of namespaces come from a file of cluster objects, reloaded when it
   );
 });
 
-test('annotations of namespaces come from that file as well', async (t) => {
+test('annotations of namespaces come from that file too', async (t) => {
   const file = join(folder(t), 'state.yaml');
   const state = (annotations: string): string =>
     `{kind: Namespace, metadata: {name: shop, labels: {cni-gate.io/profile: linkerd}, annotations: {${annotations}}}}\n`;
@@ -124,12 +123,12 @@ test('annotations of namespaces come from that file as well', async (t) => {
   await eventually(server, async () => !(await groupSet()));
 });
 
-test('a certificate in files is swapped without a lost call; a pair that does not match is never served', async (t) => {
+test('a certificate in files is replaced without a failed request; a pair that does not match is never served', async (t) => {
   const path = folder(t);
   const now = new Date();
-  const authority = await createAuthority({ commonName: 'test', days: 3, now });
-  const first = await issueServing(authority, { names: ['localhost'], days: 1, now });
-  const second = await issueServing(authority, { names: ['localhost'], days: 2, now });
+  const authority = createAuthority({ commonName: 'test', days: 3, now });
+  const first = issueServing(authority, { names: ['localhost'], days: 1, now });
+  const second = issueServing(authority, { names: ['localhost'], days: 2, now });
   const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];
   writeFileSync(certificateFile, first.certificate);
   writeFileSync(keyFile, first.key);
@@ -166,7 +165,7 @@ test('a certificate in files is swapped without a lost call; a pair that does no
   assert.equal(Number(expiry?.[1]), second.notAfter.getTime() / 1000);
 });
 
-test('a drain turns readiness off, answers what is under way, and closes in time', async (t) => {
+test('a drain makes the server unready, answers running requests, and closes in time', async (t) => {
   const server = await startServer(t, { drainDelay: 150 });
   assert.equal((await server.ops('/livez')).status, 200);
   assert.equal((await server.ops('/readyz')).status, 200);
@@ -181,7 +180,7 @@ test('a drain turns readiness off, answers what is under way, and closes in time
   await assert.rejects(server.post('/mutate', body()), /ECONNREFUSED/);
 });
 
-test('a call that is under way when the port closes is answered; one that never ends is cut', async (t) => {
+test('a request that runs when the port closes is answered; one that never ends is cut', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const server = await startServer(t, {
     cluster: () => viewOf({ facts: () => facts }),
@@ -199,13 +198,44 @@ test('a call that is under way when the port closes is answered; one that never 
     cluster: () => viewOf({ facts: () => new Promise(() => {}) }),
     drainTimeout: 200,
   });
-  const never = assert.rejects(stuck.post('/mutate?timeout=30s', body()), /socket hang up|ECONNRESET/);
+  const never = assert.rejects(stuck.post('/mutate?timeout=2s', body()), /socket hang up|ECONNRESET/);
   await sleep(100);
   await stuck.drain();
   await never;
 });
 
-test('a call on a connection that was opened before the server closes is answered, not turned away', async (t) => {
+test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {
+  const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
+  const ended: string[] = [];
+  const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1, {
+    onReload: () => {},
+    onError: () => {},
+  });
+  const server = await startServer(t, {
+    cluster: () => viewOf({ facts: () => facts }, { close: async () => void ended.push('view') }),
+    certificate: async () => ({
+      current: certificate.current,
+      authority: certificate.authority ?? '',
+      close: async () => {
+        ended.push('certificate');
+        ended.push((await server.ops('/readyz')).body);
+        certificate.close();
+      },
+    }),
+  });
+  const underWay = server.post('/mutate', body()).then(() => ended.push('request'));
+  await sleep(100);
+  const drained = server.drain();
+  await sleep(100);
+  assert.deepEqual(ended, []);
+  resolve({ labels: { 'cni-gate.io/profile': 'cilium' } });
+  await underWay;
+  await drained;
+  assert.deepEqual(ended, ['request', 'view', 'certificate', 'shutting down\n']);
+  await assert.rejects(server.ops('/readyz'), /ECONNREFUSED/);
+});
+
+test('a request on a connection that was opened before the server closes is answered', async (t) => {
   const server = await startServer(t);
   const ca = server.certificate.authority;
   const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca });
@@ -226,7 +256,7 @@ test('a call on a connection that was opened before the server closes is answere
   assert.match(answer, /^HTTP\/1\.1 200 /);
 });
 
-test('a port that is taken is told with what to do', async (t) => {
+test('the error for a port that is in use says what to do', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.after(() => taken.close());
   await new Promise((resolve) => taken.once('listening', resolve));
@@ -238,7 +268,37 @@ test('a port that is taken is told with what to do', async (t) => {
   });
 });
 
-test('a profile flag or a configuration that cannot be used ends the start', async (t) => {
+test('a start that fails ends what runs already: the certificate, then the second port', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const { port: opsPort } = address;
+  await new Promise((resolve) => taken.close(resolve));
+
+  const probe = () => fetch(`http://127.0.0.1:${opsPort}/readyz`);
+  const seen: string[] = [];
+  const started = startServer(t, {
+    opsPort,
+    certificate: async (events) => {
+      seen.push(await (await probe()).text());
+      const source = await selfMadeCertificate(['localhost'], 1, events);
+      const close = async () => {
+        seen.push(await (await probe()).text());
+        source.close();
+      };
+      return { current: source.current, close };
+    },
+    cluster: () => {
+      throw new Error('no such cluster');
+    },
+  });
+  await assert.rejects(started, /^Error: no such cluster$/);
+  assert.deepEqual(seen, ['starting\n', 'starting\n']);
+  await assert.rejects(probe(), /fetch failed/);
+});
+
+test('the start fails if the profile flag or the configuration cannot be used', async (t) => {
   await assert.rejects(startServer(t, { profile: 'linkred' }), { code: 'CNI_GATE_PROFILE_UNKNOWN' });
   await assert.rejects(startServer(t, { config: '/nowhere/config.yaml' }), {
     code: 'CNI_GATE_CONFIG_UNREADABLE',

@@ -1,5 +1,5 @@
 import type { Namespaces } from '../../webhook/admission/namespaces.ts';
-import type { ClusterView } from '../../webhook/view/cluster-view.ts';
+import type { ClusterView } from '../../webhook/gate/cluster-view.ts';
 import { viewOfFlag } from '../../webhook/view/from-file.ts';
 
 /** A cluster of which nothing is known but what these namespaces say. */

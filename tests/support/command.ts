@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { type Command, CommanderError } from 'commander';
+import { CniGateError } from '../../webhook/lib/errors.ts';
 
 /** The program, as a file that Node runs. */
 export const main = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
@@ -25,4 +28,27 @@ export function cniGate(
 /** Starts `cni-gate` as a process of its own. */
 export function startCniGate(args: string[]): ChildProcess {
   return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/**
+ * The error of a command that cannot start, with its code, as the program writes it. The command runs in this process,
+ * with an environment that names no cluster.
+ */
+export async function errorOf(t: TestContext, command: Command, args: string[]): Promise<string> {
+  const { env } = process;
+  t.after(() => {
+    process.env = env;
+  });
+  process.env = { PATH: env.PATH, HOME: '/nonexistent' };
+  try {
+    await command
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} })
+      .parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return `${error.message} (CNI_GATE_USAGE)`;
+    if (error instanceof CniGateError) return `${error.message} (${error.code})`;
+    throw error;
+  }
+  throw new Error(`${args.join(' ')}: there was no error`);
 }

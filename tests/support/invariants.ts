@@ -6,7 +6,7 @@ import type { Operation } from '../../webhook/admission/review.ts';
 import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
 import { asTheApiServerLeavesIt, fillDefaults, initContainerFirst } from './between-calls.ts';
-import { podFaults } from './kubernetes-types.ts';
+import { podFaults } from './pod-faults.ts';
 import { qosClass } from './qos.ts';
 import { assertUntouched } from './untouched.ts';
 

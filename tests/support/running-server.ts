@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import type { TestContext } from 'node:test';
+import { selfMadeCertificate } from '../../certs/sources.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
-import { selfMadeCertificate } from '../../webhook/server/tls.ts';
 
 /** A line of the log. */
 export type Line = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { ApiClient } from '../../webhook/kubernetes/client.ts';
+import { systemClock } from '../../webhook/lib/deps.ts';
 import { watchCluster } from '../../webhook/view/from-cluster.ts';
 import { policyOf } from './configurations.ts';
 
@@ -14,10 +15,10 @@ const client = new ApiClient({
   refresh: () => {},
 });
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
-const log = { info: () => {}, warn: () => {} };
-const inside = { registry: new Registry(), log, ownNamespace: undefined };
-const { gate, unready, close } = watchCluster(client, () => policy, inside);
-const waiting = (): number => [...gate.pending()].length;
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const deps = { registry: new Registry(), log, clock: systemClock, signal: new AbortController().signal };
+const { pending, notSynced, unready, close } = watchCluster(client, () => policy, deps, undefined);
+const waiting = (): number => [...pending()].length;
 let heap = 0;
 while (unready() !== undefined || waiting() < Number(expected)) {
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -25,7 +26,7 @@ while (unready() !== undefined || waiting() < Number(expected)) {
 }
 const reported = {
   waiting: waiting(),
-  notSynced: gate.notSynced({ namespace: 'net', name: 'agent' }),
+  notSynced: notSynced({ namespace: 'net', name: 'agent' }),
   heap,
   rss: process.resourceUsage().maxRSS * 1024,
 };

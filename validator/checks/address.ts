@@ -5,14 +5,15 @@ import { type Address, type Family, formatAddress } from '../shared/addresses.ts
 import type { Attempt } from '../waiting.ts';
 
 /**
- * The addresses that the cluster knows the pod by are on its interfaces. They are not where a plugin answered with
- * an address and no interface: Multus says 0.0.0.0/0 for a pod that the API server does not know.
+ * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
+ * returned an address and no interface: Multus returns 0.0.0.0/0 for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   return async () => judgeAddresses(wanted, readDevices());
 }
 
+/** Compares the addresses that the cluster reports for the pod with those of its interfaces. */
 export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   if (wanted.length === 0)
     return { ...failed('address-unknown', 'no address reported for the pod'), final: true };

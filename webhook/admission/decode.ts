@@ -1,14 +1,13 @@
 import { Ajv } from 'ajv';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError } from '../lib/errors.ts';
 import {
   describe,
-  describeKind,
   invalid,
   isCoreKind,
   isObject,
   namespaceName,
   openEnvelope,
+  wrongKind,
 } from './envelope.ts';
 import { fillNulls } from './nulls.ts';
 import type { Pod } from './pod.ts';
@@ -89,10 +88,7 @@ const isPod = ajv.compile<Pod>(podSchema);
 export function decodePodRequest(body: unknown): PodRequest {
   const envelope = openEnvelope(body);
   if (!isCoreKind(envelope, 'Pod')) {
-    throw new CniGateError(
-      'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Pod of v1, got ${describeKind(envelope.kind)}: look at the rules of the webhook configuration`,
-    );
+    throw wrongKind('Pod', envelope.kind);
   }
   const { object, kind: _, ...request } = envelope;
   const pod = podOf(object);

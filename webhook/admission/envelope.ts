@@ -94,8 +94,15 @@ export function isCoreKind(envelope: RequestEnvelope, name: string): boolean {
   return isObject(kind) && kind.kind === name && (kind.group ?? '') === '' && kind.version === 'v1';
 }
 
+/** A request about another kind of object than its path serves. @param expected kinds of the core group */
+export const wrongKind = (expected: string, kind: unknown): CniGateError =>
+  new CniGateError(
+    'CNI_GATE_REVIEW_KIND',
+    `expected request.kind ${expected} of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
+  );
+
 /** A group, version and kind in the words of manifests, such as `Binding of v1`. */
-export function describeKind(value: unknown): string {
+function describeKind(value: unknown): string {
   if (!isObject(value)) return describe(value);
   const { group, version, kind } = value;
   const parts = [group, version].filter((part) => part !== '' && part !== undefined);

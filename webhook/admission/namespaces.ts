@@ -1,19 +1,19 @@
 import { profileLabel } from '../lib/names.ts';
 
-/** What decisions rest on of a namespace. */
+/** What admission needs to know about a namespace. */
 export interface NamespaceFacts {
-  /** All of them: a profile's `when` may ask for any. */
+  /** All labels: the `when` of a profile may read any. */
   labels: Record<string, string>;
   /** Those that {@link annotationsOf} keeps; absent where there are none. */
   annotations?: Record<string, string>;
 }
 
-/** How many annotations of a namespace are kept. */
+/** The most annotations of a namespace to keep. */
 const mostAnnotations = 64;
 
 /**
- * The annotations of a namespace that an `IdSource` of a profile can be read from: those that hold a number. Profiles
- * change while a server runs and what was kept of a namespace does not, so this does not look at which ones they name.
+ * The annotations of a namespace that an `IdSource` of a profile can read: those with a number. It keeps them whatever
+ * the profiles name now, because profiles can change while the server runs.
  */
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,
@@ -26,19 +26,19 @@ export function annotationsOf(
 }
 
 /**
- * Where the labels of namespaces come from: the request does not carry them. A source that has to ask somebody
- * returns a promise; one that knows answers at once.
+ * Provides the labels and annotations of namespaces, which a request does not contain. An implementation that has to ask
+ * the API server returns a promise.
  */
 export interface Namespaces {
   /**
-   * The namespace's facts, or undefined where there is no such namespace as far as the source can tell.
+   * What is known of the namespace; undefined where it does not exist, as far as the source knows.
    *
-   * @param caller address of who wants to know: callers share what may be asked
+   * @param caller the caller's address: callers share the requests to the API server
    */
   facts(name: string, caller?: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
-/** Namespaces that were read from somewhere once. */
+/** Namespaces that are known from the start, such as those of a file. */
 export class FixedNamespaces implements Namespaces {
   readonly #labels: ReadonlyMap<string, Record<string, string>>;
   readonly #annotations: ReadonlyMap<string, Record<string, string>>;
@@ -46,7 +46,7 @@ export class FixedNamespaces implements Namespaces {
 
   /**
    * @param labels labels by namespace
-   * @param profile opts every namespace in, whether it is known or not, in place of its own profile label
+   * @param profile of every namespace, known or not, instead of its label
    * @param annotations annotations by namespace
    */
   constructor(

@@ -1,10 +1,10 @@
 import type { ObjectMeta, Pod, Resources } from './pod.ts';
 
 /**
- * Gives each null the value that the API server gives it: an empty string in a map of strings, the quantity 0 in
- * requests and limits, an empty reference in `imagePullSecrets`. In most other places null stands for absent, which
- * every reader here knows. The API server sends no such nulls: it decodes an object and encodes it again before it
- * calls a webhook. Manifests and recorded reviews have them.
+ * Replaces each null with the value that the API server reads: an empty string in a map of strings, the quantity 0 in
+ * requests and limits, an empty reference in `imagePullSecrets`. In most other places null means absent, and the code
+ * that reads them handles it. The API server sends no such nulls, because it decodes and encodes an object before it
+ * calls a webhook. Manifests and recorded reviews contain them.
  *
  * Source: Go's `encoding/json`, which leaves the zero value where it reads null, and `Quantity.UnmarshalJSON` of
  * apimachinery; `tests/cluster/nulls.test.ts` compares.
@@ -34,7 +34,7 @@ function fillResources(resources: Resources | null | undefined): void {
 
 function fill(map: Record<string, unknown> | null | undefined, value: string): void {
   for (const [key, found] of Object.entries(map ?? {})) {
-    // `__proto__` is a key like others, which an assignment would not set
+    // `__proto__` is a key like any other, but an assignment would not set it
     if (found === null)
       Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
   }

@@ -1,33 +1,39 @@
 /**
- * The parts of a Kubernetes v1 Pod that admission looks at. Everything else is carried along unread; `null`
- * stands for absent, as manifests write it.
+ * The parts of a Kubernetes v1 Pod that admission reads. All other fields pass through unread. `null` means absent, as in
+ * manifests.
  */
 
+/** A variable in the environment of a container. */
 export interface EnvVar {
   name: string;
   value?: string;
   valueFrom?: unknown;
 }
 
+/** A volume mounted in a container. */
 export interface VolumeMount {
   name: string;
   mountPath: string;
   readOnly?: boolean;
 }
 
+/** Amounts by resource, as Kubernetes writes them: `500m`, `64Mi` or a number. */
 export type Quantities = Record<string, string | number>;
 
+/** What a container or a pod requests, and its limits. */
 export interface Resources {
   requests?: Quantities | null;
   limits?: Quantities | null;
 }
 
+/** The security context of a container or of a pod. */
 export interface SecurityContext {
   runAsUser?: number | null;
   runAsGroup?: number | null;
   [key: string]: unknown;
 }
 
+/** A container or an init container. */
 export interface Container {
   name: string;
   image?: string;
@@ -40,11 +46,13 @@ export interface Container {
   [key: string]: unknown;
 }
 
+/** A volume of a pod. */
 export interface Volume {
   name: string;
   [key: string]: unknown;
 }
 
+/** The object that owns a pod, such as its ReplicaSet. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -52,12 +60,14 @@ export interface OwnerReference {
   controller?: boolean | null;
 }
 
+/** A condition on a label of a node. */
 export interface NodeSelectorRequirement {
   key: string;
   operator: string;
   values?: string[] | null;
 }
 
+/** The spec of a pod. */
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[] | null;
@@ -71,6 +81,7 @@ export interface PodSpec {
   [key: string]: unknown;
 }
 
+/** The metadata of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -81,6 +92,7 @@ export interface ObjectMeta {
   [key: string]: unknown;
 }
 
+/** A pod. */
 export interface Pod {
   metadata: ObjectMeta;
   spec: PodSpec;
@@ -88,8 +100,8 @@ export interface Pod {
 }
 
 /**
- * The value of a variable of a container: of two with the same name Kubernetes takes the last. Undefined where it is not
- * there, or comes from elsewhere (`valueFrom`).
+ * The value of a container's variable. Of two with the same name, Kubernetes uses the last. Undefined where it is missing,
+ * or has a `valueFrom`.
  */
 export function variableOf({ env }: Container, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
@@ -98,6 +110,6 @@ export function variableOf({ env }: Container, name: string): string | undefined
 
 /** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
-  // a pod without any is written as null, and is the API server's to refuse
+  // null in a pod without containers, which the API server refuses
   return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
 }

@@ -1,15 +1,16 @@
 import type { Operation } from 'fast-json-patch';
 import type { Pod } from './pod.ts';
 
-/** admission.k8s.io/v1, the parts that are read or written here. */
+/** Version of the admission API. This file has the parts of it that cni-gate reads or writes. */
 export const reviewApiVersion = 'admission.k8s.io/v1';
+/** The kind of requests and responses. */
 export const reviewKind = 'AdmissionReview';
 
-/** What the API server asks about a pod. */
+/** A request of the API server about a pod. */
 export interface PodRequest {
   uid: string;
   namespace: string;
-  /** The pod's name, or its generateName with a `*` behind, for people. */
+  /** The pod's name, or its generateName followed by `*`, for people. */
   name: string;
   operation: string;
   subResource: string;
@@ -17,6 +18,7 @@ export interface PodRequest {
   pod: Pod;
 }
 
+/** A webhook's answer to one request. */
 export interface AdmissionResponse {
   uid: string;
   allowed: boolean;
@@ -25,14 +27,16 @@ export interface AdmissionResponse {
   patchType?: 'JSONPatch';
   status?: { code: number; reason: string; message: string };
   warnings?: string[];
-  /** The API server puts the webhook's name before each key. */
+  /** The API server prefixes each key with the webhook's name. */
   auditAnnotations?: Record<string, string>;
 }
 
+/** The body of a response to the API server. */
 export interface AdmissionReview {
   apiVersion: typeof reviewApiVersion;
   kind: typeof reviewKind;
   response: AdmissionResponse;
 }
 
+/** One operation of a JSON Patch. */
 export type { Operation };

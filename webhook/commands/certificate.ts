@@ -14,7 +14,7 @@ export interface CertificateFlags extends ManagedFlags {
   tlsCaOut?: string;
 }
 
-/** Days that a certificate made at start lasts where nothing is said. */
+/** Default validity in days of a certificate generated at start. */
 const selfMadeDays = 90;
 
 /**
@@ -29,15 +29,15 @@ export function certificateFor(
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
   const names = flags.tlsNames ?? namesOf(service, namespace);
-  return async (events, inside) => {
+  return async (events, deps) => {
     if (client && secret !== undefined) {
-      const { managedCertificate } = await import('../certificates/source.ts');
+      const { managedCertificate } = await import('../../certs/managed.ts');
       const { tlsAuthorityDays: authorityDays, tlsOverlap: overlap } = flags;
       const objects = { client, namespace, secret, service, configurations: flags.webhookConfigurations };
-      const making = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
-      return managedCertificate({ ...objects, ...making }, events, inside);
+      const issue = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
+      return managedCertificate({ ...objects, ...issue }, events, deps);
     }
-    const { fileCertificate, selfMadeCertificate } = await import('../server/tls.ts');
+    const { fileCertificate, selfMadeCertificate } = await import('../../certs/sources.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
     const source = await selfMadeCertificate(names, tlsDays ?? selfMadeDays, events);
     if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ConfigurationName } from '../certificates/configurations.ts';
+import type { ConfigurationName } from '../../certs/api.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { days, milliseconds } from './options.ts';
 
@@ -12,19 +12,16 @@ export interface ManagedFlags {
   tlsOverlap: number;
 }
 
-/** Days that a managed serving certificate lasts where nothing is said: short, as nobody has to renew it. */
+/** Default validity in days of a managed serving certificate: short, as nobody has to renew it. */
 export const managedDays = 7;
 
-/** Days that an authority made by cni-gate for managed certificates lasts where nothing is said. */
+/** Default validity in days of a managed authority. */
 export const managedAuthorityDays = 365;
 
 /** Adds the flags of managed certificates to `serve`. */
 export function addManagedOptions(command: Command): Command {
   return command
-    .option(
-      '--tls-secret <name>',
-      "Secret in cni-gate's namespace with the replicas' authority and certificate",
-    )
+    .option('--tls-secret <name>', "Secret in cni-gate's namespace with the replicas' authority")
     .option('--tls-service <name>', "Service in cni-gate's namespace that webhooks call", 'cni-gate')
     .addOption(
       new Option(

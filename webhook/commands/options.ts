@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
 
-/** What the flags that name a cluster say. */
+/** Values of the flags that name a cluster. */
 export interface ClusterFlags {
   kubeconfig?: string;
   context?: string;
@@ -10,7 +10,7 @@ export interface ClusterFlags {
 /**
  * Adds the flags that name a cluster.
  *
- * @param otherwise where the cluster is taken from without them, for the help
+ * @param otherwise which cluster is used without them, for the help
  */
 export function addClusterOptions(command: Command, otherwise: string): Command {
   return command
@@ -18,19 +18,19 @@ export function addClusterOptions(command: Command, otherwise: string): Command 
     .option('--context <name>', 'context of the kubeconfig file (default: its current one)', contextName);
 }
 
-/** The name of a context for commander. An empty one is mostly a variable that is not set. */
+/** Parses the name of a context. An empty one usually comes from an unset variable. */
 function contextName(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected the name of a context.');
   return text;
 }
 
-/** The name of a namespace for commander. An empty one is mostly a variable that is not set, and does not mean all. */
+/** Parses the name of a namespace. An empty one usually comes from an unset variable, and does not mean all. */
 export function namespaceName(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected the name of a namespace.');
   return text;
 }
 
-/** A port for commander; 0 lets the system choose. */
+/** Parses a port; 0 lets the system choose. */
 export function port(text: string): number {
   const value = Number(text);
   if (!/^\d{1,5}$/.test(text) || value > 65_535)
@@ -38,14 +38,14 @@ export function port(text: string): number {
   return value;
 }
 
-/** Milliseconds of a duration such as 10s for commander. */
+/** Parses a duration such as 10s into milliseconds. */
 export function milliseconds(text: string): number {
   const value = parseDuration(text);
   if (value === undefined) throw new InvalidArgumentError('expected a duration such as 500ms, 10s or 2m.');
   return value;
 }
 
-/** A number of days for commander. */
+/** Parses a number of days. */
 export function days(text: string): number {
   const value = Number(text);
   if (!/^\d{1,4}$/.test(text) || value < 1) throw new InvalidArgumentError('expected days, 1 to 9999.');

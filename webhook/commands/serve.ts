@@ -85,7 +85,7 @@ export function serveCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   checkFlags(flags);
-  // loaded here: the other commands need no server
+  // loaded here, because the other commands need no server
   const [{ openLog }, { serve }] = await Promise.all([
     import('../server/log.ts'),
     import('../server/serve.ts'),
@@ -99,9 +99,9 @@ async function run(flags: Flags): Promise<void> {
   const stopping = new AbortController();
   let server: RunningServer | undefined;
   const stop = (signal: string): void => {
-    log.info({ signal }, 'told to stop');
+    log.info({ signal }, 'received a signal, stopping');
     for (const name of signals) process.removeListener(name, stop);
-    // a second signal ends the process at once, as it would have without this
+    // without a handler, a second signal ends the process at once
     stopping.abort();
     void server?.drain();
   };
@@ -118,14 +118,14 @@ async function run(flags: Flags): Promise<void> {
 
 const signals = ['SIGTERM', 'SIGINT'];
 
-/** Whether namespaces come from the cluster: neither a file nor a flag stands for them. */
+/** Whether namespaces come from a cluster, and not from a file or a flag. */
 const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
   clusterState === undefined && profile === undefined;
 
-/** Whether anything comes from the cluster. */
+/** Whether the server needs a cluster at all. */
 const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
 
-/** The cluster, whose code is loaded only here, and what the server takes from it. */
+/** Opens the cluster, whose code is loaded only here. @returns its client, and the view for the server */
 async function openCluster(
   { kubeconfig, context }: { kubeconfig: string | undefined; context: string | undefined },
   ownNamespace: string | undefined,
@@ -135,27 +135,7 @@ async function openCluster(
     import('../view/from-cluster.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig, context);
-  const view: ServeOptions['cluster'] = (inside) => {
-    const { namespaces, gate, unready, close } = watchCluster(client, inside.policy, {
-      ...inside,
-      ownNamespace,
-    });
-    const { readiness, pods, pending, unsynced, notSynced, notObservedSince, whenSynced, policyChanged } =
-      gate;
-    return {
-      namespaces: namespaces.value,
-      readiness,
-      pods,
-      pending,
-      unsynced,
-      notSynced,
-      notObservedSince,
-      whenSynced,
-      policyChanged,
-      unready,
-      close,
-    };
-  };
+  const view: ServeOptions['cluster'] = (policy, deps) => watchCluster(client, policy, deps, ownNamespace);
   return { client, view };
 }
 

@@ -4,7 +4,7 @@ import { readPolicy } from '../config/file.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { FoundPolicy } from '../status/collect/configuration.ts';
-import type { Wanted } from '../status/collect/wanted.ts';
+import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
 import type { TextOptions } from '../status/text.ts';
@@ -150,7 +150,7 @@ async function follow(
   ]);
   const warn = (reported: { err?: unknown }, message: string): void =>
     void process.stderr.write(`cni-gate: ${message}${roleFor(reported.err)}\n`);
-  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn });
+  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn, error: warn });
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());
   process.stdout.once('error', () => stop());

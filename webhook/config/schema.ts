@@ -6,7 +6,9 @@ const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUn
 
 /** The published JSON Schema, compiled. Both fill in the schema's defaults. */
 export const validateConfiguration = ajv.compile<Configuration>(schema);
+/** The definition of a profile in that schema, compiled. */
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });
+/** The definition of the kinds that `review` reads, compiled. */
 export const validateTemplateKinds = ajv.compile<TemplateKind[]>({
   $ref: `${schema.$id}#/definitions/templateKinds`,
 });

@@ -1,123 +1,109 @@
+import { type About, type AdmissionDecision, allowed, denied } from '../admission/decision.ts';
 import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
+import type { ClusterView } from './cluster-view.ts';
 import type { GatePod } from './gate-pod.ts';
 import { holdBegan } from './hold.ts';
 import type { Placement } from './placement.ts';
 import { type Blocker, refusalText } from './refusal.ts';
 
-/** Why the gate let a pod pass without knowing that its node is ready. */
+/** Why the gate allows a placement although it does not know whether the node is ready. */
 export type Doubt = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
 
-/** Why the gate had nothing to judge. */
+/** Why the gate has nothing to check. */
 export type Skipped = 'operation' | 'nothing-promised';
 
 /**
- * What came of a placement. `audited` would have been refused with `gate.mode: enforce`; `unknown` was let through
- * because nobody could tell, and `released` because it had been held for as long as `gate.maxHold` says.
+ * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
+ * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
  */
-export interface GateDecision {
-  outcome: 'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped';
-  reason: State | Doubt | Skipped | 'held-long-enough';
-  /** Of the profile that decided, one that the configuration has. */
-  profile?: string;
-  profiles: string[];
-  warnings: string[];
-  /** The text of a refusal. */
-  message?: string;
-}
-
-/** What a decision rests on besides the placement. */
-export interface GateContext {
-  policy: Policy;
-  readiness: Readiness;
-  /** Whether the nodes, or the pods of a DaemonSet, have not all been listed yet: nothing follows from their absence. */
-  notSynced: (daemonSet: DaemonSetRef) => boolean;
-  /** Whether a node is so new here that nothing has been heard of the DaemonSet's pods since it came. */
-  notObservedSince: (daemonSet: DaemonSetRef, node: string) => boolean;
-  /** Milliseconds since the epoch. */
-  now: number;
-}
+export type GateDecision = AdmissionDecision<
+  'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
+  State | Doubt | Skipped | 'held-long-enough'
+>;
 
 /**
- * Whether a pod may be put on a node: only where each DaemonSet of its profiles is ready or does not want the node.
- * What cannot be known is let through, with a warning: the proof in the pod is what the promise rests on.
+ * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
+ * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
  *
- * @param pod what is known of a pod that its request does not hold; undefined where nothing is
+ * @param pod what is known of the pod; undefined where nothing is
+ * @param now milliseconds since the epoch
  */
 export function decidePlacement(
   placement: Placement,
   pod: Pick<GatePod, 'profiles' | 'heldSince'> | undefined,
-  { policy, readiness, notSynced, notObservedSince, now }: GateContext,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+  policy: Policy,
+  now: number,
 ): GateDecision {
   const { node } = placement;
-  if (placement.operation !== 'CREATE' || node === '') return skip('operation');
+  const { readiness } = view;
+  if (placement.operation !== 'CREATE' || node === '') return allowed('skipped', 'operation');
   if (pod === undefined)
     return doubt('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
+  const about = (profile: string): About => ({ profile, profiles: names });
   const asked = profiles.flatMap(({ name, daemonSets }) =>
     daemonSets.map((daemonSet) => ({ profile: name, daemonSet })),
   );
-  if (asked.length === 0) return { ...skip('nothing-promised'), profiles: names };
+  if (asked.length === 0) return allowed('skipped', 'nothing-promised', { profiles: names });
   const doubts: GateDecision[] = [];
   let exempt = true;
   for (const { profile, daemonSet } of asked) {
-    const about = { profile, profiles: names };
-    if (notSynced(daemonSet)) {
-      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)}`), ...about });
+    const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+    if (view.notSynced(daemonSet)) {
+      doubts.push(notSyncedDoubt(agents, about(profile)));
       continue;
     }
     const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
     if (status === undefined) {
-      doubts.push({ ...unknown({ readiness, daemonSet, node }), ...about });
-    } else if (status.state === 'absent' && notObservedSince(daemonSet, node)) {
-      doubts.push({ ...notSyncedDoubt(`pods of DaemonSet ${textOf(daemonSet)} on node ${node}`), ...about });
+      doubts.push(unknown(readiness, daemonSet, node, about(profile)));
+    } else if (status.state === 'absent' && view.notObservedSince(daemonSet, node)) {
+      doubts.push(notSyncedDoubt(`${agents} on node ${node}`, about(profile)));
     } else if (!open.has(status.state)) {
       const blocker = { node, profile, daemonSet, status };
-      return { ...stop(blocker, pod.heldSince, policy, now), ...about };
+      return stop(blocker, pod.heldSince, policy, now, about(profile));
     } else if (status.state === 'ready') exempt = false;
   }
   const [profile = ''] = names;
-  const allowed = { profile, profiles: names, warnings: [] };
-  return doubts[0] ?? { outcome: 'allowed', reason: exempt ? 'exempt' : 'ready', ...allowed };
+  return doubts[0] ?? allowed('allowed', exempt ? 'exempt' : 'ready', about(profile));
 }
 
-const skip = (reason: Skipped): GateDecision => ({ outcome: 'skipped', reason, profiles: [], warnings: [] });
-
-/** A pass for want of knowledge. */
-export function doubt(reason: Doubt, why: string): GateDecision {
-  return { outcome: 'unknown', reason, profiles: [], warnings: [`not held back: ${why}`] };
-}
+/** The gate does not know enough, so it allows the placement. @param why for people */
+export const doubt = (reason: Doubt, why: string, about?: About): GateDecision =>
+  allowed('unknown', reason, about, [`allowed without a check: ${why}`]);
 
 /** @param missing what has not been listed yet */
-export const notSyncedDoubt = (missing: string): GateDecision =>
-  doubt('not-synced', `not all is known here yet: ${missing}`);
+export const notSyncedDoubt = (missing: string, about?: About): GateDecision =>
+  doubt('not-synced', `not listed yet: ${missing}`, about);
 
-const textOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
-
-function unknown({
-  readiness,
-  daemonSet,
-  node,
-}: Pick<Blocker, 'daemonSet' | 'node'> & { readiness: Readiness }) {
+/** The node or the DaemonSet does not exist, as far as cni-gate knows. */
+function unknown(readiness: Readiness, daemonSet: DaemonSetRef, node: string, about: About): GateDecision {
+  const { namespace, name } = daemonSet;
   return readiness.knows(daemonSet)
-    ? doubt('node-unknown', `node ${node} is not known`)
-    : doubt('daemonset-unknown', `DaemonSet ${textOf(daemonSet)} does not exist`);
+    ? doubt('node-unknown', `node ${node} is not known`, about)
+    : doubt('daemonset-unknown', `DaemonSet ${namespace}/${name} does not exist`, about);
 }
 
-/** A refusal, unless the pod has been held for as long as the configuration allows. */
-function stop(blocker: Blocker, heldSince: number | undefined, policy: Policy, now: number): GateDecision {
+/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
+function stop(
+  blocker: Blocker,
+  heldSince: number | undefined,
+  policy: Policy,
+  now: number,
+  about: About,
+): GateDecision {
   const { status } = blocker;
   const message = refusalText(blocker);
   const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
-    const warnings = [`not held back any longer, gate.maxHold is over: ${message}`];
-    return { outcome: 'released', reason: 'held-long-enough', profiles: [], warnings };
+    const warning = `allowed, because gate.maxHold is over: ${message}`;
+    return allowed('released', 'held-long-enough', about, [warning]);
   }
-  const base = { reason: status.state, profiles: [] };
   return mode === 'audit'
-    ? { ...base, outcome: 'audited', warnings: [`gate.mode audit: ${message}`] }
-    : { ...base, outcome: 'refused', warnings: [], message };
+    ? allowed('audited', status.state, about, [`gate.mode audit: ${message}`])
+    : denied(status.state, message, about);
 }

@@ -17,25 +17,26 @@ export interface ApiGatePod extends PromisedPod {
   };
 }
 
-/** What the gate knows of a pod that is to be bound. */
+/** What the gate knows of a pod that waits for a node. */
 export interface GatePod {
   uid: string;
   namespace: string;
   name: string;
-  /** The profiles that promise it something: {@link promisedTo}. */
+  /** The profiles that promise something to the pod: {@link promisedTo}. */
   profiles: string[];
-  /** Since when it waits with our refusal as the reason, milliseconds since the epoch; undefined where it does not. */
+  /** Since when the pod is held, in milliseconds since the epoch; undefined where the gate did not refuse it. */
   heldSince: number | undefined;
   /** The node of that refusal. */
   refused: string | undefined;
 }
 
-/** The condition by which the scheduler tells why a pod waits; undefined where it does not wait. */
+/** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
 export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
+/** What the gate keeps of a pod. */
 export function toGatePod(pod: ApiGatePod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
@@ -51,6 +52,6 @@ export function toGatePod(pod: ApiGatePod): GatePod {
   };
 }
 
-/** A name as it can be kept; undefined where it is none. A part of a long text would keep all of it in memory. */
+/** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */
 const nameOf = (text: string | undefined): string | undefined =>
   text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);

@@ -1,9 +1,11 @@
 import type { DaemonSetStatus } from '../readiness/state.ts';
 
 /**
- * When a pod's hold began, milliseconds since the epoch: when the scheduler first told our refusal on the pod, or when
- * the DaemonSet came to its state, whichever is later. A time of the DaemonSet's that is still to come, as by a node's
- * clock that is ahead, tells nothing: nobody is held by it for longer.
+ * When a pod's hold began: when the scheduler first wrote the refusal into the pod's status, or when the DaemonSet
+ * reached its state, whichever is later. A time of the DaemonSet that lies in the future is ignored, because a node's
+ * clock that is ahead must not extend a hold.
+ *
+ * @param heldSince milliseconds since the epoch, as `now` and the result
  */
 export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
   const began = [since, observedAt].find((time) => time !== undefined && time <= now);

@@ -1,21 +1,20 @@
 import { podOf } from '../admission/decode.ts';
 import {
   describe,
-  describeKind,
   invalid,
   isCoreKind,
   isObject,
   namespaceName,
   openEnvelope,
+  wrongKind,
   wrongName,
 } from '../admission/envelope.ts';
 import { isMirrorPod } from '../inject/exempt.ts';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError } from '../lib/errors.ts';
 import { isObjectName, isUid } from '../lib/object-names.ts';
 import { promisedTo } from './promised.ts';
 
-/** A pod that is to be put on a node: by a Binding, or because it was made with `spec.nodeName`. */
+/** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement {
   /** Of the request. */
   uid: string;
@@ -25,21 +24,21 @@ export interface Placement {
   operation: string;
   subResource: string;
   dryRun: boolean;
-  /** The pod's UID as the Binding tells it; empty where it does not, as with one made by hand. */
+  /** UID of the pod that the Binding names; empty where it names none, as a Binding made by hand. */
   podUid: string;
   node: string;
-  /** The profiles of a pod that the request holds itself; undefined for a Binding, which shows nothing of its pod. */
+  /** The profiles that promise something to the pod, where the request contains it; undefined for a Binding. */
   profiles: string[] | undefined;
 }
 
 /**
- * What an admission call of `/gate` is about.
+ * Decodes a request of `/gate`.
  *
- * Its names go into questions to the API server and are looked up among nodes, so each has to be one that Kubernetes
- * allows. A pod that is made by `generateName` may have none yet.
+ * Its names become part of requests to the API server and keys of nodes, so each must be a name that Kubernetes allows.
+ * A pod created with `generateName` may have no name yet.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where a name or UID is none, or
- *   CNI_GATE_REVIEW_KIND where it is neither a Binding nor a Pod
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID; CNI_GATE_REVIEW_NAME where a name or UID is malformed;
+ *   CNI_GATE_REVIEW_KIND where the object is neither a Binding nor a Pod
  */
 export function decodePlacement(body: unknown): Placement {
   const envelope = openEnvelope(body);
@@ -49,10 +48,7 @@ export function decodePlacement(body: unknown): Placement {
     return { ...request, ...bindingOf(object), profiles: undefined };
   }
   if (!isCoreKind(envelope, 'Pod')) {
-    throw new CniGateError(
-      'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Binding or Pod of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
-    );
+    throw wrongKind('Binding or Pod', kind);
   }
   const pod = podOf(object);
   const { metadata, spec } = pod;
@@ -64,7 +60,7 @@ export function decodePlacement(body: unknown): Placement {
     given === ''
       ? quoted(`${metadata.generateName ?? ''}*`)
       : objectName('request.object.metadata.name', 'a pod', given);
-  // what it stands for runs already, and its manifest may be a copy of a pod that was promised something
+  // the static pod runs already, and its manifest may be a copy of a pod with a status annotation
   const profiles = isMirrorPod(pod) ? [] : promisedTo(pod);
   return { ...request, name, podUid: '', node, profiles };
 }
@@ -78,7 +74,7 @@ function bindingOf(object: unknown): { name: string; podUid: string; node: strin
   if (!isObject(target) || typeof target.name !== 'string' || target.name === '') {
     throw invalid("request.object has no target.name: the node's");
   }
-  // the name of something else is no node's. Source: Kubernetes, `ValidatePodBinding`, which is before admission
+  // source: Kubernetes, `ValidatePodBinding`, which runs before admission
   if (target.kind && target.kind !== 'Node') {
     throw invalid(`request.object.target.kind should be Node or left out, is ${describe(target.kind)}`);
   }
@@ -92,7 +88,7 @@ function bindingOf(object: unknown): { name: string; podUid: string; node: strin
   };
 }
 
-/** A name, once it is known to be one that Kubernetes allows. @param field where it stands in the body */
+/** The name, checked. @param field its path in the body */
 function objectName(field: string, whose: string, name: string): string {
   if (isObjectName(name)) return name;
   throw wrongName(field, `the name of ${whose} (an RFC 1123 subdomain)`, name);

@@ -13,11 +13,12 @@ export interface PromisedPod {
 }
 
 /**
- * The profiles that promise something to a pod: those that its status annotation names, and those whose checks its
- * init container makes. Whoever may patch the pod can take the annotation away again, and cannot touch a container's
- * environment (Kubernetes, `ValidatePodUpdate`: of a container only the image may change).
+ * The profiles that promise something to a pod: those in its status annotation, and those whose checks its init
+ * container runs. A user who may patch the pod can remove the annotation, but cannot change the environment of a
+ * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
  *
- * Where our container is there and neither names a profile, as with a network's own validator, the label does.
+ * If the pod has the init container and neither source names a profile, as with a network's own validator, the label
+ * names them.
  */
 export function promisedTo({ metadata, spec }: PromisedPod): string[] {
   const reported: unknown = readStatus({ metadata })?.profiles;
@@ -31,18 +32,18 @@ export function promisedTo({ metadata, spec }: PromisedPod): string[] {
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 
-/** A label's value has 63 characters at most, and so 32 names with dots between them. */
+/** The value of a label has at most 63 characters: at most 32 names joined by dots. */
 const max = { names: 32, characters: 63 };
 
-/** The names in a list, as far as they can be some: anybody may have written it, and it is kept. */
+/** The names in a list. Any user may have written it, and cni-gate keeps the result, so it is bounded. */
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.filter((one) => typeof one === 'string' && one.length <= max.characters).slice(0, max.names)
     : [];
 
-/** The profiles whose checks the container makes; none where they cannot be read. */
+/** The profiles whose checks the container runs; none where they cannot be read. */
 function profilesProvedBy({ env: variables }: Pick<Container, 'env'>): string[] {
-  // of two variables with one name the last one holds
+  // of two variables with the same name, the last one counts
   const text = variables?.findLast(({ name }) => name === env.checks)?.value;
   if (typeof text !== 'string' || text.length > texts.annotation) return [];
   try {

@@ -7,7 +7,7 @@ import { isObjectName } from '../lib/object-names.ts';
 import { timeText } from '../lib/time-text.ts';
 import type { DaemonSetStatus } from '../readiness/state.ts';
 
-/** Why a node does not get a pod: a DaemonSet of a profile is not ready there. */
+/** Why the gate refuses a node: a DaemonSet of the profile is not ready on it. */
 export interface Blocker {
   node: string;
   profile: string;
@@ -18,8 +18,8 @@ export interface Blocker {
 const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
 
 /**
- * The text of a refusal. It is the same from try to try, as long as nothing changes on the node: each new text would
- * be a write of the pod's status. So it tells since when, and never for how long.
+ * The text of a refusal. It does not change between attempts while nothing changes on the node, because the scheduler
+ * writes each new text into the pod's status. So it says since when the node is not ready, and never for how long.
  */
 export function refusalText({ node, profile, daemonSet, status }: Blocker): string {
   const { state, pod, reason, since } = status;
@@ -35,17 +35,17 @@ const ours = new RegExp(
   `"${bindingsWebhook.replaceAll('.', '\\.')}" denied the request: node (\\S+) is not ready(?: for profile \\S+: (.*) \\(${code}\\))?`,
 );
 
-/** What a text that {@link refusalText} made tells: the node, and what of it is not ready; empty where that is cut off. */
+/** What a text of {@link refusalText} says: the node, and why it is not ready; empty where the text is cut off. */
 export interface Refused {
   node: string;
   why: string;
 }
 
 /**
- * What a pod was refused for, or undefined where the text is no refusal of ours. Who may write conditions may write
- * anything: only the begin of a long text is read, and a node that has no node's name is none.
+ * Reads a refusal back; undefined where the text contains none. Other writers of conditions can write any text, so only
+ * the start of a long text is read, and the name of the node must be valid.
  *
- * @param message of the pod's PodScheduled condition, in which the scheduler tells what the API server answered
+ * @param message of the pod's PodScheduled condition, into which the scheduler writes the answer of the API server
  */
 export function refusedFor(message: string): Refused | undefined {
   const head = message.slice(0, texts.condition);

@@ -19,9 +19,6 @@ export function applyOnce(decision: Decision, pod: Pod, policy: Policy): Decisio
   } catch (error) {
     const first = messageOf(error).split('\n')[0];
     const message = `the patch for this pod does not apply, so it was not sent: ${first}`;
-    return {
-      ...refuse(policy, new CniGateError('CNI_GATE_PATCH_FAILED', message)),
-      ...(decision.profile !== undefined && { profile: decision.profile }),
-    };
+    return refuse(policy, new CniGateError('CNI_GATE_PATCH_FAILED', message), undefined, decision.profile);
   }
 }

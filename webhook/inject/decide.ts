@@ -1,4 +1,5 @@
 import type { Operation } from 'fast-json-patch';
+import { type About, type AdmissionDecision, denied, errored, patched } from '../admission/decision.ts';
 import type { NamespaceFacts } from '../admission/namespaces.ts';
 import type { Pod } from '../admission/pod.ts';
 import type { PodRequest } from '../admission/review.ts';
@@ -19,42 +20,34 @@ import {
 } from './remove-injection.ts';
 
 /**
- * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
- * only have been refused; `current` means that the pod already is as it should be.
+ * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only be refused; `current` means that the pod needs no change.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
-export interface Decision {
-  outcome: Outcome;
-  /** Why, in one word: an exemption, the code of a refusal, or `promised`. */
-  reason: Exemption | ErrorCode | 'promised';
-  /** The label's value, once it is known to stand for profiles of the configuration. */
-  profile?: string;
-  /** Those profiles of it that promise something to the pod. */
-  profiles: string[];
-  operations: Operation[];
-  warnings: string[];
-  /** The text of a refusal. */
-  message?: string;
-}
+/** Why: an exemption, the code of an error, or `promised`. */
+export type Reason = Exemption | ErrorCode | 'promised';
 
-/** What a decision rests on besides the request: a snapshot, so that it is a pure function of its arguments. */
+/** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
+export type Decision = AdmissionDecision<Outcome, Reason>;
+
+/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
   policy: Policy;
-  /** Undefined where the namespace is not known. */
+  /** Undefined if the namespace is unknown. */
   namespace: NamespaceFacts | undefined;
-  /** The namespace that cni-gate runs in. */
+  /** The namespace of cni-gate. */
   ownNamespace?: string | undefined;
 }
 
-/** The decision about one pod: who is left alone, which profiles are asked for, what they promise to this pod. */
+/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
 export function decide(request: PodRequest, context: DecisionContext): Decision {
   const { policy, namespace } = context;
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, context.ownNamespace);
   if (exempt !== undefined) return leave(pod, exempt);
   if (namespace === undefined) {
-    const message = `the labels of namespace "${request.namespace}" are not known here, so neither is what to prove`;
+    const message = `the labels of namespace "${request.namespace}" are not known, so its profile is not known either`;
     return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
   }
   const warnings: string[] = [];
@@ -65,18 +58,13 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
     const join = policy.join(selection.profile);
     const requirements = requirementsFor(pod, join, namespace);
     if (requirements === undefined) {
-      const left = leaving(pod, 'nothing-promised', markReviewed(pod, selection));
-      return { ...left, profile: join.name, warnings };
+      const about = { profile: join.name, profiles: [] };
+      return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
     }
     const change = inject(pod, requirements, selection, request.namespace, policy.proof);
-    return {
-      outcome: change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0),
-      reason: 'promised',
-      profile: join.name,
-      profiles: requirements.profiles.map((profile) => profile.name),
-      operations: change.operations,
-      warnings: [...warnings, ...change.warnings],
-    };
+    const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
+    const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
+    return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
   } catch (error) {
     if (error instanceof CniGateError) return refuse(policy, error, pod);
     throw error;
@@ -88,7 +76,10 @@ function nameOf({ operations }: PodChange, before: boolean): Outcome {
   return before ? 'updated' : 'injected';
 }
 
-/** The profile asked for; a pod that opts out against the configuration is told so and gets the namespace's. */
+/**
+ * The chosen profile. A pod that opts out although the configuration forbids it gets a warning and the namespace's
+ * profile.
+ */
 function chooseAllowed(
   pod: Pod,
   namespace: NamespaceFacts,
@@ -98,40 +89,43 @@ function chooseAllowed(
   const selection = selectProfile(pod, namespace.labels);
   if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
   const profile = namespace.labels[profileLabel] ?? '';
-  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed here, so profile ${profile} applies`);
+  warnings.push(
+    `label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+  );
   return { profile, chosenBy: 'namespace' };
 }
 
 /**
- * Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. The policy over
- * the final pod knows most exemptions, but not the DaemonSets of a user's own profiles: their pods say it themselves.
+ * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most
+ * exemptions, but not the DaemonSets of custom profiles: their pods get an annotation.
  */
 function leave(pod: Pod, reason: Exemption): Decision {
-  if (isUntouchable(reason)) return leaving(pod, reason, []);
-  return leaving(
-    pod,
-    reason,
-    reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod),
-  );
+  if (isUntouchable(reason)) return left(pod, reason, []);
+  return left(pod, reason, reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod));
 }
 
-function leaving(pod: Pod, reason: Exemption, operations: Operation[]): Decision {
+function left(
+  pod: Pod,
+  reason: Exemption,
+  operations: Operation[],
+  about: About = { profiles: [] },
+  warnings: string[] = [],
+): Decision {
   const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
-  return { outcome, reason, profiles: [], operations, warnings: [] };
+  return patched(outcome, reason, about, operations, warnings);
 }
 
 /**
- * A refusal, or with `proof.mode: warn` a warning in its place.
+ * Refuses a pod, or warns if `proof.mode` is `warn`.
  *
- * @param pod to record the warning on: without that, the policy over the final pod would say that nobody looked at it
+ * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
+ *   did not review the pod. Undefined if the pod cannot be patched
+ * @param profile the chosen profile, if known
  */
-export function refuse(policy: Policy, error: CniGateError, pod?: Pod): Decision {
-  const base = { reason: error.code, profiles: [] };
-  if (policy.proof.mode === 'enforce') {
-    const message = `${error.message} (${error.code})`;
-    return { ...base, outcome: 'refused', operations: [], warnings: [], message };
-  }
-  const operations = pod === undefined ? [] : recordRefusal(pod, error.code);
-  // a warning may be cut at its end, and the code is what one searches for
-  return { ...base, outcome: 'warned', operations, warnings: [`${error.code}: ${error.message}`] };
+export function refuse(policy: Policy, error: CniGateError, pod?: Pod, profile?: string): Decision {
+  const { code, message } = error;
+  const about = { ...(profile !== undefined && { profile }), profiles: [] };
+  if (policy.proof.mode === 'enforce') return denied(code, `${message} (${code})`, about);
+  // the code comes first: a warning may be cut at its end, and users search for the code
+  return errored(code, [`${code}: ${message}`], pod === undefined ? [] : recordRefusal(pod, code), about);
 }

@@ -1,43 +1,33 @@
-import {
-  describe,
-  describeKind,
-  invalid,
-  isCoreKind,
-  isObject,
-  openEnvelope,
-} from '../admission/envelope.ts';
+import { type AdmissionDecision, allowed, errored } from '../admission/decision.ts';
+import { describe, invalid, isCoreKind, isObject, openEnvelope, wrongKind } from '../admission/envelope.ts';
 import { type Policy, UnknownProfile } from '../config/policy.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { profileLabel } from '../lib/names.ts';
 import { optedInTo } from './profile-selection.ts';
 
-/** What the API server asks about a namespace that is created or labelled. */
+/** The API server's request for a namespace that is created or labelled. */
 export interface NamespaceRequest {
   uid: string;
   /** The namespace's name. */
   namespace: string;
   operation: string;
   dryRun: boolean;
-  /** The profile that it opts in to; undefined where it does not. */
+  /** The profile that it opts in to; undefined if it does not. */
   profile: string | undefined;
 }
 
-/** What came of it. A namespace is never refused and never changed. */
-export interface NamespaceDecision {
-  outcome: 'allowed' | 'warned' | 'skipped';
-  reason: 'profile-known' | 'not-opted-in' | ErrorCode;
-  /** The label's value, once it is known to stand for profiles of the configuration. */
-  profile?: string;
-  profiles: string[];
-  warnings: string[];
-}
+/** The decision about a namespace, which is never refused and never changed. */
+export type NamespaceDecision = AdmissionDecision<
+  'allowed' | 'warned' | 'skipped',
+  'profile-known' | 'not-opted-in' | ErrorCode
+>;
 
 /**
- * Answers the body of an admission call about a namespace: warns where its label names no profile, or profiles that
- * cannot be joined, so that whoever sets the label learns of it before the first pod is refused.
+ * Answers the body of an admission call for a namespace. Warns if its label names no profile, or profiles that cannot
+ * be joined, so that the user learns of it before the first pod is refused.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND where the body is no review of a namespace
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND if the body is not a review of a namespace
  */
 export function reviewNamespace(
   body: unknown,
@@ -51,10 +41,7 @@ function decodeNamespaceRequest(body: unknown): NamespaceRequest {
   const envelope = openEnvelope(body);
   const { uid, operation, dryRun, name, object, kind } = envelope;
   if (!isCoreKind(envelope, 'Namespace')) {
-    throw new CniGateError(
-      'CNI_GATE_REVIEW_KIND',
-      `expected request.kind Namespace of v1, got ${describeKind(kind)}: look at the rules of the webhook configuration`,
-    );
+    throw wrongKind('Namespace', kind);
   }
   if (!isObject(object)) throw invalid(`request.object should be the namespace, is ${describe(object)}`);
   const { labels, ...metadata } = isObject(object.metadata) ? object.metadata : {};
@@ -65,7 +52,7 @@ function decodeNamespaceRequest(body: unknown): NamespaceRequest {
   return { uid, operation, dryRun, namespace: quoted(given ?? ''), profile: optedInTo(textsOf(labels)) };
 }
 
-/** The labels that are strings: the API server lets no other pass. */
+/** The labels that are strings: the API server accepts no others. */
 function textsOf(labels: unknown): Record<string, string> {
   const entries = isObject(labels) ? Object.entries(labels) : [];
   return Object.fromEntries(
@@ -74,30 +61,23 @@ function textsOf(labels: unknown): Record<string, string> {
 }
 
 function decideNamespace({ namespace, profile }: NamespaceRequest, policy: Policy): NamespaceDecision {
-  if (profile === undefined)
-    return { outcome: 'skipped', reason: 'not-opted-in', profiles: [], warnings: [] };
+  if (profile === undefined) return allowed('skipped', 'not-opted-in');
   try {
     const { name, profiles } = policy.join(profile);
-    const names = profiles.map((one) => one.name);
-    return { outcome: 'allowed', reason: 'profile-known', profile: name, profiles: names, warnings: [] };
+    return allowed('allowed', 'profile-known', { profile: name, profiles: profiles.map((one) => one.name) });
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const what =
       policy.proof.mode === 'enforce' ? 'no pod can be created' : 'pods are created without a proof';
-    return {
-      outcome: 'warned',
-      reason: error.code,
-      profiles: [],
-      warnings: [
-        ...faultOf(error),
-        `${what} in namespace ${namespace} while its label ${profileLabel} is wrong`,
-        `see ${errorPage(error.code)}`,
-      ],
-    };
+    return errored(error.code, [
+      ...faultOf(error),
+      `${what} in namespace ${namespace} while its label ${profileLabel} is wrong`,
+      `see ${errorPage(error.code)}`,
+    ]);
   }
 }
 
-/** The fault in as many warnings as keep each of them short. */
+/** The fault, split into short warnings. */
 function faultOf(error: CniGateError): string[] {
   if (!(error instanceof UnknownProfile)) return [`${error.code}: ${error.message}`];
   return [`${error.code}: ${error.brief}`, `the configuration has: ${error.known.join(', ')}`];

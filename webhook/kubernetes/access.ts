@@ -1,33 +1,34 @@
 import type { Agent } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 
-/** What a request needs to reach the API server and to be known there. */
+/** What a request needs to reach the API server and to authenticate. */
 export interface Connection {
   /** Such as `https://10.96.0.1:443`; may end in a path where a proxy serves the API below one. */
   server: string;
-  /** Headers that say who asks. */
+  /** Headers that authenticate the caller. */
   headers: Record<string, string>;
   tls: TlsOptions;
-  /** Where the way leads through a proxy. */
+  /** Set where a proxy is used. */
   agent?: Agent;
 }
 
+/** TLS options of a connection, as `node:tls` has them. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
   /** The name that the server's certificate must have, where it is not the URL's. */
   servername?: string;
   rejectUnauthorized?: boolean;
 }
 
-/** A way to an API server. */
+/** Access to an API server. */
 export interface Access {
   /** Where it was found, for messages. */
   readonly source: string;
   /**
-   * Asked before each request, as tokens, certificates and authorities are replaced while the process runs.
+   * Called before each request, because tokens, certificates and authorities change while the process runs.
    *
    * @throws CniGateError CNI_GATE_CLUSTER_CONFIG
    */
   connection(): Promise<Connection>;
-  /** Forgets what it remembers of credentials: the API server did not accept them. */
+  /** Drops cached credentials: the API server did not accept them. */
   refresh(): void;
 }

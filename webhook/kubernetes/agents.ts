@@ -2,10 +2,10 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Connection } from './access.ts';
 
-/** Below the 90 s after which Go's server closes an idle connection: who closes first is not surprised. */
+/** Below the 90 s after which Go's server closes an idle connection, so that the client closes it first. */
 const idleTimeout = 60_000;
 
-/** The pool of connections, which is a new one when certificates or authorities were replaced. */
+/** The pool of connections, which is replaced when certificates or authorities change. */
 export class Agents {
   #agent: HttpAgent | undefined;
   #madeOf = '';
@@ -24,7 +24,7 @@ export class Agents {
     return this.#agent;
   }
 
-  /** Closes the connections that nobody uses now. */
+  /** Closes the connections that are idle. */
   dropIdle(): void {
     for (const sockets of Object.values(this.#agent?.freeSockets ?? {})) {
       for (const socket of sockets ?? []) socket.destroy();

@@ -26,7 +26,7 @@ function segment(name: string): string {
 }
 
 /**
- * Sees to it that a URL would keep every segment of a path, however the path was made.
+ * Checks that a URL keeps every segment of a path, however the path was built.
  *
  * @throws CniGateError CNI_GATE_CLUSTER_PATH
  */

@@ -13,8 +13,10 @@ import type { LargeAnswers } from './stream/large-answers.ts';
 import { linesOf } from './stream/lines.ts';
 import { ListScanner } from './stream/list-scanner.ts';
 
+/** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Options of a request. Without any it is sent as it is, and fails after 10 s of silence. */
 export interface RequestOptions {
   /** What is undefined is left out. */
   query?: Record<string, string | number | boolean | undefined>;
@@ -23,17 +25,17 @@ export interface RequestOptions {
   /** Of the body; a PATCH says by it which kind it is, such as `application/merge-patch+json`. */
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte after which it is given up (default 10 s). */
+  /** Milliseconds without a byte after which the request fails (default 10 s). */
   timeout?: number;
   /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
   maxBytes?: number;
-  /** With which other answers this one takes turns, where it is large. */
+  /** The other answers that this one takes turns with, where it is large. */
   large?: LargeAnswers;
 }
 
-/** Options of a request whose answer is taken apart while it comes. */
+/** Options of a request whose answer is parsed while it arrives. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType' | 'large'> {
-  /** How many bytes one object may have. Of a larger one only the beginning is handed on. */
+  /** How many bytes one object may have. Of a larger one only the beginning is passed on. */
   objectBytes: number;
 }
 
@@ -44,7 +46,7 @@ export class ApiClient {
   readonly #access: Access;
   readonly #agents = new Agents();
   #server = '';
-  #ahead = 0;
+  #clockSkew = 0;
 
   readonly #now: () => Date;
 
@@ -54,17 +56,17 @@ export class ApiClient {
     this.#now = now;
   }
 
-  /** Where the way to the cluster was found, for messages. */
+  /** Where the access to the cluster was found, for messages. */
   get source(): string {
     return this.#access.source;
   }
 
   /**
-   * Milliseconds by which the API server's clock was ahead of ours in its last answer, to a second or so: the
+   * The API server's clock minus ours in its last answer, in milliseconds, to a second or so: the
    * header `Date` knows no finer time, and the way took some of it.
    */
-  get ahead(): number {
-    return this.#ahead;
+  get clockSkew(): number {
+    return this.#clockSkew;
   }
 
   /**
@@ -91,7 +93,7 @@ export class ApiClient {
   }
 
   /**
-   * Asks for a list and hands on its items while they come, so that no more than one of them is in memory.
+   * Requests a list and passes on its items while they arrive, so that only one of them is in memory.
    *
    * @param onItem called for each item in turn; what it throws ends the list
    * @returns the list without its items, and how many bytes the answer had
@@ -131,7 +133,7 @@ export class ApiClient {
     return this.#lines(operation, linesOf(response, objectBytes), response, signal);
   }
 
-  /** Closes the connections that are idle: one went silent, and the others may lead into the same hole. */
+  /** Closes the connections that are idle: one went silent, and the others may be broken in the same way. */
   dropIdle(): void {
     this.#agents.dropIdle();
   }
@@ -158,7 +160,7 @@ export class ApiClient {
     }
   }
 
-  /** The answer of the API server, once it is known to be a success. */
+  /** The answer of the API server, once its status is a success. */
   async #send(
     operation: Operation,
     method: Method,
@@ -193,7 +195,7 @@ export class ApiClient {
       signal,
     });
     const reported = Date.parse(response.headers.date ?? '');
-    if (!Number.isNaN(reported)) this.#ahead = reported - this.#now().getTime();
+    if (!Number.isNaN(reported)) this.#clockSkew = reported - this.#now().getTime();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const said = await readBody(response, { timeout });
@@ -204,7 +206,7 @@ export class ApiClient {
     throw refusal(operation, status, said, response.headers);
   }
 
-  /** Runs a step of a request, and gives its errors the form that callers know. */
+  /** Runs a step of a request, and turns its errors into those that callers expect. */
   async #guard<T>(
     operation: Operation,
     signal: AbortSignal | undefined,

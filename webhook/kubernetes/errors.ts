@@ -63,7 +63,7 @@ export function refusal(
   });
 }
 
-/** An error of the network, of TLS, or of an answer that is no API server's. */
+/** An error of the network, of TLS, or of an answer that is not an API server's. */
 export function unreachable(operation: Operation, server: string, error: unknown): ClusterError {
   const code = errnoOf(error);
   const message = messageOf(error);
@@ -88,7 +88,7 @@ function parseStatus(status: number, body: string): Status {
     const value: unknown = JSON.parse(body);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // a proxy between may answer in HTML
+    // a proxy may answer in HTML
   }
   return { message: `status ${status}: ${body.trim().split('\n')[0]?.slice(0, 200)}` };
 }

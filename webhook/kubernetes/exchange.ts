@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { LargeAnswers } from './stream/large-answers.ts';
 import { restOfTurn } from './stream/share-of-turn.ts';
 
+/** One HTTP request. */
 export interface Call {
   method: string;
   url: URL;
@@ -14,14 +15,14 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
-/** The peer took the request and said nothing for too long; bytes may be swallowed on the way. */
+/** The peer accepted the request and sent nothing for too long; bytes may be lost on the way. */
 export class Silence extends Error {
   constructor(timeout: number) {
     super(`no byte for ${timeout} ms`);
   }
 }
 
-/** The answer is larger than whoever asked can take. */
+/** The answer is larger than the caller accepts. */
 export class TooLarge extends Error {}
 
 /** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
@@ -62,11 +63,11 @@ function send({ method, url, headers, body, agent, timeout, signal }: Call): Pro
 export interface Reading {
   /** Milliseconds without a byte after which it ends with {@link Silence}. Waiting for a turn counts. */
   timeout: number;
-  /** Bytes: with more it ends with {@link TooLarge}. */
+  /** Bytes; a larger body ends with {@link TooLarge}. */
   max?: number | undefined;
-  /** With which others it takes turns, where it is large. */
+  /** The other answers that it takes turns with, where it is large. */
   large?: LargeAnswers | undefined;
-  /** Ends the waiting for a turn. */
+  /** Ends the wait for a turn. */
   signal?: AbortSignal | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { LookupResult } from './lookup.ts';
-import type { LeftOut } from './reflector/list-all.ts';
 import type { Action, Reason } from './reflector/next-step.ts';
+import type { LeftOut } from './reflector/source.ts';
 
 /** How many objects there are, and how much memory they take where that is limited. */
 interface Size {

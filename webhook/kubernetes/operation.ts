@@ -21,7 +21,7 @@ const verbs: Record<string, [one: string, many: string]> = {
 const ofNamespaces = new Set(['status', 'finalize']);
 
 /**
- * The operation that the API server takes a request for.
+ * The operation that the API server derives from a request.
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
  */
 export function operationOf(method: string, path: string, watch = false): Operation {

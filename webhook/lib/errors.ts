@@ -1,8 +1,7 @@
 import { docsUrl } from './names.ts';
 
 /**
- * Every code that an error of cni-gate can carry, and what the person who meets it should look at.
- * This is the one list: `docs/reference/errors.md` holds a section for each, and a test compares the two.
+ * All error codes of cni-gate. `docs/reference/errors.md` has a section for each, and a test compares the two.
  */
 export const errorCodes = {
   CNI_GATE_USAGE: 'The command line asks for something that does not exist or does not go together.',
@@ -54,14 +53,14 @@ export const errorCodes = {
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that looks like one of cni-gate and has no effect.',
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',
-  CNI_GATE_NAMESPACE_TWICE: 'A Namespace stands twice in the input of review, with different profile labels.',
+  CNI_GATE_NAMESPACE_TWICE: 'A Namespace is twice in the input of review, with different profile labels.',
   CNI_GATE_NOTHING_CHECKED:
     'A namespace opted in, and no workload of it in the input of review gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',
   CNI_GATE_TEMPLATE_NOT_GIVEN:
     'An object takes its pod template from one that is not in the input of review.',
   CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
-  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or holds more, than review takes.',
+  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or contains more, than review accepts.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent, because a name in its path is not one.',
@@ -77,18 +76,19 @@ export const errorCodes = {
   CNI_GATE_INTERNAL: 'A defect in cni-gate itself.',
 } as const;
 
+/** A stable code of an error; docs/reference/errors.md explains each. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The page that says what a code means and what to do. */
+/** Address of the section that says what a code means and what to do. */
 export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/errors.md#${code.toLowerCase()}`;
 
-/** Whether a value from outside is one of our codes. */
+/** Whether a value is an error code of cni-gate. */
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
 /**
- * An error meant for the person who has to act on it: the message says what was expected, what was seen and
- * where; the code is stable and can be searched for in the documentation.
+ * An error for the person who has to act on it. The message says what was expected, what was seen and where. The code is
+ * stable, and the documentation explains it.
  */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
@@ -100,7 +100,7 @@ export class CniGateError extends Error {
   }
 }
 
-/** The text of anything that was thrown, without a stack. */
+/** The message of anything that was thrown, without a stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

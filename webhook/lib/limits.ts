@@ -162,16 +162,11 @@ export const planLimits = {
   /** The same by the clock, in milliseconds, for machines that are slow or throttled. */
   sliceTime: 5,
   /**
-   * Terms in which a pod may ask for a node: node selector entries, expressions, tolerations, resources, and
-   * expressions about other pods. More make the pod `too-large`, and it is left to the scheduler. Pods as people write
-   * them have fewer than 20; a list of values is one term.
+   * Terms of a pod's requirements: node selector entries, expressions, tolerations and resources. More make the pod
+   * `too-large`, and it is left to the scheduler. Pods as people write them have fewer than 20; a list of values is one
+   * term.
    */
   terms: 100,
-  /**
-   * Steps for one question whether the pods of a node rule out another pod. A node with 110 pods and a pod that asks
-   * with 100 terms stays below. Beyond, only the scheduler judges.
-   */
-  neighbourSteps: 100_000,
   /** The longest rest after a round, in milliseconds: pods of others that were refused meanwhile wait for it. */
   longestRest: 5000,
 } as const;
@@ -213,10 +208,8 @@ export const pendingPods = {
   max: { count: 10_000, bytes: 32 * MiB },
   /** Of one namespace. */
   mostOfNamespace: { count: 5000, bytes: 12 * MiB },
-  /** Characters of all that one pod asks of its node. A pod that asks for more is left to the scheduler. */
-  askedCharacters: 16 * KiB,
-  /** PersistentVolumeClaims of one pod: each costs a question or two. */
-  claims: 64,
+  /** Characters of the requirements of one pod. A pod with more is left to the scheduler. */
+  requiredCharacters: 16 * KiB,
 };
 
 /**
@@ -244,8 +237,6 @@ export const nameCharacters = 253;
 
 /** What is kept of each pod on a node. */
 export const placedPods = {
-  /** Characters of its labels, keys and values together. Of a pod with more none are kept. */
-  labelCharacters: 16 * KiB,
   /** Names of resources that it asks for. */
   resources: 64,
   /** Bytes of the list of one node's pods. A node with more counts as full. */

@@ -2,37 +2,37 @@ import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
+/** What {@link LiveFiles} reads, and who is told of changes. */
 export interface LiveFilesOptions<T> {
   /** Read together and handed to `parse` in this order. */
   paths: string[];
-  /** Makes the value of the files' texts; throws where they cannot be used. */
+  /** Makes a value from the texts of the files; throws where they cannot be used. */
   parse: (texts: string[]) => T;
   /** The code of the error when a file cannot be read. */
   unreadable: ErrorCode;
   /** Called with each new value after the first. */
   onReload?: (value: T) => void;
-  /** Called when a change could not be used; the last good value stays in force. */
+  /** Called when a change cannot be used; the last good value stays in force. */
   onError?: (error: unknown) => void;
-  /** Milliseconds between two looks at the files. */
+  /** Milliseconds between two reads of the files' metadata; 1,000 where nothing is given. */
   interval?: number;
 }
 
-/** Who is told of each reload and of each change that could not be used, and how often files are looked at. */
+/** Hears of each reload, and of each change that cannot be used. */
 export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
   onReload: () => void;
   onError: (error: unknown) => void;
 };
 
 /**
- * A value that is made from files and made anew when they change. The files are looked at by `stat`, which
- * follows links: a mounted ConfigMap or Secret changes by swapping a link two folders up, where a watch on the
- * file itself would see nothing.
+ * A value that is made from files, and made again when they change. It polls them with `stat`, which follows links: a
+ * mounted ConfigMap or Secret changes by replacing a link two folders up, and a watch on the file itself would miss that.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
   #texts: string[];
   #value: T;
-  /** How the files looked before they were last read; nothing before the first look, which always reads. */
+  /** Metadata of the files before they were last read; empty before the first poll, which always reads. */
   #fingerprint = '';
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -59,7 +59,7 @@ export class LiveFiles<T> {
   }
 
   async #poll(): Promise<void> {
-    // before reading: what changes between the two is seen at the next look
+    // taken before reading: a change in between shows at the next poll
     const fingerprint = (await Promise.all(this.#options.paths.map(fingerprintOf))).join('\n');
     if (this.#closed) return;
     if (fingerprint !== this.#fingerprint) this.#reload();
@@ -71,14 +71,14 @@ export class LiveFiles<T> {
     const { onReload, onError, parse } = this.#options;
     try {
       const before = this.#texts;
-      // a file that could not be read has changed when it is back, whatever is in it
+      // a file that was unreadable counts as changed when it is back, whatever it contains
       this.#texts = [];
       const texts = this.#read();
       if (texts.every((text, index) => text === before[index])) {
         this.#texts = texts;
         return;
       }
-      // remembered before it is parsed: a wrong file is told once, not at every look
+      // kept before parsing: a wrong file is reported once, not at each poll
       this.#texts = texts;
       this.#value = parse(texts);
       onReload?.(this.#value);
@@ -92,7 +92,7 @@ export class LiveFiles<T> {
   }
 }
 
-/** What changes when a file does, or the reason why it cannot be looked at. */
+/** Metadata that changes when the file does, or the reason why it cannot be read. */
 async function fingerprintOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
@@ -103,7 +103,7 @@ async function fingerprintOf(path: string): Promise<string> {
 }
 
 /**
- * The text of a file.
+ * Reads a file.
  *
  * @throws CniGateError with the given code, naming the file and why it could not be read
  */

@@ -1,4 +1,4 @@
-/** Lets through so many a second, and some more at once after a rest. Pure: the time is handed in. */
+/** Limits a rate: so many a second, and a burst after a pause. Pure: the caller provides the time. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -11,7 +11,7 @@ export class TokenBucket {
     this.#left = burst;
   }
 
-  /** How many may pass now. @param now milliseconds of a clock that does not go back */
+  /** How many may pass now. @param now milliseconds of a monotonic clock */
   left(now: number): number {
     const since = Math.max(0, now - this.#at);
     this.#left = Math.min(this.#burst, this.#left + (since / 1000) * this.#perSecond);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** package.json stands two folders up in a checkout, and three in the published `dist/`. */
+/** package.json is two folders up in a checkout, and three in the published `dist/`. */
 function readVersion(): string {
   for (const path of ['../../package.json', '../../../package.json']) {
     try {
@@ -9,11 +9,11 @@ function readVersion(): string {
         return String(manifest.version);
       }
     } catch {
-      // not here: look one folder further up
+      // not here: try one folder further up
     }
   }
   throw new Error('package.json of cni-gate is missing beside its sources');
 }
 
-/** The version of this cni-gate. */
+/** The version of cni-gate that runs. */
 export const version = readVersion();

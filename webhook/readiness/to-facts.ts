@@ -16,13 +16,14 @@ interface Meta {
   ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
 }
 
-/** The parts of a Node that {@link toNodeFacts} reads, as the API gives them. */
+/** The parts of a Node that {@link toNodeFacts} reads, as in the API. */
 export interface ApiNode {
   metadata: Meta;
   spec?: { taints?: Taint[] | null; unschedulable?: boolean };
   status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
 }
 
+/** The parts of a DaemonSet that {@link toDaemonSetFacts} reads, as the API gives them. */
 export interface ApiDaemonSet {
   metadata: Meta;
   spec: { template: { spec: DaemonTemplate } };
@@ -35,6 +36,7 @@ interface ContainerStatus {
   state?: { waiting?: { reason?: string } | null; terminated?: { reason?: string } | null };
 }
 
+/** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
 export interface ApiPod {
   metadata: Meta;
   spec: { nodeName?: string };
@@ -46,10 +48,11 @@ export interface ApiPod {
   };
 }
 
-/** Milliseconds since the epoch of a time in an object; undefined where there is none. */
+/** A time of an object in milliseconds since the epoch; undefined if there is none. */
 const timeOf = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined ? undefined : Date.parse(text);
 
+/** What readiness and steering keep of a node. */
 export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   return {
     name: metadata.name,
@@ -64,6 +67,7 @@ export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   };
 }
 
+/** What readiness keeps of a DaemonSet. */
 export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
   const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
   return {
@@ -80,6 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
+/** What readiness keeps of a pod of a DaemonSet. Texts that others write are cut. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
   const phase = status?.phase ?? '';
@@ -104,11 +109,11 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   };
 }
 
-/** A container that is not ready, with the kubelet's reason: words that stay the same from look to look. */
+/** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
 function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
-  // an init container that did its work is not ready any more, and is no lack
+  // an init container that completed is not ready, and not a fault
   if (reason === 'Completed') return [];
   return [reason === undefined || reason === '' ? name : `${name} (${reason})`];
 }

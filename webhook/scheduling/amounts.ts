@@ -6,7 +6,7 @@ import { quantity } from '../lib/quantity.ts';
  */
 export type Amounts = Readonly<Record<string, number>>;
 
-/** The amounts that a map of quantities stands for; one that is no quantity counts as none. */
+/** The amounts in a map of quantities. An invalid quantity counts as 0. */
 export function amountsOf(quantities: Record<string, string | number> | null | undefined): Amounts {
   return Object.fromEntries(
     Object.entries(quantities ?? {}).map(([name, text]) => {
@@ -17,16 +17,18 @@ export function amountsOf(quantities: Record<string, string | number> | null | u
   );
 }
 
-/** One amount of each resource out of the two that the maps have. */
+/** Joins the two amounts of each resource. */
 function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => number): Amounts {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
 }
 
+/** The sum of two amounts, resource by resource. */
 export const add = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
+/** What is left of one amount without the other; it can be negative. */
 export const subtract = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
 
-/** The sum of many amounts. Adding them two by two would copy the sum once for each. */
+/** The sum of many amounts, without a copy for each addition. */
 export function addAll(all: Iterable<Amounts>): Amounts {
   const total = new Map<string, number>();
   for (const amounts of all) {
@@ -35,7 +37,7 @@ export function addAll(all: Iterable<Amounts>): Amounts {
   return Object.fromEntries(total);
 }
 
-/** Whether what is asked for is there; of what is not asked for, there may be too little already. */
-export function fits(asked: Amounts, free: Amounts): boolean {
-  return Object.entries(asked).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
+/** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
+export function fits(requested: Amounts, free: Amounts): boolean {
+  return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }

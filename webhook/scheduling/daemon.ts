@@ -1,16 +1,16 @@
 import { type LabelledNode, matchesNode, type NodeConstraints } from './node-selector.ts';
 import { type Taint, type Toleration, toleratesAll } from './taints.ts';
 
-/** What of a DaemonSet's pod template says which nodes get a pod of it. */
+/** The parts of a DaemonSet's pod template that restrict its nodes. */
 export interface DaemonTemplate extends NodeConstraints {
   tolerations?: Toleration[] | null;
   hostNetwork?: boolean | null;
-  /** A template may name its one node itself. */
+  /** A template may name a single node. */
   nodeName?: string | null;
 }
 
 /**
- * Tolerations that every pod of a DaemonSet gets. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
+ * Tolerations that the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
  * `pkg/controller/daemon/util`.
  */
 const automatic: readonly Toleration[] = [

@@ -1,14 +1,14 @@
 import { own } from '../lib/own.ts';
 import { matches, type Requirement } from './requirement.ts';
 
-/** All that it names must hold; one that names nothing holds for no node. */
+/** All its requirements must be met. An empty term matches no node. */
 export interface NodeSelectorTerm {
   matchExpressions?: Requirement[] | null;
-  /** `metadata.name` alone. */
+  /** Only `metadata.name`. */
   matchFields?: Requirement[] | null;
 }
 
-/** What of a pod, or of a pod template, says which nodes it wants. */
+/** The parts of a pod, or of a pod template, that restrict its nodes. */
 export interface NodeConstraints {
   nodeSelector?: Record<string, string> | null;
   affinity?: {
@@ -20,15 +20,15 @@ export interface NodeConstraints {
   } | null;
 }
 
-/** What of a node such constraints look at. */
+/** The parts of a node that such constraints use. */
 export interface LabelledNode {
   name: string;
   labels: Readonly<Record<string, string>>;
 }
 
 /**
- * Whether a node is one that the pod wants: its node selector and its required node affinity both hold. Source:
- * Kubernetes, `component-helpers/scheduling/corev1/nodeaffinity`.
+ * Whether a node matches the pod's node selector and its required node affinity. Source: Kubernetes,
+ * `component-helpers/scheduling/corev1/nodeaffinity`.
  */
 export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
   const selector = Object.entries(constraints.nodeSelector ?? {});
@@ -37,8 +37,8 @@ export function matchesNode(constraints: NodeConstraints, node: LabelledNode): b
   return !required || matchesTerms(required.nodeSelectorTerms ?? [], node);
 }
 
-/** Whether one of the terms holds for the node; none does where the list is empty. */
-export function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): boolean {
+/** Whether one of the terms matches the node. An empty list matches no node. */
+function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): boolean {
   return terms.some(({ matchExpressions, matchFields }) => {
     const expressions = matchExpressions ?? [];
     const fields = matchFields ?? [];

@@ -1,17 +1,17 @@
 import { type Amounts, add, amountsOf } from './amounts.ts';
 
-/** What of a container says how much of a node it takes. */
+/** The parts of a container that say what it takes of a node. */
 export interface Asking {
   resources?: { requests?: Record<string, string | number> | null } | null;
   restartPolicy?: string | null;
 }
 
-/** What of a pod says how much of a node it takes. */
+/** The parts of a pod that say what it takes of a node. */
 export interface RequestingSpec {
   containers?: Asking[] | null;
   initContainers?: Asking[] | null;
   overhead?: Record<string, string | number> | null;
-  /** Of the pod as a whole: they count in place of what its containers ask for. */
+  /** Of the pod as a whole. They replace the sum of its containers. */
   resources?: { requests?: Record<string, string | number> | null } | null;
 }
 
@@ -19,13 +19,12 @@ const requestsOf = ({ resources }: Asking): [string, number][] =>
   Object.entries(amountsOf(resources?.requests));
 
 /**
- * What a pod takes of its node, the one of `pods` that it is included. Containers and sidecars run together; each
- * other init container runs alone beside the sidecars before it. Requests that a container leaves out where it has
- * limits were filled in by the API server. Source: Kubernetes, `PodRequests` in `component-helpers/resource`; what a
- * resize under way adds is not counted.
+ * What a pod takes of its node, including one of `pods`. Containers and sidecars run together; each other init container
+ * runs with the sidecars before it. The API server has filled in requests from limits. Source: Kubernetes, `PodRequests`
+ * in `component-helpers/resource`, without what a resize in progress adds.
  */
 export function podRequests(spec: RequestingSpec): Amounts {
-  // counted in place: a pod may have thousands of containers, each with resources of its own
+  // without copies: a pod may have thousands of containers, each with other resources
   const running = new Map<string, number>();
   const sidecars = new Map<string, number>();
   const starting = new Map<string, number>();

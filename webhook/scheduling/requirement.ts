@@ -1,11 +1,11 @@
-/** What a label, or a field, of a node or of a pod has to be. */
+/** A requirement on a label or a field of a node. */
 export interface Requirement {
   key: string;
   operator: string;
   values?: string[] | null;
 }
 
-/** Whether a value, undefined where there is none, is as the requirement asks. An operator not known is not met. */
+/** Whether a value, undefined where there is none, meets the requirement. No value meets an unknown operator. */
 export function matches({ operator, values }: Requirement, value: string | undefined): boolean {
   const given = values ?? [];
   switch (operator) {
@@ -35,7 +35,7 @@ function compares(operator: 'Gt' | 'Lt', left: string | undefined, right: string
   return operator === 'Gt' ? one > other : one < other;
 }
 
-/** Longer texts are no numbers of 64 bits, leading zeros aside. They would take long to read as numbers. */
+/** Longer texts are not numbers of 64 bits, apart from leading zeros, and take long to parse. */
 const longestNumber = 64;
 
 function wholeOf(text: string | undefined): bigint | undefined {

@@ -16,7 +16,7 @@ export interface Toleration {
 /** Effects that keep a pod off a node; `PreferNoSchedule` does not. */
 const repelling = new Set(['NoSchedule', 'NoExecute']);
 
-/** From this many comparisons on, tolerations are looked up: both lists may be as long as an object can be. */
+/** From this many comparisons on, tolerations are indexed: both lists may be as long as an object allows. */
 const many = 10_000;
 
 /** Whether the tolerations let a pod onto a node with these taints. */
@@ -26,24 +26,24 @@ export function toleratesAll(tolerations: readonly Toleration[], taints: readonl
   return all.every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
 }
 
-/** {@link tolerates} by any of many tolerations, with the work that one taint makes independent of their number. */
+/** {@link tolerates} for many tolerations: the work for one taint does not depend on their number. */
 function tolerating(tolerations: readonly Toleration[]): (taint: Taint) => boolean {
   const keyOf = (key: string, value: string | undefined, effect: string): string =>
     JSON.stringify([key, value, effect]);
-  const reported = new Set<string>();
+  const tolerated = new Set<string>();
   for (const { key = '', operator = '', value = '', effect = '' } of tolerations) {
-    if (operator === 'Exists') reported.add(keyOf(key, undefined, effect));
-    else if (operator === '' || operator === 'Equal') reported.add(keyOf(key, value, effect));
+    if (operator === 'Exists') tolerated.add(keyOf(key, undefined, effect));
+    else if (operator === '' || operator === 'Equal') tolerated.add(keyOf(key, value, effect));
   }
   return ({ key, value = '', effect }) =>
     [key, ''].some((asked) =>
       [effect, ''].some(
-        (over) => reported.has(keyOf(asked, undefined, over)) || reported.has(keyOf(asked, value, over)),
+        (over) => tolerated.has(keyOf(asked, undefined, over)) || tolerated.has(keyOf(asked, value, over)),
       ),
     );
 }
 
-/** Source: Kubernetes, `Toleration.ToleratesTaint`: what a toleration leaves out, it does not ask about. */
+/** An absent field of a toleration matches everything. Source: Kubernetes, `Toleration.ToleratesTaint`. */
 function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key = '', operator = '', value = '', effect = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { namesIn } from '../../certs/names.ts';
-import { readCertificates } from '../../certs/read.ts';
+import { readCertificates } from '../../certs/pem.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { LiveFiles, type LiveFilesOptions } from '../lib/live-files.ts';
 
 /**
- * The certificates that whoever calls must show. The API server shows one only where its AdmissionConfiguration
- * gives it a kubeconfig for the webhook:
+ * Checks the client certificates of callers. The API server sends one only if its AdmissionConfiguration names a
+ * kubeconfig for the webhook:
  * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
  */
 export class ClientCertificates {
   readonly #file: LiveFiles<string>;
   readonly #names: readonly string[] | undefined;
-  /** Which authorities a connection was judged by. */
+  /** The authorities by which each connection was accepted. */
   readonly #judgedBy = new WeakMap<TLSSocket, string>();
 
   /**
-   * @param file PEM of the authorities that may sign client certificates; reloaded when it changes
+   * @param file PEM of the authorities that sign client certificates; reloaded when it changes
    * @param names common names or DNS names, of which a certificate must have one; any where nothing is given
    * @throws CniGateError CNI_GATE_TLS_UNREADABLE where the file cannot be used at the start
    */
@@ -43,19 +43,21 @@ export class ClientCertificates {
     return this.#file.value;
   }
 
-  /** Remembers by which authorities a connection was let in. */
+  /** Remembers by which authorities a connection was accepted. */
   connected(socket: TLSSocket): void {
     this.#judgedBy.set(socket, this.authorities);
   }
 
-  /** Whether a connection was let in by authorities that are not in force any longer: its next call is its last. */
+  /** Whether other authorities are in force now than when the connection was accepted. It must close then. */
   isStale({ socket }: IncomingMessage): boolean {
     return socket instanceof TLSSocket && this.#judgedBy.get(socket) !== this.authorities;
   }
 
   /**
-   * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller showed no certificate that these authorities
-   * signed, CNI_GATE_CLIENT_NAME where it is somebody else's
+   * Checks the certificate of a caller.
+   *
+   * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller sent no certificate that these authorities signed;
+   *   CNI_GATE_CLIENT_NAME where the certificate has none of the names
    */
   check({ socket }: IncomingMessage): void {
     const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
@@ -77,6 +79,7 @@ export class ClientCertificates {
     }
   }
 
+  /** Stops watching the file. */
   close(): void {
     this.#file.close();
   }

@@ -1,36 +1,41 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Answerable } from '../admission/respond.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
 
-/** What is told of a request. */
-interface Asked {
+/** What is logged about a request. */
+export interface AnsweredRequest {
   uid: string;
   namespace: string;
-  /** The pod's; absent where the request is about a namespace. */
+  /** Name of the pod; absent where the request is about a namespace. */
   name?: string;
   operation: string;
   dryRun: boolean;
-  /** Where a pod is to be put. */
+  /** The node that a pod is to be bound to. */
   node?: string;
 }
 
-/** What is reviewed, by webhook. */
+/** What each webhook reviews. */
 const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 
-/** Outcomes that somebody should hear of. */
+/** A webhook, by its path. */
+export type WebhookName = keyof typeof subjects;
+
+/** Outcomes that are logged as warnings. */
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
- * One line for each decision: who, what came of it and why. Pods may hold secrets in their environment, so
- * nothing of a pod but its name is logged at info; debug adds the patch, which is made of cni-gate's own values
- * and the configuration's.
+ * Logs one line for each decision: the request, the outcome and the reason. Pods can hold secrets in their environment,
+ * so level info has only the pod's name. Level debug adds the patch, which consists of cni-gate's own values and those
+ * of the configuration.
+ *
+ * @param seconds from the parsed request to the answer
  */
 export function logDecision(
   log: FastifyBaseLogger,
-  webhook: keyof typeof subjects,
-  { request, decision }: { request: Asked; decision: Answerable },
+  webhook: WebhookName,
+  { request, decision }: { request: AnsweredRequest; decision: AdmissionDecision },
   seconds: number,
 ): void {
-  const { outcome, reason, profiles, operations = [], warnings, message } = decision;
+  const { outcome, reason, profiles, operations, warnings, message } = decision;
   const line = {
     webhook,
     uid: request.uid,

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 
-/** What is asked of a Fastify instance here, over HTTP or HTTPS. */
+/** The part of a Fastify instance that {@link listen} uses, over HTTP or HTTPS. */
 interface Listener {
   listen(options: { host: string; port: number }): Promise<string>;
   server: { address(): AddressInfo | string | null };

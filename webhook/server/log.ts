@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * The server's log: one JSON object a line, with `level` as a word (`info`) and `time` in ISO 8601 and UTC, which is
- * what log collectors and people read. pino's own form has numbers for both.
+ * The server's log: one JSON object a line, with `level` as a word (`info`) and `time` in ISO 8601 and UTC, as log
+ * collectors expect. By default pino writes numbers for both.
  *
  * @param level the least level to log
  * @param destination standard output where nothing is given

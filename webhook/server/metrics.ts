@@ -1,17 +1,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answerable } from '../admission/respond.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
 import { version } from '../lib/version.ts';
 
-/** A decision takes tens of microseconds, a call that waits for the cluster up to the API server's 30 seconds. */
+/** In seconds. A decision takes tens of microseconds; a request that waits for the cluster takes up to 30 seconds. */
 const durationBuckets = [
   50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
 ];
 
-/** Milliseconds between two looks at the event loop, as prom-client has it for its own metrics. */
+/** Milliseconds between two measurements of the event loop: the value of prom-client's own metrics. */
 const loopResolution = 10;
 
-/** A limit that stopped somebody. */
+/** A limit that a request or connection can exceed. */
 export type OverloadLimit =
   | 'text'
   | 'parsed'
@@ -21,7 +21,10 @@ export type OverloadLimit =
   | 'ops-connections'
   | 'pipelined';
 
-/** Every metric of the server. Names follow https://prometheus.io/docs/practices/naming/. */
+/** What can change while the server runs. */
+export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
+
+/** The metrics of the server itself. Names follow https://prometheus.io/docs/practices/naming/. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #reviews: Counter<'webhook' | 'profile' | 'outcome' | 'reason'>;
@@ -91,12 +94,12 @@ export class Metrics {
     });
   }
 
-  /** A limit stopped a call or closed a connection. */
+  /** Counts a request that was not answered, or a connection that was closed, because of a limit. */
   overload(limit: OverloadLimit): void {
     this.#overload.inc({ limit });
   }
 
-  /** Tells how much of the memory for bodies is used, whenever somebody asks. */
+  /** Registers a gauge of the memory reserved for bodies, in bytes. */
   measureBodies(inFlight: () => { text: number; parsed: number }): void {
     new Gauge({
       name: 'cni_gate_bodies_in_flight_bytes',
@@ -110,8 +113,8 @@ export class Metrics {
   }
 
   /**
-   * Begins to measure for how long at the most the server answered nobody. For a server that serves: what blocks its
-   * start keeps nobody waiting. Unlike `nodejs_eventloop_lag_max_seconds` the value is not lost to whoever scrapes first.
+   * Starts to measure the longest delay of the event loop. Call it when the port is open: a delay during the start
+   * affects no request. Unlike `nodejs_eventloop_lag_max_seconds`, a scrape does not reset the value.
    */
   measureEventLoop(): void {
     const delays = monitorEventLoopDelay({ resolution: loopResolution });
@@ -126,27 +129,31 @@ export class Metrics {
     });
   }
 
-  /** @param seconds time from the parsed request to the answer */
-  answered(webhook: string, decision: Answerable & { profile?: string }, seconds: number): void {
-    // the profile is one that the configuration knows: labels of pods must not become series
+  /** Counts an answered review. @param seconds from the parsed request to the answer */
+  answered(
+    webhook: string,
+    decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
+    seconds: number,
+  ): void {
+    // the configuration has this profile: a pod's label must not become a time series
     const { outcome, reason, profile = '' } = decision;
     this.#reviews.inc({ webhook, profile, outcome, reason });
     this.#duration.observe({ webhook }, seconds);
     if (reason === 'CNI_GATE_PATCH_FAILED') this.#patchFailures.inc();
   }
 
+  /** Counts a request that was not a valid review. @param code of the error */
   badRequest(code: string): void {
     this.#badRequests.inc({ code });
   }
 
-  reloaded(
-    source: 'configuration' | 'certificate' | 'cluster-state' | 'client-ca',
-    result: 'success' | 'failure',
-  ): void {
+  /** Counts an attempt to reload a source. */
+  reloaded(source: ReloadSource, result: 'success' | 'failure'): void {
     this.#reloads.inc({ source, result });
     this.#lastReload.set({ source }, result === 'success' ? 1 : 0);
   }
 
+  /** Records when the serving certificate expires. */
   certificateExpires(notAfter: Date): void {
     this.#certificateExpiry.set(notAfter.getTime() / 1000);
   }

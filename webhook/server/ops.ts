@@ -2,20 +2,50 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../lib/errors.ts';
 import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
+import type { ReadyCheck } from './deps.ts';
+import { listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import { plugin } from './plugin.ts';
 
-/** What the kubelet and Prometheus ask, on a plain port of its own. */
+/** Options of the plugin {@link ops}. */
 export interface OpsOptions {
-  metrics: Metrics;
-  /** Why no calls should come here now, or undefined when they may. */
-  unready: () => string | undefined;
-  /** Milliseconds for which scrapes share one text. */
-  metricsAge: number;
+  host?: string | undefined;
+  /** Port for probes and metrics, plain HTTP. */
+  opsPort: number;
+  /** Milliseconds for which scrapes of the metrics share one text. */
+  metricsAge?: number;
 }
 
-/** `/livez`, `/readyz` and `/metrics`. */
-export function buildOps(options: OpsOptions): FastifyInstance {
-  const { registry } = options.metrics;
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The port for probes and metrics that is open. Decorated by the plugin `ops`. */
+    opsPort: number;
+  }
+}
+
+/**
+ * The second port, for the kubelet and Prometheus: `/livez`, `/readyz` and `/metrics`. It opens before everything that
+ * can wait, so that `/readyz` says what the server waits for, and it closes after everything else.
+ *
+ * @throws CniGateError CNI_GATE_LISTEN
+ */
+export const ops = plugin<OpsOptions>('ops', [], async (app, { host, opsPort, metricsAge, deps }) => {
+  const { metrics, ready } = deps;
+  const isReady = (): string | undefined => ready.reason ?? (app.server.listening ? undefined : 'starting');
+  const server = createOps(metrics, isReady, metricsAge ?? opsLimits.metricsAge);
+  app.addHook('onClose', () => server.close());
+  app.decorate('opsPort', await listen(server, host, opsPort, '--ops-port'));
+  app.addHook('onListen', async () => metrics.measureEventLoop());
+});
+
+/**
+ * The instance of the second port.
+ *
+ * @param isReady what `/readyz` answers by
+ * @param metricsAge milliseconds for which scrapes share one text
+ */
+function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): FastifyInstance {
+  const { registry } = metrics;
   const app = fastify({
     logger: false,
     bodyLimit: opsLimits.body,
@@ -28,17 +58,17 @@ export function buildOps(options: OpsOptions): FastifyInstance {
     },
   });
   const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, (limit) =>
-    options.metrics.overload(limit === 'connections' ? 'ops-connections' : limit),
+    metrics.overload(limit === 'connections' ? 'ops-connections' : limit),
   );
   connections.bound(app.server);
   app.addHook('onResponse', (request, _reply, done) => {
     connections.answered(request.raw);
     done();
   });
-  const scrape = sharedFor(options.metricsAge, async () => Buffer.from(await registry.metrics()));
+  const scrape = sharedFor(metricsAge, async () => Buffer.from(await registry.metrics()));
   app.get('/livez', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    const reason = options.unready();
+    const reason = isReady();
     return reason === undefined ? 'ok\n' : reply.code(503).send(`${reason}\n`);
   });
   app.get('/metrics', async (_request, reply) => {
@@ -52,11 +82,10 @@ export function buildOps(options: OpsOptions): FastifyInstance {
 }
 
 /**
- * Makes a value for all who ask at about the same time: who asks while it is made gets the same, and so does who asks
- * before it is too old.
+ * Shares a value between callers: a caller that comes while the value is made, or before it is too old, gets the same.
  *
- * @param age milliseconds from the end of the making
- * @param make not called again before it has ended
+ * @param age milliseconds for which a value is shared, once it is made
+ * @param make makes the value; it is not called again before it has ended
  */
 export function sharedFor<T>(age: number, make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
@@ -71,7 +100,7 @@ export function sharedFor<T>(age: number, make: () => Promise<T>): () => Promise
         until = performance.now() + age;
       },
       () => {
-        // the next who asks tries again
+        // the next caller tries again
         until = 0;
       },
     );

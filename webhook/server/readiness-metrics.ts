@@ -1,17 +1,18 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Gauge } from 'prom-client';
 import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
+import type { Deps } from '../lib/deps.ts';
 import { countStates } from '../readiness/count.ts';
 import { states } from '../readiness/state.ts';
-import type { ClusterView } from '../view/cluster-view.ts';
 
 /**
- * Measures the readiness of nodes and the pods that are held, each time the metrics are asked for; docs/reference/metrics.md
- * tells what that costs. While not everything was listed nothing is told: a number that is too small is worse than none.
+ * Registers gauges of the nodes' states and of held pods. They are computed for each scrape; docs/reference/metrics.md
+ * says what that costs. Until everything is listed they have no value: a number that is too small is worse than none.
  */
 export function measureReadiness(
-  registry: Registry,
+  { registry, clock }: Pick<Deps, 'registry' | 'clock'>,
   policy: () => Policy,
-  { readiness, pending, unsynced }: Pick<ClusterView, 'readiness' | 'pending' | 'unsynced'>,
+  view: Pick<ClusterView, 'readiness' | 'pending' | 'unsynced'>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -21,12 +22,12 @@ export function measureReadiness(
     registers,
     collect() {
       this.reset();
-      if (unsynced() !== undefined) return;
+      if (view.unsynced() !== undefined) return;
       const { profiles, gate } = policy();
-      const now = Date.now();
+      const now = clock.now();
       for (const { name: profile, daemonSets } of profiles.values()) {
         for (const daemonSet of daemonSets) {
-          const counts = countStates(readiness, daemonSet, now, gate.startupGrace);
+          const counts = countStates(view.readiness, daemonSet, now, gate.startupGrace);
           if (counts === undefined) continue;
           const labels = { profile, daemonset: `${daemonSet.namespace}/${daemonSet.name}` };
           for (const state of states) this.set({ ...labels, state }, counts[state]);
@@ -39,12 +40,35 @@ export function measureReadiness(
     help: 'Pods that wait because the gate refused the node that the scheduler chose.',
     registers,
     collect() {
-      // a reset would say 0
+      // a reset would report 0
       this.remove();
-      if (unsynced() !== undefined) return;
+      if (view.unsynced() !== undefined) return;
       let held = 0;
-      for (const { refused } of pending()) if (refused !== undefined) held += 1;
+      for (const { refused } of view.pending()) if (refused !== undefined) held += 1;
       this.set(held);
     },
   });
+}
+
+/**
+ * Logs once, when everything is listed, how many nodes there are and how many are in which state for each existing
+ * DaemonSet of the profiles. Later, `/metrics` and `cni-gate status` report it.
+ */
+export async function logReadiness(
+  { log, clock }: Pick<Deps, 'log' | 'clock'>,
+  policy: () => Policy,
+  { readiness, whenSynced }: Pick<ClusterView, 'readiness' | 'whenSynced'>,
+): Promise<void> {
+  await whenSynced();
+  const { profiles, gate } = policy();
+  const now = clock.now();
+  const refs = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
+  const counted = refs.flatMap((ref) => {
+    const counts = countStates(readiness, ref, now, gate.startupGrace);
+    if (counts === undefined) return [];
+    const some = Object.entries(counts).filter(([, nodes]) => nodes > 0);
+    return [[`${ref.namespace}/${ref.name}`, Object.fromEntries(some)] as const];
+  });
+  const nodes = [...readiness.nodes()].length;
+  log.info({ nodes, daemonSets: Object.fromEntries(counted) }, 'nodes and DaemonSets are known');
 }

@@ -1,57 +1,36 @@
-const [second, minute, hour, day, year] = [1, 60, 3600, 86_400, 365 * 86_400];
+/** Seconds of each unit. */
+const sizes = { s: 1, m: 60, h: 3600, d: 86_400, y: 365 * 86_400 } as const;
 
-/** From what is younger than the first, in seconds: the units that its age is told in. */
-const steps: [below: number, units: [size: number, letter: string][]][] = [
-  [2 * minute, [[second, 's']]],
-  [
-    10 * minute,
-    [
-      [minute, 'm'],
-      [second, 's'],
-    ],
-  ],
-  [3 * hour, [[minute, 'm']]],
-  [
-    8 * hour,
-    [
-      [hour, 'h'],
-      [minute, 'm'],
-    ],
-  ],
-  [2 * day, [[hour, 'h']]],
-  [
-    8 * day,
-    [
-      [day, 'd'],
-      [hour, 'h'],
-    ],
-  ],
-  [2 * year, [[day, 'd']]],
-  [
-    8 * year,
-    [
-      [year, 'y'],
-      [day, 'd'],
-    ],
-  ],
-  [Number.POSITIVE_INFINITY, [[year, 'y']]],
+/** Below which age, in seconds, which units an age has. */
+const steps: [below: number, ...units: (keyof typeof sizes)[]][] = [
+  [2 * sizes.m, 's'],
+  [10 * sizes.m, 'm', 's'],
+  [3 * sizes.h, 'm'],
+  [8 * sizes.h, 'h', 'm'],
+  [2 * sizes.d, 'h'],
+  [8 * sizes.d, 'd', 'h'],
+  [2 * sizes.y, 'd'],
+  [8 * sizes.y, 'y', 'd'],
+  [Number.POSITIVE_INFINITY, 'y'],
 ];
 
 /**
- * An age as `kubectl get` tells it: `45s`, `3m20s`, `12m`, `5h10m`, `3d`. Times to come, as by a clock that is ahead,
+ * An age as `kubectl get` writes it: `45s`, `3m20s`, `12m`, `5h10m`, `3d`. Times to come, as by a clock that is ahead,
  * read `0s`. Source: Kubernetes, `HumanDuration` of k8s.io/apimachinery/pkg/util/duration.
  *
  * @param milliseconds how long ago
  */
 export function ageText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const units = steps.find(([below]) => seconds < below)?.[1] ?? [];
+  const [, ...units] = steps.find(([below]) => seconds < below) ?? [0];
   let rest = seconds;
-  const parts = units.map(([size, letter]) => {
-    const count = Math.floor(rest / size);
-    rest %= size;
-    return { count, letter };
+  const parts = units.map((unit) => {
+    const count = Math.floor(rest / sizes[unit]);
+    rest %= sizes[unit];
+    return { count, text: `${count}${unit}` };
   });
-  const reported = parts.filter(({ count }, at) => at === 0 || count > 0);
-  return reported.map(({ count, letter }) => `${count}${letter}`).join('');
+  return parts
+    .filter(({ count }, at) => at === 0 || count > 0)
+    .map(({ text }) => text)
+    .join('');
 }

@@ -1,28 +1,16 @@
 import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
-import { noneYet } from '../readiness/count.ts';
-import { open, type State } from '../readiness/state.ts';
-import type { PodFacts, StatusFacts } from './facts.ts';
+import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
+import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
-import { daemonSetsOf, type NamedDaemonSet, type OptedIn, profilesInUse } from './in-use.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
-import type {
-  DaemonSetSummary,
-  Fault,
-  HeldPod,
-  NodeStatus,
-  ProbeStatus,
-  Status,
-  UnprovedPod,
-  Verdict,
-} from './model.ts';
-import type { ProbeFacts } from './probe/facts.ts';
-import { unprovedText } from './proof.ts';
-import { countProofs } from './proof-counts.ts';
+import type { Fault, HeldPod, Status, UnprovedPod, Verdict } from './model.ts';
+import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
 
+/** What a status depends on beside the facts. */
 export interface StatusOptions {
   /** Where the configuration is from. */
   configuration: string;
@@ -36,7 +24,7 @@ export interface StatusOptions {
 
 /** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
 export function statusOf(facts: StatusFacts, { configuration, now, all, namespace }: StatusOptions): Status {
-  const { policy, readiness } = facts;
+  const { policy } = facts;
   const namespaces = [...facts.namespaces]
     .flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }]))
     .toSorted((one, other) => compare(one.name, other.name));
@@ -50,33 +38,13 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const { verbs, faults: ofWebhooks } = verbsOf(facts, installation, namespaces.length > 0);
   const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
-  const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
-  const daemonSets: DaemonSetSummary[] = [];
-  const nodes: (NodeStatus & { inUse: boolean })[] = [];
-  for (const [key, named] of daemonSetsOf(policy)) {
-    const { daemonSet } = named;
-    const inUse = named.profiles.some((name) => profiles.has(name));
-    const exists = readiness.knows(daemonSet);
-    // one that is neither there nor asked for is a profile that this cluster has no use for
-    if (!inUse && !exists) continue;
-    if (!exists) faults.push(missing(key, named, profiles));
-    const counts = noneYet();
-    for (const node of nodeNames) {
-      const found = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
-      if (found === undefined) continue;
-      const { state, since, pod, reason: why } = found;
-      counts[state] += 1;
-      if (!all && open.has(state)) continue;
-      nodes.push({ node, daemonSet: key, state, since: textOf(since), pod: pod ?? null, why, inUse });
-    }
-    daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
-  }
+  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all });
+  faults.push(...missing);
   const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
   const unsent = whyUnsent({ ...facts, pods }, steer, now);
   const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
   const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
-  const ready = nodes.every(({ inUse, state }) => !inUse || open.has(state));
   const right = ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0;
   const notKnown = [...installation.blind, ...unregistered(facts), ...unmade(probe)];
   const verdict = verdictOf(installation, right, notKnown);
@@ -88,17 +56,12 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     verbs,
     installation: installation.parts,
     notKnown,
-    probe: probe === undefined ? null : probeStatus(probe),
+    probe: probe ?? null,
     namespace: namespace ?? null,
     namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
     pods: proofs.total,
     daemonSets,
-    nodes: nodes
-      .toSorted(
-        (one, other) =>
-          rank(one) - rank(other) || compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet),
-      )
-      .map(({ inUse: _, ...reported }) => reported),
+    nodes,
     heldPods,
     unprovedPods,
     faults,
@@ -150,33 +113,10 @@ function unregistered({ registered }: StatusFacts): string[] {
 const unmade = (probe: ProbeFacts | undefined): string[] =>
   probe?.outcome === 'not-made' ? [`the probe was not made: ${probe.what}`] : [];
 
-const probeStatus = ({ namespace, outcome, what }: ProbeFacts): ProbeStatus => ({
-  namespace: namespace ?? null,
-  outcome,
-  what,
-});
-
-/** By code units, so that the order is the same everywhere. */
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/** What asks for somebody first, what only takes its time later, and what nobody asks for last. */
-const urgency: readonly State[] = ['broken', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];
-
-const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
-  urgency.indexOf(state) + (inUse ? 0 : urgency.length);
-
-const textOf = (time: number | undefined): string | null => (time === undefined ? null : timeText(time));
-
 function notOptedIn(namespace: string, { profiles }: Policy): Fault {
   const names = [...profiles.keys()].join(', ');
   const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${names}, or several joined by dots`;
   return { code: 'CNI_GATE_NOT_OPTED_IN', message };
-}
-
-function missing(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<string>): Fault {
-  const asking = profiles.filter((name) => used.has(name)).join(', ');
-  const message = `DaemonSet ${key} of profile ${asking} does not exist: nothing is held back for it`;
-  return { code: 'CNI_GATE_DAEMONSET_UNKNOWN', message };
 }
 
 function heldOf({ namespace, name, held }: PodFacts, unsent: ReturnType<typeof whyUnsent>): HeldPod[] {

@@ -4,7 +4,6 @@ import type { NodeUsage } from '../steer/node-usage.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
 import type { InstallationFacts } from './installation/facts.ts';
 import type { WebhookRules } from './installation/webhook-rules.ts';
-import type { ProbeFacts } from './probe/facts.ts';
 import type { ProofState, Unproved } from './proof.ts';
 
 /** What status keeps of a namespace. */
@@ -18,9 +17,9 @@ export interface OptIn {
 export interface Hold {
   /** The node that it was refused for. */
   refused: string;
-  /** What was not ready there at its last try, as the refusal tells; empty where that is cut off. */
+  /** What was not ready there at its last try, as the refusal says; empty where that is cut off. */
   why: string;
-  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not tell. */
+  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not say. */
   since: number | undefined;
   /** The node that it is to try next, `status.nominatedNodeName`; empty where there is none. */
   nominated: string;
@@ -51,7 +50,7 @@ export interface PodFacts {
   node?: string;
   /** The profile that its own label asks for, where that overrides the namespace's. */
   profile?: string;
-  /** What came of its check. */
+  /** The state of its check. */
   proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
@@ -82,6 +81,21 @@ export interface Registered {
 export interface SchedulerFacts {
   version: string;
   goesByNominations: boolean;
+}
+
+/**
+ * The answer of the API server about an invented pod:
+ * - `injected`: the pod came back with our init container in the first place;
+ * - `nothing-promised`: cni-gate answered, and its configuration promises nothing to such a pod;
+ * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
+ * - `not-made`: nobody could be asked, or somebody else refused the pod.
+ */
+export interface ProbeFacts {
+  /** Where the pod was to be created; null where no namespace could be asked about. */
+  namespace: string | null;
+  outcome: 'injected' | 'nothing-promised' | 'failed' | 'not-made';
+  /** What was seen, in words: the API server's own where it refused. */
+  what: string;
 }
 
 /** All that a status is made of. */

@@ -1,6 +1,6 @@
 import type { Status } from './model.ts';
 
-/** What a status comes to, in one line. */
+/** The result of a status in one line. */
 export function headline(status: Omit<Status, 'headline'>): string {
   const { verdict, installation, faults, notKnown } = status;
   const [first] = faults;

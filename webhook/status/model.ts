@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../lib/errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
-import type { ProbeFacts } from './probe/facts.ts';
-import type { Unproved } from './proof.ts';
-import type { ProofCounts } from './proof-counts.ts';
+import type { ProbeFacts } from './facts.ts';
+import type { ProofCounts, Unproved } from './proof.ts';
 
 /** Something that the configuration or a label has wrong. */
 export interface Fault {
@@ -33,17 +32,8 @@ export interface PartStatus {
   what: string;
 }
 
-/** What came of `--probe`. */
-export interface ProbeStatus {
-  /** Where the pod was to be made; null where no namespace could be asked about. */
-  namespace: string | null;
-  outcome: ProbeFacts['outcome'];
-  /** What was seen, or what the API server said. */
-  what: string;
-}
-
 /**
- * What a status comes to: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
+ * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
  * to see all that admission depends on, or the probe could not be made.
  */
 export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
@@ -67,7 +57,7 @@ export interface NodeStatus {
   /** `namespace/name` */
   daemonSet: string;
   state: State;
-  /** RFC 3339; null where the cluster does not tell. */
+  /** RFC 3339; null where the cluster does not say. */
   since: string | null;
   /** The DaemonSet's pod there. */
   pod: string | null;
@@ -102,21 +92,23 @@ export interface Unsent {
   why: string;
 }
 
+/** A pod that the gate holds. */
 export interface HeldPod {
   namespace: string;
   name: string;
   /** The node that was refused. */
   refused: string;
-  /** RFC 3339; null where the pod does not tell. */
+  /** RFC 3339; null where the pod does not say. */
   since: string | null;
   /** The node that it was sent to; null where it was not. */
   nominated: string | null;
   /** Why it was sent nowhere; null where it was sent. */
   unsent: Unsent | null;
-  /** What was not ready at its last try, as the refusal tells; empty where that is cut off. */
+  /** What was not ready at its last try, as the refusal says; empty where that is cut off. */
   why: string;
 }
 
+/** A pod that runs without a proof. */
 export interface UnprovedPod {
   namespace: string;
   name: string;
@@ -143,13 +135,13 @@ export interface Status {
   installation: PartStatus[];
   /** What could not be seen of that, and has to be for a verdict. */
   notKnown: string[];
-  /** What came of `--probe`; null where it was not asked for. */
-  probe: ProbeStatus | null;
+  /** The result of `--probe`; null without it. */
+  probe: ProbeFacts | null;
   /** The only namespace that was asked about; null for all. */
   namespace: string | null;
-  /** Namespaces that opted in, and what came of the checks of their pods. */
+  /** Namespaces that opted in, and the states of the checks of their pods. */
   namespaces: { name: string; profile: string; pods: ProofCounts }[];
-  /** What came of the checks of all these pods. */
+  /** The states of the checks of all these pods. */
   pods: ProofCounts;
   daemonSets: DaemonSetSummary[];
   /** Where a DaemonSet is not ready; with `--all` everywhere. */

@@ -73,7 +73,7 @@ function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus
 }
 
 /**
- * What came of the check of a pod:
+ * The state of the check of a pod:
  * - `passed`: our init container ended with 0;
  * - `failed`: it ended with another code, 95 for a network that is wrong, or with a failure that `proof.mode: warn`
  *   let pass;
@@ -83,9 +83,10 @@ function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus
  * - `leftAlone`: admission left it alone, or no profile promises it anything.
  */
 export type ProofState = (typeof proofStates)[number];
+/** All values of {@link ProofState}, in the order in which tables show them. */
 export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
 
-/** What came of the check of a pod that admission neither leaves alone nor lets opt out, and that has no {@link unproved}. */
+/** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */
 export function proofState(pod: Pod, status: RunningStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
@@ -115,4 +116,27 @@ function isPass({ exitCode: code, message }: Terminated): boolean {
     // the validator of a mesh writes what it likes
     return true;
   }
+}
+
+/** How many pods are in each state of their check. */
+export type ProofCounts = Record<ProofState, number>;
+
+/** No pod in any state. */
+const none = (): ProofCounts =>
+  Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
+
+/** The pods of each namespace by the state of their checks, and of all. */
+export function countProofs(pods: Iterable<{ namespace: string; proof: ProofState }>): {
+  of: (namespace: string) => ProofCounts;
+  total: ProofCounts;
+} {
+  const counts = new Map<string, ProofCounts>();
+  const total = none();
+  for (const { namespace, proof } of pods) {
+    const count = counts.get(namespace) ?? none();
+    count[proof] += 1;
+    counts.set(namespace, count);
+    total[proof] += 1;
+  }
+  return { of: (namespace) => counts.get(namespace) ?? none(), total };
 }

@@ -1,11 +1,10 @@
-import { wrap } from './wrap.ts';
-
 /** What a cell shows; null and an empty text show as `-`. */
 export type Cell = string | null;
 
 /** Sets a text off, such as by a colour: what it returns looks as wide as what it was given. */
 export type Emphasis = (text: string, column: string) => string;
 
+/** How a table is laid out. */
 export interface TableOptions {
   /** Characters of a line. */
   width: number;
@@ -110,4 +109,30 @@ function lineOf(
       return emphasis(text, head[at] ?? '') + rest;
     })
     .join(gap);
+}
+
+/**
+ * Breaks a text between words, so that no line is wider than asked; a word that is wider stays whole, as it is mostly
+ * a name that somebody copies.
+ *
+ * @param width characters of a line
+ * @param indent what lines after the first begin with
+ */
+export function wrap(text: string, width: number, indent = '  '): string[] {
+  if (text.length <= width) return [text];
+  // blanks at the begin are the first line's own indent
+  const [start = ''] = /^ */.exec(text) ?? [];
+  const lines: string[] = [];
+  let line = start;
+  let isEmpty = true;
+  for (const word of text.slice(start.length).split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent + word;
+    } else {
+      line += isEmpty ? word : ` ${word}`;
+    }
+    isEmpty = false;
+  }
+  return [...lines, line];
 }

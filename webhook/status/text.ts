@@ -5,10 +5,8 @@ import { ageText } from './age.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
 import type { DaemonSetSummary, Status } from './model.ts';
-import { proofStates } from './proof.ts';
-import type { ProofCounts } from './proof-counts.ts';
-import { type Cell, layTable } from './table.ts';
-import { wrap } from './wrap.ts';
+import { type ProofCounts, proofStates } from './proof.ts';
+import { type Cell, layTable, wrap } from './table.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;
@@ -19,6 +17,7 @@ export const defaultWidth = 100;
 /** A narrower terminal breaks lines by itself. */
 const leastWidth = 40;
 
+/** How a text looks. */
 export interface TextOptions {
   /** Characters of a line. */
   width?: number;
@@ -141,7 +140,7 @@ function proofTable(
   ];
 }
 
-/** A time with its age beside it, as kubectl tells ages. */
+/** A time with its age, as kubectl writes ages. */
 const withAge = (since: string | null, now: string): Cell =>
   since === null ? null : `${since} (${ageText(Date.parse(now) - Date.parse(since))})`;
 
@@ -158,13 +157,13 @@ function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: Daemo
   return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
 
-/** What it comes to; of `--probe` what came of it; how much is wrong, where that is more than one thing. */
+/** The result, that of `--probe`, and the number of problems where there are several. */
 function verdict(status: Status, paint: Paint): Line[] {
   const { headline, verdict: is, probe } = status;
   const counts = countsOf(status);
   const more = is === 'not-well' && (counts.length > 1 || status.faults.length > 1);
   return [
-    // in one line, however long: scripts and people look at the first one
+    // in one line, however long: scripts and people read the first one
     { laid: paint(is === 'well' ? 'green' : 'red', clean(headline)) },
     ...(more ? [`In all: ${counts.join(', ')}.`] : []),
     ...(probe === null

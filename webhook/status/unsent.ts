@@ -1,11 +1,9 @@
 import { timeText } from '../lib/time-text.ts';
 import { acceptsBy } from '../steer/accepts.ts';
 import { History } from '../steer/history.ts';
-import { type Misfit, type MisfitCounts, misfits } from '../steer/misfit.ts';
-import type { PassedOver } from '../steer/passed-over.ts';
+import { type Misfit, type MisfitCounts, misfits, type PassedOver } from '../steer/misfit.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
 import { plan, type Snapshot } from '../steer/plan.ts';
-import type { VolumeConstraints } from '../steer/volumes.ts';
 import type { StatusFacts } from './facts.ts';
 import type { Unsent, VerbStatus } from './model.ts';
 
@@ -22,9 +20,6 @@ interface HeldPlan {
   unknownUsages: string[];
 }
 
-/** Status may not read volumes: it plans as if they could be used everywhere, and says so. */
-const anywhere: VolumeConstraints = { affinities: [], selected: [] };
-
 /** The leader's own plan, as far as it can be made without the leader's memory of nominations. */
 function planHeld({ policy, readiness, pods, usage }: PlanFacts, now: number): HeldPlan {
   const held = Array.from(pods).flatMap(({ held: hold }) => hold?.pod ?? []);
@@ -33,7 +28,6 @@ function planHeld({ policy, readiness, pods, usage }: PlanFacts, now: number): H
     nodes: [...readiness.nodes()],
     accepts: acceptsBy(policy, readiness, now),
     usage: (node) => usage?.(node),
-    volumes: () => anywhere,
     history: new History(),
     start: 0,
     now,
@@ -41,7 +35,7 @@ function planHeld({ policy, readiness, pods, usage }: PlanFacts, now: number): H
   };
   const { nominations, unknown } = plan(held, known, Number.POSITIVE_INFINITY);
   const nodes = new Map(nominations.map(({ pod, node }) => [pod.uid, node]));
-  return { nodes, passedOver, unknownUsages: unknown.usages };
+  return { nodes, passedOver, unknownUsages: unknown };
 }
 
 /**
@@ -87,7 +81,7 @@ export function whyUnsent(
 
 function dueTo(
   node: string,
-  { uid, claims, heldSince = 0 }: PendingPod,
+  { uid, hasVolumes, heldSince = 0 }: PendingPod,
   lastNomination: StatusFacts['lastNomination'],
 ): Unsent {
   const last = lastNomination?.(uid);
@@ -96,8 +90,8 @@ function dueTo(
     const why = `node ${last.node} was named for it at ${timeText(last.at)}, and the scheduler did not bind it there: steering pauses, for 10 s at first and for 5 min at most`;
     return { reason: 'ignored', why };
   }
-  if (claims.length > 0) {
-    const why = `not known: node ${node} would take it if its volumes can be used there, which status may not read`;
+  if (hasVolumes) {
+    const why = `not known: node ${node} would take it if its volumes can be used there, which only the scheduler knows`;
     return { reason: 'not-known', why };
   }
   const unless = lastNomination
@@ -117,8 +111,6 @@ function unsentBy(passed: PassedOver, { refused = '', profiles }: PendingPod, no
     case 'under-way':
     case 'pause':
       return { reason: 'due', why: 'it was refused a moment ago' };
-    case 'volumes-unknown':
-      return { reason: 'not-known', why: 'not known: its volumes are not known' };
     case 'usage-unknown': {
       const few = passed.nodes.slice(0, 3).join(', ');
       const more = passed.nodes.length > 3 ? ' and others' : '';
@@ -138,8 +130,7 @@ const misfitText: Record<Misfit, (profiles: string) => string> = {
   taints: () => 'cordoned, or with a taint that it does not tolerate',
   affinity: () => 'ruled out by its node selector or affinity',
   size: () => 'too small for its requests',
-  volumes: () => 'that its volumes do not reach',
-  neighbours: () => 'ruled out by its anti-affinity or topology spread',
+  volumes: () => 'in another zone than its volumes',
   ignored: () => 'that the scheduler ignored before',
   full: () => 'without free capacity for its requests',
 };

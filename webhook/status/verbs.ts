@@ -29,13 +29,13 @@ export function verbsOf(
   const proving = through(called.prove, hindered.mutating);
   const gating =
     gate.mode === 'audit'
-      ? no('it tells what it would refuse, and allows')
+      ? no('it reports what it would reject, and allows it')
       : through(called.gate, hindered.validating);
   const verbs: VerbStatus[] = [
     {
       verb: 'prove',
       mode: proof.mode,
-      ...(proof.mode === 'warn' ? no('it tells what does not hold, and lets the pod start') : proving),
+      ...(proof.mode === 'warn' ? no('it reports failed checks, and lets the pod start') : proving),
     },
     { verb: 'gate', mode: gate.mode, ...gating },
     { verb: 'steer', mode: steer.mode, ...through(steering(policy, gating, facts.scheduler), leaderless) },

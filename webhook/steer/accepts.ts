@@ -2,11 +2,13 @@ import type { Policy } from '../config/policy.ts';
 import type { Blocker } from '../gate/refusal.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open } from '../readiness/state.ts';
-import type { Accepts } from './candidates.ts';
+
+/** Whether the gate would allow a pod of these profiles on a node. */
+export type Accepts = (profiles: readonly string[], node: string) => boolean;
 
 /**
- * What keeps pods of some profiles off a node, as the gate would say now; undefined where nothing does. A DaemonSet
- * that does not exist keeps nobody out, as at the gate, and a node that is gone refuses nobody any more.
+ * Why the gate would refuse a pod of these profiles on a node; undefined where it would allow the pod. A DaemonSet
+ * that does not exist blocks nobody, as at the gate, and neither does a node that is gone.
  */
 export type Blockers = (profiles: readonly string[], node: string) => Blocker | undefined;
 
@@ -24,7 +26,7 @@ export function blockersBy(policy: Policy, readiness: Readiness, now: number): B
   };
 }
 
-/** Which nodes take which pods. @param now milliseconds since the epoch */
+/** @param now milliseconds since the epoch */
 export function acceptsBy(policy: Policy, readiness: Readiness, now: number): Accepts {
   const blockers = blockersBy(policy, readiness, now);
   return (profiles, node) => blockers(profiles, node) === undefined;

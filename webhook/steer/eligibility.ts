@@ -1,24 +1,51 @@
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Log } from '../lib/deps.ts';
 import type { SteerState } from './metrics.ts';
-import { askVersion, goesByNominations, leastVersion } from './version.ts';
 
+/** Whether this process leads. */
 export interface Leadership {
   readonly leads: boolean;
+  /** Calls back when this process begins to lead, or no longer leads. @returns what ends that */
   subscribe(changed: () => void): () => void;
 }
 
-/** How often an API server is asked for its version that was too old, in milliseconds. */
+/**
+ * The scheduler uses nominations by others from this version on. Source: KEP-5278, feature
+ * NominatedNodeNameForExpectation, beta and on by default.
+ */
+const least: readonly [major: number, minor: number] = [1, 35];
+/** The same for people. */
+export const leastVersion = least.join('.');
+
+/** What an API server says of its version. `gitVersion` is for people. */
+export interface ApiVersion {
+  major: string;
+  /** May end in a sign. */
+  minor: string;
+  gitVersion: string;
+}
+
+/** Whether the scheduler of an API server with this version uses nominations. */
+export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'minor'>): boolean {
+  const [is, wanted] = [Number.parseInt(major, 10), least[0]];
+  return is > wanted || (is === wanted && Number.parseInt(minor, 10) >= least[1]);
+}
+
+/** Requests the version of the API server. @throws ClusterError */
+export const askVersion = (client: ApiClient, signal: AbortSignal): Promise<ApiVersion> =>
+  client.request('GET', '/version', { signal });
+
+/** How often an API server that is too old is asked for its version, in milliseconds. */
 const askAgain = 600_000;
 
-/** Whether this replica is the one to steer, and may. What keeps it from that for long is told once. */
+/** Whether this replica may steer. It logs a lasting reason against that once. */
 export class Eligibility {
   readonly #client: ApiClient;
   readonly #leader: Leadership | undefined;
   readonly #log: Log;
   #state: SteerState | undefined;
-  /** Whether the API server is new enough, and when that was asked, by the clock that does not go back. */
+  /** Whether the API server is new enough, and when it was asked, on a monotonic clock. */
   #version: { enough: boolean; asked: number } | undefined;
 
   /** @param leader undefined where there can be none */
@@ -29,18 +56,18 @@ export class Eligibility {
   }
 
   /**
-   * The state now, and whether it is another than before.
+   * The state now, and whether it changed since the last call.
    *
-   * @throws ClusterError where the API server had to be asked for its version and could not
+   * @throws ClusterError where the API server did not tell its version
    */
   async check(policy: Policy, signal: AbortSignal): Promise<{ state: SteerState; isNew: boolean }> {
     const state = await this.#now(policy, signal);
     const isNew = state !== this.#state;
     this.#state = state;
-    // who leads again later asks anew: an upgrade may have come meanwhile
+    // the API server may be upgraded before this replica leads again
     if (state === 'standby') this.#version = undefined;
     if (isNew && state === 'no-namespace') {
-      this.#log.warn({}, notSent('--own-namespace is not given, where the Lease of the leader would be'));
+      this.#log.warn({}, notSteered('--own-namespace, the namespace of the Lease, is not set'));
     }
     return { state, isNew };
   }
@@ -57,16 +84,16 @@ export class Eligibility {
     const known = this.#version;
     if (known?.enough || (known !== undefined && now - known.asked < askAgain)) return known.enough;
     const version = await askVersion(this.#client, signal);
-    const enough = goesByNominations(version);
+    const enough = usesNominations(version);
     this.#version = { enough, asked: now };
     if (!enough && known === undefined) {
       const { gitVersion } = version;
-      const why = `the API server is ${gitVersion}, schedulers go by nominations from ${leastVersion} on`;
-      // no warning: these versions are supported, and nobody has to do anything; status and the metric tell it too
-      this.#log.info({ gitVersion }, notSent(why));
+      const why = `the API server is ${gitVersion}, and schedulers use nominations from ${leastVersion} on`;
+      // no warning: these versions are supported, and nobody has to act; status and the metric show it too
+      this.#log.info({ gitVersion }, notSteered(why));
     }
     return enough;
   }
 }
 
-const notSent = (why: string): string => `pods that are refused are not sent elsewhere: ${why}`;
+const notSteered = (why: string): string => `refused pods are not steered: ${why}`;

@@ -1,44 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Leadership } from './eligibility.ts';
+import type { Policy } from '../config/policy.ts';
+import { type Leadership, leastVersion } from './eligibility.ts';
 import { LongHolds } from './long-holds.ts';
 import type { SteerState } from './metrics.ts';
 import type { Notices } from './notices.ts';
-import type { SteerView } from './steering.ts';
-import { leastVersion } from './version.ts';
+import type { SteerView } from './rounds.ts';
 
-/** How often pods that wait are looked at, in milliseconds: nothing happens when a hold becomes a long one. */
+/** How often waiting pods are checked, in milliseconds. No event tells that a hold has become a long one. */
 const interval = 5000;
 
+/** What the watch for long holds works with. */
 export interface HoldWatchOptions {
   view: Omit<SteerView, 'subscribe'>;
+  /** The policy in force. */
+  policy: () => Policy;
   leader: Leadership | undefined;
-  notices: Pick<Notices, 'capacity' | 'tell'>;
-  /** What steering does. */
+  notices: Pick<Notices, 'capacity' | 'add'>;
+  /** The state of steering. */
   state: () => SteerState | undefined;
 }
 
-/** Why pods are not sent elsewhere, where that is for long. */
+/** Why pods are not steered, where that lasts. */
 const unsteered: Partial<Record<SteerState, string>> = {
   off: 'steer.mode is off',
-  'api-server-too-old': `schedulers go by that from Kubernetes ${leastVersion} on`,
+  'api-server-too-old': `schedulers use nominations from Kubernetes ${leastVersion} on`,
 };
 
 /**
- * Tells of long holds on the pods, while this process leads, whether it steers or not. Runs until the signal is
- * aborted, and never throws.
+ * Writes events about long holds while this process leads, whether it steers or not. Runs until the signal is aborted.
+ * Never throws.
  */
 export async function watchHolds(
-  { view, leader, notices, state }: HoldWatchOptions,
+  { view, policy: policyInForce, leader, notices, state }: HoldWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const holds = new LongHolds();
   while (!signal.aborted) {
     if (leader?.leads === true && view.unsynced() === undefined) {
-      const policy = view.policy();
+      const policy = policyInForce();
       const is = policy.steer.mode === 'off' ? 'off' : state();
       const known = { policy, readiness: view.readiness, unsteered: is && unsteered[is] };
       for (const notice of holds.due(view.pending(), known, Date.now(), notices.capacity)) {
-        notices.tell(notice, () => holds.failed(notice, Date.now()));
+        notices.add(notice, () => holds.failed(notice, Date.now()));
       }
     }
     await sleep(interval, undefined, { signal }).catch(() => {});

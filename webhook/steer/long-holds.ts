@@ -8,33 +8,33 @@ import { blockersBy } from './accepts.ts';
 import { fitNote, type Notice } from './notice.ts';
 import type { PendingPod } from './pending-pod.ts';
 
-/** From when on a hold is told of on its pod, in milliseconds: a node that boots is ready sooner. */
+/** The age at which a hold is a long one, in milliseconds: a node that boots is ready sooner. */
 const long = 120_000;
 
-/** How long after one that could not be told it is tried again, in milliseconds. */
+/** The pause after an event that could not be written, in milliseconds. */
 const pause = 60_000;
 
 /** What is known of the cluster. */
 export interface HoldView {
   policy: Policy;
   readiness: Readiness;
-  /** Why pods are not sent elsewhere, for people; undefined where they are. */
+  /** Why pods are not steered, for people; undefined where they are. */
   unsteered: string | undefined;
 }
 
 /**
- * Which holds are to be told of: each once, when it is two minutes old, or `gate.maxHold` where that is less. A pod is
- * told of once for as long as it waits, whatever nodes it is refused for meanwhile: its `PodScheduled` condition names
- * the last one. Pure: times are handed in, in milliseconds since the epoch.
+ * Which long holds need an event: each one once, when it is two minutes old, or `gate.maxHold` where that is less. There
+ * is one event for as long as the pod waits, even if other nodes refuse it meanwhile: its `PodScheduled` condition names
+ * the last one. Pure: times are arguments, in milliseconds since the epoch.
  */
 export class LongHolds {
-  /** By UID of pods that wait: since when, and when it may be told again. */
+  /** By UID of waiting pods: since when they wait, and when the event may be written again. */
   readonly #reported = new Map<string, { heldSince: number; again: number }>();
 
   /**
-   * What is to be told now. It counts as told unless {@link failed} says otherwise.
+   * The notices to write now. They count as written unless {@link failed} is called.
    *
-   * @param max how many at most
+   * @param max the largest number of notices
    */
   due(pending: Iterable<PendingPod>, view: HoldView, now: number, max: number): Notice[] {
     const { policy, readiness } = view;
@@ -46,9 +46,9 @@ export class LongHolds {
     for (const pod of pending) {
       const { uid, heldSince, refused, leaving, profiles } = pod;
       left.delete(uid);
-      // who audits holds nobody: what stands on the pod is from before
+      // nothing is held with audit: the condition is from before
       if (mode === 'audit' || heldSince === undefined || refused === undefined || leaving) continue;
-      // a time that cannot be read is none
+      // false for a time that cannot be read
       const isLong = (since: number): boolean => now - since >= after;
       if (due.length >= max || !isLong(heldSince) || this.#isReported(uid, heldSince, now)) continue;
       const found = blocker(profiles, refused);
@@ -60,7 +60,7 @@ export class LongHolds {
     return due;
   }
 
-  /** One could not be told. */
+  /** A notice could not be written. */
   failed({ pod: { uid } }: Notice, now: number): void {
     const reported = this.#reported.get(uid);
     if (reported !== undefined) reported.again = now + pause;
@@ -85,18 +85,18 @@ function longHoldNotice(
     status.pod === undefined
       ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`
       : `pod -n ${daemonSet.namespace} ${status.pod}`;
-  const unsteered = view.unsteered === undefined ? '' : ` No other node is named for it: ${view.unsteered}.`;
+  const unsteered = view.unsteered === undefined ? '' : ` No other node is nominated: ${view.unsteered}.`;
   return {
     pod,
     type: 'Warning',
     reason: eventReasons.heldForLong,
     action: 'Hold',
-    // what stands in the cluster, so that the next leader tells the same by the same name
+    // from the cluster, so that the next leader uses the same name
     occasion: String(heldSince),
     node: blocker.node,
     note: fitNote(
-      `waits since ${timeText(heldSince)}: ${refusalText(blocker)}`,
-      `. It is bound when that is ready, or let through by gate.maxHold, if that stays so, after ${until}.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
+      `waiting since ${timeText(heldSince)}: ${refusalText(blocker)}`,
+      `. The pod is bound when that is ready, or after ${until} by gate.maxHold.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
     ),
   };
 }

@@ -5,12 +5,14 @@ import type { Notice } from './notice.ts';
 import type { EventResult } from './write-notice.ts';
 
 /**
- * What this replica does about pods that were refused: `steering`; `standby`: another one does; `off` by the
- * configuration; `api-server-too-old`; `no-namespace`: it does not know its own, where the Lease would be.
+ * What this replica does about refused pods: `steering`; `standby`: another replica leads; `off` by the configuration;
+ * `api-server-too-old`; `no-namespace`: it does not know its own namespace, where the Lease would be.
  */
 export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
+/** One of {@link steerStates}. */
 export type SteerState = (typeof steerStates)[number];
 
+/** The metrics of steering and of events: docs/reference/metrics.md. */
 export class SteerMetrics {
   readonly #nominations: Counter<'result'>;
   readonly #outcomes: Counter<'outcome'>;
@@ -22,31 +24,31 @@ export class SteerMetrics {
     const registers = [registry];
     this.#nominations = new Counter({
       name: 'cni_gate_nominations_total',
-      help: 'Nominations of ready nodes for pods that were refused, by what came of writing them.',
+      help: 'Nominations of ready nodes for refused pods, by result of the write.',
       labelNames: ['result'],
       registers,
     });
     this.#outcomes = new Counter({
       name: 'cni_gate_nomination_outcomes_total',
-      help: 'Nominations that came to their end, by what the scheduler made of them.',
+      help: 'Finished nominations, by outcome.',
       labelNames: ['outcome'],
       registers,
     });
     this.#state = new Gauge({
       name: 'cni_gate_steer_state',
-      help: 'What this replica does about pods that were refused: 1 for the state that it is in.',
+      help: 'What this replica does about refused pods: 1 for its state, 0 for the others.',
       labelNames: ['state'],
       registers,
     });
     this.#events = new Counter({
       name: 'cni_gate_events_total',
-      help: 'Events on pods that are held, by what came of writing them.',
+      help: 'Events on held pods, by result of the write.',
       labelNames: ['reason', 'result'],
       registers,
     });
     this.#cuts = new Counter({
       name: 'cni_gate_steer_rounds_cut_total',
-      help: 'Rounds of planning that left pods to the next round, because the work of one round was used up.',
+      help: 'Rounds of planning that used up their work budget and left pods to the next round.',
       registers,
     });
   }
@@ -56,12 +58,12 @@ export class SteerMetrics {
     this.#cuts.inc();
   }
 
-  /** `dropped`: too many waited, or this replica leads no more. */
-  reported(reason: Notice['reason'], result: EventResult['result'] | 'dropped'): void {
+  /** `dropped`: too many events waited, or this replica no longer leads. */
+  event(reason: Notice['reason'], result: EventResult['result'] | 'dropped'): void {
     this.#events.inc({ reason, result });
   }
 
-  /** `outdated`: not written, because the pod or a node changed since it was planned. */
+  /** `outdated`: not written, because the pod or a node changed since planning. */
   nominated(result: Written['result'] | 'outdated'): void {
     this.#nominations.inc({ result });
   }

@@ -1,18 +1,15 @@
 import { placedPods } from '../lib/limits.ts';
-import { type Amounts, addAll, subtract } from '../scheduling/amounts.ts';
+import { type Amounts, addAll } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
-import type { PlacedPod } from './neighbours.ts';
 import { groupOf } from './pending-pod.ts';
 
-/** The parts of a pod on a node that {@link usageOf} reads, as the API gives them. */
+/** The parts of a pod on a node that {@link NodeUsageCounter} reads, as the API gives them. */
 export interface ApiPlacedPod {
   metadata: {
     uid: string;
     resourceVersion: string;
     namespace?: string;
     name: string;
-    labels?: Record<string, string>;
-    deletionTimestamp?: string | null;
     ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
   };
   spec: RequestingSpec;
@@ -21,42 +18,37 @@ export interface ApiPlacedPod {
 /** What is taken of a node. */
 export interface Taken {
   amounts: Amounts;
-  /** How many of its pods belong to a group: {@link groupOf}. */
+  /** The number of its pods by group: {@link groupOf}. */
   groups: ReadonlyMap<string, number>;
 }
 
 /** What the pods on a node took of it at some time. */
 export interface NodeUsage extends Taken {
-  /** The pods that are counted, by UID. */
-  pods: ReadonlyMap<string, PlacedPod>;
-  /** When it was asked for, milliseconds since the epoch. */
+  /** UIDs of the pods that are counted. */
+  pods: ReadonlySet<string>;
+  /** When it was requested, milliseconds since the epoch. */
   at: number;
 }
 
-/** Counts what the pods on a node take of it, one after another, and keeps no more of each than that needs. */
+/** Adds up what the pods on a node take of it, one by one, and keeps no more of each than that needs. */
 export class NodeUsageCounter {
   readonly #amounts = new Map<string, number>();
   readonly #groups = new Map<string, number>();
-  readonly #pods = new Map<string, PlacedPod>();
+  readonly #pods = new Set<string>();
 
   add({ metadata, spec }: ApiPlacedPod): void {
-    const { uid, namespace = '', labels, deletionTimestamp } = metadata;
     const group = groupOf(metadata);
     this.#groups.set(group, (this.#groups.get(group) ?? 0) + 1);
-    this.#pods.set(uid, {
-      namespace,
-      labels: shortLabels(labels ?? {}),
-      leaving: typeof deletionTimestamp === 'string',
-    });
+    this.#pods.add(metadata.uid);
     this.#take(podRequests(spec));
   }
 
-  /** A pod about which nothing more is known: one that is too large to be read. */
+  /** A pod that is too large to be read. */
   addUnread(): void {
     this.#take({ pods: 1 });
   }
 
-  /** @param at when the pods were asked for, milliseconds since the epoch */
+  /** @param at when the pods were requested, milliseconds since the epoch */
   usage(at: number): NodeUsage {
     return { amounts: Object.fromEntries(this.#amounts), groups: this.#groups, pods: this.#pods, at };
   }
@@ -70,45 +62,28 @@ export class NodeUsageCounter {
   }
 }
 
-/** The labels of a pod, or none where there is more of them than is kept. */
-function shortLabels(labels: Record<string, string>): Record<string, string> {
-  let characters = 0;
-  for (const [key, value] of Object.entries(labels)) characters += key.length + value.length;
-  return characters <= placedPods.labelCharacters ? labels : {};
-}
-
-/**
- * @param pods those on the node that have not ended
- * @param at when they were asked for, milliseconds since the epoch
- */
-export function usageOf(pods: readonly ApiPlacedPod[], at: number): NodeUsage {
-  const count = new NodeUsageCounter();
-  for (const pod of pods) count.add(pod);
-  return count.usage(at);
-}
-
-/** A node about whose pods more is to be said than can be read: nobody is sent there. */
+/** The usage of a node whose pods are too many bytes to be read: it counts as full. */
 export const unreadableUsage = (at: number): NodeUsage => ({
   amounts: { pods: Number.POSITIVE_INFINITY },
   groups: new Map(),
-  pods: new Map(),
+  pods: new Set(),
   at,
 });
 
-/** A pod that is to be on a node, or is there and may not be counted yet. */
+/** A pod that was nominated for a node, or was bound there and may not be counted yet. */
 export interface Expected {
   uid: string;
   node: string;
   group: string;
   requests: Amounts;
-  /** When it was no longer seen waiting, milliseconds since the epoch; undefined while it waits. */
+  /** When it no longer waited, milliseconds since the epoch; undefined while it waits. */
   leftAt: number | undefined;
 }
 
-/** A list may be a little older than its question: it comes from the API server's cache. */
+/** The API server answers from its cache, so a list may be a little older than its request. Milliseconds. */
 const listLag = 1000;
 
-/** What is taken of a node once those that are expected there have come. */
+/** What is taken of a node with the pods that are expected there. */
 export function takenWith(usage: NodeUsage, expected: readonly Expected[]): Taken {
   const groups = new Map(usage.groups);
   const amounts = [usage.amounts];
@@ -119,6 +94,3 @@ export function takenWith(usage: NodeUsage, expected: readonly Expected[]): Take
   }
   return { amounts: addAll(amounts), groups };
 }
-
-/** What is left. */
-export const freeOf = (allocatable: Amounts, { amounts }: Taken): Amounts => subtract(allocatable, amounts);

@@ -3,30 +3,29 @@ import { TooLarge } from '../kubernetes/exchange.ts';
 import { objectBytes, placedPods } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import { type ApiPlacedPod, type NodeUsage, NodeUsageCounter, unreadableUsage } from './node-usage.ts';
-import { TtlCache } from './ttl-cache.ts';
 
-/** How long what is known of a node is good for, in milliseconds. */
+/** How long an answer is used, in milliseconds. */
 const remember = 5000;
 
-/** So many nodes are asked about: a second, and at once after a rest. */
+/** Requests a second, and at once after a pause. */
 const perSecond = 10;
 const burst = 20;
 
-/** An answer that took long is good for so many times as long. */
+/** An answer is used for at least so many times as long as it took. */
 const restFactor = 10;
 
-/** So many side by side. */
+/** Requests in parallel. */
 const atATime = 4;
 
 /**
- * What is taken of nodes. To watch every pod of a cluster for the sake of a few that wait would cost more than all
- * else together, so the API server is asked for the pods of single nodes, when they matter. It answers from its cache,
- * which has them by node, and in one piece: pages would take it to its database, which has not. The answer is read pod by
- * pod, so it does not matter how large it is: 110 common pods have two megabytes, and anybody may make large ones.
+ * What the pods on nodes take of them. A watch of every pod of a cluster would cost more than all other watches
+ * together, so the API server lists the pods of single nodes when they matter. It answers from its cache, which is
+ * indexed by node, and in one piece: pages would come from its database, which has no such index. The answer is read
+ * pod by pod, so its size does not matter: 110 common pods are two megabytes, and anybody can create large ones.
  */
 export class NodeUsages {
   readonly #client: ApiClient;
-  readonly #cache = new TtlCache<NodeUsage>();
+  readonly #answers = new Map<string, { usage: NodeUsage; until: number }>();
   readonly #rate = new TokenBucket(perSecond, burst);
 
   constructor(client: ApiClient) {
@@ -35,17 +34,18 @@ export class NodeUsages {
 
   /** @param now milliseconds of a clock that does not go back, as below */
   get(node: string, now: number): NodeUsage | undefined {
-    return this.#cache.get(node, now);
+    const answer = this.#answers.get(node);
+    return answer !== undefined && now < answer.until ? answer.usage : undefined;
   }
 
   /**
-   * Asks about nodes, as many as may be asked about now.
+   * Requests the usage of nodes, of as many as the rate allows.
    *
    * @returns whether anything was learned
    * @throws ClusterError
    */
   async ask(nodes: readonly string[], now: number, signal: AbortSignal): Promise<boolean> {
-    this.#cache.sweep(now);
+    for (const [node, { until }] of this.#answers) if (until <= now) this.#answers.delete(node);
     const some = nodes.slice(0, Math.max(0, this.#rate.left(now)));
     this.#rate.take(some.length);
     for (let next = 0; next < some.length; next += atATime) {
@@ -62,9 +62,9 @@ export class NodeUsages {
     const count = new NodeUsageCounter();
     const began = performance.now();
     const keep = (usage: NodeUsage, bytes: number): void => {
-      // a node whose answer is large is asked about less often, and leaves fewer questions for others
+      // a node with a large answer is asked about less often, and uses up more of the rate
       const until = now + Math.max(remember, restFactor * (performance.now() - began));
-      this.#cache.set(node, usage, until);
+      this.#answers.set(node, { usage, until });
       this.#rate.take(Math.floor(bytes / bytesOfAQuestion));
     };
     try {

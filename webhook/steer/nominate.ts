@@ -3,14 +3,14 @@ import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
 import type { Nomination } from './plan.ts';
 
-/** What came of writing a nomination: the pod's new version, or why there is none. */
+/** The result of writing a nomination: the pod's new version, or why there is none. */
 export type Written =
   | { result: 'made'; version: string }
-  /** `conflict`: the pod has changed since it was seen; `gone`: it is not there any more. */
+  /** `conflict`: the pod has changed since planning; `gone`: it does not exist any more. */
   | { result: 'conflict' | 'gone' }
   | { result: 'failed'; error: unknown };
 
-/** Writes a nomination on exactly the pod that was looked at, as it was looked at. */
+/** Writes a nomination on exactly the pod and the version that was planned. */
 export async function nominate(
   client: ApiClient,
   { pod, node }: Pick<Nomination, 'pod' | 'node'>,

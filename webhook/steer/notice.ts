@@ -4,33 +4,30 @@ import { eventReasons } from '../lib/names.ts';
 import type { PendingPod } from './pending-pod.ts';
 import type { Nomination } from './plan.ts';
 
-/** Something to tell on a pod, as an event of the cluster. */
+/** An event about a pod. */
 export interface Notice {
   pod: Pick<PendingPod, 'namespace' | 'name' | 'uid'>;
   type: 'Normal' | 'Warning';
   reason: (typeof eventReasons)[keyof typeof eventReasons];
   /** What was done, in a word. */
   action: string;
-  /** Tells this one from others of the same pod and reason: who tells the same again takes the same. */
+  /** Part of the event's name: the same for the same notice, whichever replica writes it. */
   occasion: string;
-  /** A node that it is about beside the pod. */
+  /** A node that it is about, besides the pod. */
   node?: string;
   /** At most {@link longest} bytes. */
   note: string;
 }
 
-/** Kubernetes: `NoteLengthLimit`, which counts bytes (pkg/apis/core/validation, events.go). */
+/** Bytes of a note. Source: Kubernetes, `NoteLengthLimit` (pkg/apis/core/validation, events.go). */
 export const longest = 1024;
 
 /**
- * That a node was named for a pod.
+ * The event for a nomination.
  *
  * @param version the pod's with the nomination
  */
-export function nominatedNotice(
-  { pod, node, why }: Omit<Nomination, 'fingerprint'>,
-  version: string,
-): Notice {
+export function nominatedNotice({ pod, node, why }: Nomination, version: string): Notice {
   return {
     pod,
     type: 'Normal',
@@ -42,7 +39,7 @@ export function nominatedNotice(
   };
 }
 
-/** A text that an event can hold: where both parts are too long together, the first one loses its end. */
+/** A text that fits an event. If both parts together are too long, the first one is cut at its end. */
 export function fitNote(text: string, more = ''): string {
   return fitText(clean(text), longest - Buffer.byteLength(more), inBytes) + more;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../kubernetes/client.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { Leadership } from './eligibility.ts';
@@ -9,11 +9,11 @@ import type { Notice } from './notice.ts';
 import { Notifier } from './notifier.ts';
 import { writeNotice } from './write-notice.ts';
 
-/** So many events are written: a second, at once after a rest, and side by side. Nominations come first. */
-const [perSecond, burst, sideBySide] = [10, 50, 5];
-/** So many wait to be written. */
+/** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
+const [perSecond, burst, inParallel] = [10, 50, 5];
+/** The largest number of waiting notices. */
 const max = 200;
-/** A fault of the same kind is logged again after so many milliseconds. */
+/** A failure of the same kind is logged again after this time, in milliseconds. */
 const again = 600_000;
 
 interface QueuedNotice {
@@ -21,8 +21,9 @@ interface QueuedNotice {
   failed: (() => void) | undefined;
 }
 
+/** What the queue of events works with. */
 export interface NoticesOptions {
-  /** Undefined where there can be no leader: nothing is told then. */
+  /** Undefined where there can be no leader: no event is written then. */
   leader: Leadership | undefined;
   metrics: SteerMetrics;
   log: Log;
@@ -31,8 +32,8 @@ export interface NoticesOptions {
 }
 
 /**
- * Events on pods that are held, written beside everything else: nothing waits for them, and one that cannot be written
- * stops nothing. By the leader alone, as others would repeat them.
+ * A queue of events on held pods. Nothing waits for them, and one that cannot be written stops nothing. Only the leader
+ * writes, as other replicas would repeat them.
  */
 export class Notices {
   readonly #client: ApiClient;
@@ -47,17 +48,17 @@ export class Notices {
     this.#options = options;
   }
 
-  /** How many more can be taken now. */
+  /** How many more notices fit in the queue. */
   get capacity(): number {
     return max - this.#queue.length;
   }
 
   /**
-   * Takes a notice, to be written soon; where too many wait, it is dropped.
+   * Queues a notice. If the queue is full, the notice is dropped.
    *
-   * @param failed called where it came to nothing
+   * @param failed called where the notice is not written
    */
-  tell(notice: Notice, failed?: () => void): void {
+  add(notice: Notice, failed?: () => void): void {
     const queued = { notice, failed };
     if (this.capacity <= 0) this.#drop(queued);
     else this.#queue.push(queued);
@@ -68,7 +69,7 @@ export class Notices {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#options.leader?.leads !== true) this.#dropAll();
-      const count = Math.min(sideBySide, this.#rate.left(performance.now()));
+      const count = Math.min(inParallel, this.#rate.left(performance.now()));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
       await Promise.all(some.map((one) => this.#write(one, signal)));
@@ -81,7 +82,7 @@ export class Notices {
   async #write({ notice, failed }: QueuedNotice, signal: AbortSignal): Promise<void> {
     const { metrics, instance } = this.#options;
     const result = await writeNotice(this.#client, notice, instance, signal);
-    metrics.reported(notice.reason, result.result);
+    metrics.event(notice.reason, result.result);
     if (result.result !== 'failed') return;
     failed?.();
     if (!signal.aborted) this.#warn(notice, result.error);
@@ -92,11 +93,11 @@ export class Notices {
   }
 
   #drop({ notice, failed }: QueuedNotice): void {
-    this.#options.metrics.reported(notice.reason, 'dropped');
+    this.#options.metrics.event(notice.reason, 'dropped');
     failed?.();
   }
 
-  /** Each kind of fault once in a while: it may be met for each of many pods. */
+  /** Logs each kind of failure once in a while: it may concern many pods. */
   #warn({ pod, reason }: Notice, error: unknown): void {
     const text = messageOf(error);
     const kind = error instanceof CniGateError ? error.code : text;
@@ -105,7 +106,7 @@ export class Notices {
     this.#warned = { kind, at: now };
     this.#options.log.warn(
       { err: error, pod: `${pod.namespace}/${pod.name}`, reason },
-      `an event on a pod that is held cannot be written: ${text}`,
+      `an event on a held pod cannot be written: ${text}`,
     );
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets a loop sleep until something happens, or until it is time. */
+/** Lets a loop sleep until something happens, or for a time. */
 export class Notifier {
   #notified = Promise.withResolvers<void>();
 
-  /** Something happened; remembered until the next {@link wait}. */
+  /** Ends the wait, or the next {@link wait} where there is none. */
   notify(): void {
     this.#notified.resolve();
   }

@@ -4,8 +4,6 @@ import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeConstraints } from '../scheduling/node-selector.ts';
 import { type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 import type { Toleration } from '../scheduling/taints.ts';
-import { type ApiNeighbourly, type Neighbours, pickNeighbours } from './neighbours.ts';
-import { countTerms } from './terms.ts';
 
 /** The parts of a pod that {@link toPendingPod} reads, as the API gives them. */
 export interface ApiPendingPod extends ApiGatePod {
@@ -18,118 +16,109 @@ export interface ApiPendingPod extends ApiGatePod {
   status?: ApiGatePod['status'] & { nominatedNodeName?: string };
 }
 
-interface ApiPendingSpec extends RequestingSpec, Pick<ApiNeighbourly, 'topologySpreadConstraints'> {
+interface ApiPendingSpec extends RequestingSpec {
   nodeSelector?: Record<string, string> | null;
-  affinity?: (NodeConstraints['affinity'] & ApiNeighbourly['affinity'] & { podAffinity?: Terms }) | null;
+  affinity?: (NodeConstraints['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
   tolerations?: Toleration[] | null;
+  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
   resourceClaims?: unknown[] | null;
   containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
-  initContainers?: (Asking & PromisingContainer)[] | null;
-  volumes?:
-    | { name: string; persistentVolumeClaim?: { claimName: string } | null; ephemeral?: unknown }[]
-    | null;
+  initContainers?: (Asking & InitContainer)[] | null;
+  volumes?: { name: string; persistentVolumeClaim?: unknown; ephemeral?: unknown }[] | null;
 }
 
-type PromisingContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
+type InitContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
-/** A pod that waits for a node, with all that says where it could go. */
-export interface PendingPod extends GatePod {
+/** What a pod requires of a node. */
+interface Required {
+  constraints: NodeConstraints;
+  tolerations: Toleration[];
+  requests: Amounts;
+}
+
+/** A pod that waits for a node, with its requirements. */
+export interface PendingPod extends GatePod, Required {
   /** `metadata.resourceVersion`. */
   version: string;
   /** The node that somebody nominated for it; empty where nobody did. */
   nominated: string;
-  /** On its way out. */
+  /** Whether it is being deleted. */
   leaving: boolean;
-  /** Whose pods are alike and fare alike: the UID of its controller, or its own. */
+  /** The UID of its controller, or its own. The pods of a group are alike and fare alike. */
   group: string;
-  constraints: NodeConstraints;
-  tolerations: Toleration[];
-  requests: Amounts;
-  /** The same for pods that ask for the same of a node. */
+  /** The same for pods with the same requirements. */
   kind: string;
-  /** Names of its PersistentVolumeClaims. */
-  claims: string[];
-  /** What it wants of the pods beside it. */
-  neighbours: Neighbours;
+  /** Whether it has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
+  hasVolumes: boolean;
   /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
   unverifiable: boolean;
-  /** Whether it asks for its node in too many characters or terms: it is left to the scheduler, and they are not kept. */
+  /** Whether its requirements have too many characters or terms. They are not kept, and it is left to the scheduler. */
   tooLarge: boolean;
 }
 
+/** What is kept of a pod. Its size is limited, whatever the pod is: `pendingPods` in `webhook/lib/limits.ts`. */
 export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const { metadata, spec, status } = pod;
-  const { nodeSelector, affinity, tolerations, volumes } = spec;
   const pending = toGatePod(pod);
-  const asked = {
+  const required: Required = {
     constraints: {
-      nodeSelector: nodeSelector ?? {},
-      affinity: { nodeAffinity: affinity?.nodeAffinity ?? null },
+      nodeSelector: spec.nodeSelector ?? {},
+      affinity: { nodeAffinity: spec.affinity?.nodeAffinity ?? null },
     },
-    tolerations: tolerations ?? [],
+    tolerations: spec.tolerations ?? [],
     requests: podRequests(spec),
   };
-  const neighbours = pickNeighbours(spec, metadata.namespace ?? '', metadata.labels ?? {});
-  const kind = JSON.stringify([pending.profiles, asked]);
-  const claims = (volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
-    // the claim of a generic ephemeral volume is named after both: kubernetes.io, Ephemeral Volumes
-    return ephemeral ? [`${metadata.name}-${name}`] : [];
-  });
-  const characters = claims.reduce(
-    (total, { length }) => total + length,
-    kind.length + neighbours.kind.length,
+  const kind = JSON.stringify([pending.profiles, required]);
+  const tooLarge = kind.length > pendingPods.requiredCharacters || countTerms(required) > planLimits.terms;
+  const hasVolumes = (spec.volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) =>
+    Boolean(persistentVolumeClaim || ephemeral),
   );
-  const tooLarge =
-    characters > pendingPods.askedCharacters ||
-    claims.length > pendingPods.claims ||
-    countTerms({ ...asked, neighbours }) > planLimits.terms;
   return {
     ...pending,
-    ...(tooLarge ? nothingAsked : { ...asked, kind, neighbours, claims }),
+    ...(tooLarge ? nothingRequired : { ...required, kind }),
     tooLarge,
     version: metadata.resourceVersion,
     nominated: shortOf(status?.nominatedNodeName ?? '', ''),
     leaving: typeof metadata.deletionTimestamp === 'string',
     group: groupOf(metadata),
-    unverifiable: isUnverifiable(spec),
+    hasVolumes,
+    unverifiable: hasVolumes || isUnverifiable(spec),
   };
 }
 
-const nothingAsked = {
-  constraints: {},
-  tolerations: [],
-  requests: {},
-  kind: '',
-  neighbours: { spread: [], apart: [], kind: '' },
-  claims: [],
-};
+const nothingRequired = { constraints: {}, tolerations: [], requests: {}, kind: '' };
 
 const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
 
-/** Bytes that a pod takes in memory, its names and the object itself included: an estimate that is not too small. */
-const ownWeight = 1024;
-
-/** How much memory a pod takes, in bytes, estimated. */
-export function weightOf({ kind, neighbours, claims }: PendingPod): number {
-  const asked = kind + neighbours.kind;
-  // what it asks for is kept as text and as objects, of which an empty one takes 40 to 60 bytes (measured)
-  const values = asked.match(/[{[,]/g)?.length ?? 0;
-  const names = claims.reduce((total, { length }) => total + length + 64, 0);
-  return ownWeight + 2 * asked.length + 48 * values + names;
-}
-
 /** The group of a pod: {@link PendingPod.group}. */
-export function groupOf({ uid, ownerReferences }: ApiPendingPod['metadata']): string {
+export function groupOf({
+  uid,
+  ownerReferences,
+}: Pick<ApiPendingPod['metadata'], 'uid' | 'ownerReferences'>): string {
   return shortOf(ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid, uid);
 }
 
 /**
- * Whether a pod's place depends on which other pods are where, or on devices: constraints that are reckoned with only in
- * part, as {@link isHopeless}, or not at all. A nomination may be ignored for their sake, so it is tried on one pod of
- * the group first.
+ * The number of terms in a pod's requirements. Each is compared with every node, so `planLimits.terms` limits them. A
+ * list of values counts once.
+ */
+function countTerms({ constraints, tolerations, requests }: Required): number {
+  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const affinity = (required?.nodeSelectorTerms ?? []).reduce(
+    // an empty term is compared as well
+    (sum, { matchExpressions, matchFields }) =>
+      sum + Math.max(1, (matchExpressions ?? []).length + (matchFields ?? []).length),
+    0,
+  );
+  const selector = Object.keys(constraints.nodeSelector ?? {}).length;
+  return selector + affinity + tolerations.length + Object.keys(requests).length;
+}
+
+/**
+ * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
+ * them, so one pod of the group is tried first.
  */
 function isUnverifiable(spec: ApiPendingSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
@@ -144,4 +133,14 @@ function isUnverifiable(spec: ApiPendingSpec): boolean {
     (resourceClaims ?? []).length > 0 ||
     (containers ?? []).some(({ ports }) => (ports ?? []).some(({ hostPort }) => (hostPort ?? 0) > 0))
   );
+}
+
+/** Bytes that a pod takes in memory without its requirements, as an upper estimate. */
+const ownWeight = 1024;
+
+/** The memory that a pod takes, in bytes, as an upper estimate. */
+export function weightOf({ kind }: PendingPod): number {
+  // requirements are kept as text and as objects, of which an empty one takes 40 to 60 bytes (measured)
+  const values = kind.match(/[{[,]/g)?.length ?? 0;
+  return ownWeight + 2 * kind.length + 48 * values;
 }

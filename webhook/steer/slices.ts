@@ -1,22 +1,22 @@
-import { setImmediate as othersTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { planLimits } from '../lib/limits.ts';
 import { type Pausing, Work } from './work.ts';
 
-/** After so many steps the clock is asked whether a slice is over. */
+/** The clock is read after so many steps. */
 const stepsPerClockRead = 1000;
 
-/** What came of work that was done in slices. */
+/** The result of work in slices. */
 export interface Sliced<T> {
   value: T;
-  /** How long the slices took together, in milliseconds. */
+  /** How long all slices took, in milliseconds. */
   busy: number;
 }
 
 /**
- * Does work in short slices, and lets everything else on the event loop have its turn between them: admission calls
- * and the renewal of the Lease must not wait for it.
+ * Does work in short slices and leaves the event loop to others between them: admission calls and the renewal of the
+ * Lease must not wait for it.
  *
- * @param begin begins the work, and counts it with what it is handed
+ * @param begin begins the work, and counts its steps
  * @throws the signal's reason, once it is aborted
  */
 export async function inSlices<T>(
@@ -39,13 +39,13 @@ export async function inSlices<T>(
     const step = pausing.next();
     busy += performance.now() - began;
     if (step.done === true) return { value: step.value, busy };
-    await othersTurn();
+    await nextTurn();
     signal.throwIfAborted();
   }
 }
 
 /**
- * How long to leave the CPU to others after work that took so long: ten times as long, so that the work gets about a
- * tenth of the time, and never longer than `planLimits.longestRest`. In milliseconds.
+ * How long to rest after work that kept the CPU busy: ten times as long, so that the work gets about a tenth of the
+ * time, and `planLimits.longestRest` at most. Milliseconds.
  */
 export const restAfter = (busy: number): number => Math.min(10 * busy, planLimits.longestRest);

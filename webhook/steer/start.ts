@@ -1,31 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Registry } from 'prom-client';
+import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Election } from '../kubernetes/lease/election.ts';
-import type { Log } from '../kubernetes/reflector/observe.ts';
+import type { Deps } from '../lib/deps.ts';
 import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
-import { Steering, type SteerView } from './steering.ts';
+import type { SteerView } from './rounds.ts';
+import { Steering } from './steering.ts';
 
-export interface SteerInside {
-  registry: Registry;
-  log: Log;
-  /** Where the Lease is; without one nobody leads. */
+/** What steering works with. */
+export interface SteerInputs {
+  /** The nodes, and the pods that wait for one. */
+  view: SteerView;
+  /** The policy in force. */
+  policy: () => Policy;
+  /** Namespace of the Lease; without one this replica never leads. */
   ownNamespace: string | undefined;
 }
 
 /**
- * Contends for the lead, and while this process has it steers, and tells on pods that are held.
+ * Takes part in the leader election. While this process leads, it steers refused pods and writes events.
  *
- * @returns what ends all of that, and lets go of the lead
+ * @returns stops all of it, then releases the Lease
  */
 export function startSteering(
   client: ApiClient,
-  view: SteerView,
-  { registry, log, ownNamespace }: SteerInside,
+  { view, policy, ownNamespace }: SteerInputs,
+  { registry, log }: Deps,
 ): () => Promise<void> {
   const steered = new AbortController();
   const led = new AbortController();
@@ -43,8 +47,8 @@ export function startSteering(
   const contending = leader?.run(led.signal);
   const metrics = new SteerMetrics(registry);
   const notices = new Notices(client, { leader, metrics, log, instance });
-  const steering = new Steering(client, { view, leader, metrics, notices, log });
-  const holds = { view, leader, notices, state: () => steering.state };
+  const steering = new Steering(client, { view, policy, leader, metrics, notices, log });
+  const holds = { view, policy, leader, notices, state: () => steering.state };
   const running = Promise.all([
     steering.run(steered.signal),
     watchHolds(holds, steered.signal),

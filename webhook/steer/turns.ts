@@ -1,47 +1,44 @@
 import type { PendingPod } from './pending-pod.ts';
 import type { Work } from './work.ts';
 
-/** The pods of one namespace in the order in which a plan takes them. */
+/** The pods of one namespace in the order of their turns. */
 export interface Queue<P extends PendingPod = PendingPod> {
   namespace: string;
   pods: P[];
-  /** How many of the pods, from the first on, had no turn in the unfinished pass over the namespace. */
-  fresh: number;
   /** How many of the pods have had their turn in this plan. */
   taken: number;
   /** Steps that they took. */
   spent: number;
 }
 
-/** When a namespace last had a turn, and when it last had the first one: the numbers of those plans, 0 for never. */
+/** The numbers of the plans in which a namespace last had a turn, and last had the first one; 0 for never. */
 interface Served {
   last: number;
   first: number;
 }
 
 /**
- * In which order pods have their turn, so that no namespace keeps another one waiting. Memory between plans:
- * - which namespaces had a turn, as those that had none come first, and the first one of a plan has the best chance
- *   where something is scarce;
- * - in a namespace with more work than fits in one plan, which pods had their turn, as the next plan goes on after them.
+ * The order in which pods have their turns, so that no namespace delays another. Memory between plans:
+ * - when each namespace had a turn. Those that had none come first, as the first one of a plan has the best chance where
+ *   something is scarce;
+ * - in a namespace with more work than fits in one plan, when each pod had its turn.
  */
 export class Turns {
   #round = 0;
   #served = new Map<string, Served>();
-  #hadTurn = new Map<string, Set<string>>();
+  /** By UID, the number of the plan in which a pod last had its turn. */
+  #lastTurns = new Map<string, number>();
 
-  /** Namespaces that waited longest first, then by their oldest refusal; in each the oldest refusals first. */
+  /**
+   * Namespaces that have waited longest first, then those with the oldest refusal. In each, pods that have waited
+   * longest for a turn first, then the oldest refusals.
+   */
   order<P extends PendingPod>(pods: Iterable<P>): Queue<P>[] {
-    return Array.from(
+    const queues = Array.from(
       Map.groupBy(pods, ({ namespace }) => namespace),
-      ([namespace, all]) => {
-        const hadTurn = this.#hadTurn.get(namespace);
-        const { fresh = [], later = [] } = Object.groupBy(all.sort(byTime), ({ uid }) =>
-          hadTurn?.has(uid) ? 'later' : 'fresh',
-        );
-        return { namespace, pods: [...fresh, ...later], fresh: fresh.length, taken: 0, spent: 0 };
-      },
-    ).sort((one, other) => {
+      ([namespace, all]) => ({ namespace, pods: this.#sorted(all), taken: 0, spent: 0 }),
+    );
+    return queues.sort((one, other) => {
       const [a, b] = [this.#servedOf(one), this.#servedOf(other)];
       return a.last - b.last || a.first - b.first || byFirstPod(one, other);
     });
@@ -57,14 +54,20 @@ export class Turns {
         return [queue.namespace, { last: had ? this.#round : last, first: wasFirst ? this.#round : first }];
       }),
     );
-    this.#hadTurn = new Map(
-      queues
-        .filter(({ pods, taken }) => taken < pods.length)
-        .map(({ namespace, pods, fresh, taken }) => {
-          const before = taken < fresh ? pods.slice(fresh) : [];
-          return [namespace, new Set([...before, ...pods.slice(0, taken)].map(({ uid }) => uid))];
-        }),
+    const cut = queues.filter(({ pods, taken }) => taken < pods.length);
+    this.#lastTurns = new Map(
+      cut.flatMap(({ pods, taken }) =>
+        pods.map((pod, index) => [pod.uid, index < taken ? this.#round : this.#lastTurn(pod)] as const),
+      ),
     );
+  }
+
+  #sorted<P extends PendingPod>(pods: P[]): P[] {
+    return pods.sort((one, other) => this.#lastTurn(one) - this.#lastTurn(other) || byTime(one, other));
+  }
+
+  #lastTurn({ uid }: PendingPod): number {
+    return this.#lastTurns.get(uid) ?? 0;
   }
 
   #servedOf({ namespace }: Queue): Served {
@@ -73,10 +76,10 @@ export class Turns {
 }
 
 /**
- * The pods one by one, one of each namespace in turn, until the budget is spent. A namespace whose share of it is spent
- * waits until all others have no pods left or have spent theirs.
+ * The pods one by one, one of each namespace in turn, until the budget is spent. A namespace whose share is spent waits
+ * until all others have no pods left or have spent theirs.
  *
- * @param work counts what is done about each pod before the next one is asked for
+ * @param work counts the steps for each pod before the next one is taken
  * @param budget steps
  */
 export function* inTurns<P extends PendingPod>(queues: Queue<P>[], work: Work, budget: number): Generator<P> {
@@ -97,7 +100,7 @@ export function* inTurns<P extends PendingPod>(queues: Queue<P>[], work: Work, b
   }
 }
 
-/** Those that wait longest first. */
+/** The oldest refusal first. */
 const byTime = (one: PendingPod, other: PendingPod): number =>
   (one.heldSince ?? 0) - (other.heldSince ?? 0) || (one.name < other.name ? -1 : 1);
 

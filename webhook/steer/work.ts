@@ -1,11 +1,11 @@
 import type { PendingPod } from './pending-pod.ts';
 
-/** Counts the work of a plan in steps, and says when who works should pause. */
+/** Counts the work of a plan in steps, and says when a pause is due. */
 export class Work {
   readonly #isDue: (steps: number) => boolean;
   #spent = 0;
 
-  /** @param isDue told of the steps of each piece of work; says whether a pause is due. By default none ever is. */
+  /** @param isDue gets the steps of each piece of work; returns whether a pause is due. By default none is ever due. */
   constructor(isDue: (steps: number) => boolean = () => false) {
     this.#isDue = isDue;
   }
@@ -32,11 +32,9 @@ export function withoutPauses<T>(work: Pausing<T>): T {
   return step.value;
 }
 
-/** So many characters of what is asked for are compared in a step: a term has some 60 as JSON. */
+/** Characters of a pod's requirements that are compared in a step: a term has about 60 as JSON. */
 const charactersPerStep = 64;
 
-/** Steps for comparing what is asked for with one other thing. @param text what is asked for, as JSON */
-export const stepsFor = (text: string): number => 1 + Math.floor(text.length / charactersPerStep);
-
-/** Steps for comparing what a pod asks of its node with one node. */
-export const stepsPerNode = ({ kind }: Pick<PendingPod, 'kind'>): number => stepsFor(kind);
+/** Steps to compare a pod's requirements with one node. */
+export const stepsPerNode = ({ kind }: Pick<PendingPod, 'kind'>): number =>
+  1 + Math.floor(kind.length / charactersPerStep);

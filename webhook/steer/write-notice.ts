@@ -5,17 +5,17 @@ import { eventReporter } from '../lib/names.ts';
 import { microTime } from '../lib/time-text.ts';
 import type { Notice } from './notice.ts';
 
-/** What came of writing an event: `exists`: it was told before, by this replica or another. */
+/** The result of writing an event. `exists`: this replica or another has written it before. */
 export type EventResult = { result: 'written' | 'exists' } | { result: 'failed'; error: unknown };
 
 /** Kubernetes: `ReportingInstanceLengthLimit`. */
 const longestInstance = 128;
 
 /**
- * Writes a notice as an event on its pod. The event's name is made of what it tells, so a second one is refused by
- * the API server, whoever writes it.
+ * Writes a notice as an event on its pod. The name is the same for the same notice, so the API server refuses a second
+ * one, whichever replica writes it.
  *
- * @param instance who writes: the name of this replica's pod
+ * @param instance the name of this replica's pod
  */
 export async function writeNotice(
   client: ApiClient,

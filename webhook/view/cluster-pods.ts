@@ -1,20 +1,20 @@
-import type { PendingPods } from '../gate/gate.ts';
+import type { PendingPods } from '../gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
 import { pathBelow } from '../kubernetes/api-path.ts';
 import { type Asked, defaultLimits, type Lookup } from '../kubernetes/lookup.ts';
 import type { Change, Store } from '../kubernetes/reflector/store.ts';
 import { podsPath } from './sources.ts';
 
-/** The part of a reflector that is read here. */
+/** The part of a reflector that {@link ClusterPods} reads. */
 export interface PodReflection {
   readonly store: Pick<Store<GatePod>, 'get'>;
   subscribe(subscriber: (changes: Change<GatePod>[]) => void): () => void;
 }
 
-/** Shorter than the webhook's time-out, so that somebody hears that nothing came of it; one question, not two. */
+/** The bound is shorter than the webhook's timeout, so that the answer still reaches the API server. One attempt only. */
 export const podLimits = { ...defaultLimits, bound: 2000 };
 
-/** A pod by `namespace/name`, where the reflector has not heard of it. */
+/** Reads a pod that the reflector does not know, by `namespace/name`. */
 export const podByName: Asked<ApiGatePod, GatePod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
@@ -24,8 +24,8 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
 };
 
 /**
- * Pods that wait for a node, as a reflector knows them. Pods to which nothing is promised are not among them, so a pod
- * that is not known may be one of those, or one of which we have not heard yet: the API server is asked.
+ * Pods that wait for a node, as a reflector knows them. It does not list pods to which nothing is promised, so a pod that
+ * it does not know is either one of those or very new: cni-gate asks the API server.
  */
 export class ClusterPods implements PendingPods {
   readonly #reflection: PodReflection;

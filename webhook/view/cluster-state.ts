@@ -11,7 +11,7 @@ import {
   toNodeFacts,
 } from '../readiness/to-facts.ts';
 
-/** What a file of Kubernetes objects tells of a cluster. */
+/** The cluster that a file of Kubernetes objects describes. */
 export interface ClusterState {
   /** Labels by namespace. */
   namespaces: Map<string, Record<string, string>>;
@@ -28,8 +28,8 @@ export interface ClusterState {
 }
 
 /**
- * The cluster in a file of Kubernetes objects (YAML documents, or Lists of them, as `kubectl get -o yaml` writes
- * them). Objects of kinds that nobody asks for are ignored.
+ * Parses a file of Kubernetes objects: YAML documents, or Lists as `kubectl get -o yaml` writes them. Objects of other
+ * kinds are ignored.
  *
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
@@ -102,7 +102,7 @@ function addFacts(
   }
 }
 
-/** The object's name, once it has what every object of the API has; a file written by hand may leave the rest out. */
+/** The name of the object. Fills in metadata that every object of the API has, and that a file may leave out. */
 function identified(object: KubernetesObject, kind: string, file: string): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const { name } = metadata;
@@ -120,7 +120,7 @@ function stringsOf(
   file: string,
 ): Record<string, string> {
   const own = isObject(object.metadata) ? (object.metadata[map] ?? {}) : {};
-  // the API server takes null for an empty string
+  // the API server reads null as an empty string
   const entries = isObject(own) ? Object.entries(own).map(([key, value]) => [key, value ?? '']) : [];
   if (!isObject(own) || !entries.every(([, value]) => typeof value === 'string')) {
     throw invalid(`${file}: the ${map} of Namespace ${name} should be strings`);

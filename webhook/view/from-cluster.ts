@@ -1,47 +1,49 @@
 import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterMetrics } from '../kubernetes/metrics.ts';
-import { type SteerInside, startSteering } from '../steer/start.ts';
-import { type NamespaceView, watchNamespaces } from './watch-namespaces.ts';
-import { type GateView, watchGate } from './watch-nodes.ts';
-
-/** Everything that the server goes by, kept by watches of one cluster. */
-export interface ClusterConnection {
-  namespaces: NamespaceView;
-  gate: GateView;
-  /** Why no calls should come here yet; undefined when they may. */
-  unready(): string | undefined;
-  close(): Promise<void>;
-}
+import type { Deps } from '../lib/deps.ts';
+import type { PendingPod } from '../steer/pending-pod.ts';
+import { startSteering } from '../steer/start.ts';
+import { watchNamespaces } from './watch-namespaces.ts';
+import { watchGate } from './watch-nodes.ts';
 
 /**
- * How long a new replica leaves the gate to those that know the nodes already, in milliseconds. No longer: pods are
- * admitted without knowing any node, and the gate lets through what it cannot know.
+ * How long a new replica leaves the gate to the replicas that know the nodes already, in milliseconds. It is short,
+ * because pods are admitted without any knowledge of nodes, and the gate allows what it cannot know.
  */
 const patience = 10_000;
 
-/** Begins to watch a cluster, and to steer pods in it where this replica leads. One that does not answer is waited for, and is no error. */
+/**
+ * Watches a cluster, and steers pods in it while this replica is the leader. An API server that does not answer is not
+ * an error: cni-gate tries again, and {@link ClusterView.unready} says why it waits.
+ *
+ * @param policy in force
+ * @param ownNamespace namespace of the Lease; without one this replica never leads
+ */
 export function watchCluster(
   client: ApiClient,
   policy: () => Policy,
-  { registry, log, ownNamespace }: SteerInside,
-): ClusterConnection {
+  deps: Deps,
+  ownNamespace: string | undefined,
+): ClusterView<PendingPod> {
+  const { registry, log, clock } = deps;
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
-  const gate = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
-  const endSteering = startSteering(client, { ...gate, policy }, { registry, log, ownNamespace });
-  const started = performance.now();
+  const nodes = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
+  const endSteering = startSteering(client, { view: nodes, policy, ownNamespace }, deps);
+  const started = clock.monotonicNow();
   const unsynced = (): string | undefined => {
-    const missing = performance.now() - started < patience ? gate.unsynced() : undefined;
+    const missing = clock.monotonicNow() - started < patience ? nodes.unsynced() : undefined;
     return missing === undefined ? undefined : `not known yet: ${missing}`;
   };
   return {
+    ...nodes,
+    namespaces: namespaces.value,
     unready: () => namespaces.unready() ?? unsynced(),
-    namespaces,
-    gate,
     close: async () => {
       await endSteering();
-      await Promise.all([namespaces.close(), gate.close()]);
+      await Promise.all([namespaces.close(), nodes.close()]);
       client.close();
     },
   };

@@ -1,17 +1,18 @@
 import { FixedNamespaces } from '../admission/namespaces.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { type ClusterState, parseClusterState } from './cluster-state.ts';
-import type { ClusterView } from './cluster-view.ts';
 
 /**
- * A cluster as a file of Kubernetes objects tells of it, looked at for changes.
+ * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes.
  *
- * @param profile opts every namespace in, in place of its own label
+ * @param profile of every namespace, instead of its label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
   const readiness = new Readiness();
+  const subscribers = new Set<() => void>();
   const read = ([text = '']: string[]) => {
     const state = parseClusterState(text, file);
     return { state, namespaces: new FixedNamespaces(state.namespaces, profile, state.namespaceAnnotations) };
@@ -24,6 +25,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     onReload: ({ state }) => {
       update(readiness, before, state);
       before = state;
+      for (const changed of subscribers) changed();
       listener.onReload();
     },
   });
@@ -41,29 +43,39 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
       },
     },
     pending: () => files.value.state.pending.values(),
+    subscribe: (changed) => {
+      subscribers.add(changed);
+      return () => subscribers.delete(changed);
+    },
     unsynced: () => undefined,
     notSynced: () => false,
     notObservedSince: () => false,
-    whenSynced: () => Promise.resolve(),
-    close: () => files.close(),
+    whenSynced: async () => {},
+    unready: () => undefined,
+    policyChanged: () => {},
+    close: async () => files.close(),
   };
 }
 
-/** No cluster at all: every namespace has the profile of the flag, and nothing is known of any node. */
+/** No cluster: every namespace has the profile of the flag, and no node is known. */
 export function viewOfFlag(profile: string | undefined): ClusterView {
   return {
     namespaces: new FixedNamespaces(new Map(), profile),
     readiness: new Readiness(),
     pods: { pod: () => undefined },
     pending: () => [],
+    subscribe: () => () => {},
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
     notObservedSince: () => true,
     whenSynced: () => new Promise(() => {}),
+    unready: () => undefined,
+    policyChanged: () => {},
+    close: async () => {},
   };
 }
 
-/** Brings readiness from one state of the file to the next, as watches would have told of it. */
+/** Applies the difference between two states of the file, as watch events would. */
 function update(readiness: Readiness, before: ClusterState | undefined, now: ClusterState): void {
   for (const name of before?.nodes.keys() ?? []) {
     if (!now.nodes.has(name)) readiness.apply({ kind: 'node-gone', name }, Date.now());

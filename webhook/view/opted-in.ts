@@ -2,24 +2,24 @@ import type { NamespaceFacts } from '../admission/namespaces.ts';
 import type { Change, Store } from '../kubernetes/reflector/store.ts';
 import { profileLabel } from '../lib/names.ts';
 
-/** The namespaces that opted in, as far as they are known. */
+/** The namespaces that opted in. */
 export interface OptedIn {
   has(namespace: string): boolean;
-  /** Calls back when namespaces opted in or out. */
+  /** Calls back when namespaces opt in or out. */
   subscribe(changed: () => void): () => void;
 }
 
-/** The part of a reflector that is read here. */
+/** The part of a reflector that {@link optedInBy} reads. */
 interface NamespaceReflection {
   readonly store: Pick<Store<NamespaceFacts>, 'get'>;
   subscribe(subscriber: (changes: Change<NamespaceFacts>[]) => void): () => void;
 }
 
-// whoever carries the label at all: the API server calls for its pods
+// any value of the label counts: the API server sends requests for the namespace's pods
 const isIn = (facts: NamespaceFacts | undefined): boolean =>
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
-/** The namespaces of a reflector that opted in. */
+/** Takes the namespaces that opted in from a reflector. */
 export function optedInBy({ store, subscribe }: NamespaceReflection): OptedIn {
   return {
     has: (namespace) => isIn(store.get(namespace)),

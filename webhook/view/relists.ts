@@ -2,7 +2,7 @@ import type { Change } from '../kubernetes/reflector/store.ts';
 import { relist } from '../lib/limits.ts';
 import type { OptedIn } from './opted-in.ts';
 
-/** The part of a reflector that is used here. */
+/** The part of a reflector that {@link relistWhenNeeded} uses. */
 export interface Relisted<T> {
   readonly store: { readonly leftOut: number };
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
@@ -10,15 +10,15 @@ export interface Relisted<T> {
 }
 
 /**
- * Lists pods anew where no event will tell of them: those of a namespace that opted in after they were made, and those
- * that were left out while there were too many. Each list costs the API server something, so they are far between.
+ * Lists pods again when no event will report them: pods that are older than the opt-in of their namespace, and pods that
+ * were left out because there were too many. Lists are rare, because each one loads the API server.
  *
- * @returns what ends it
+ * @returns stops it
  */
 export function relistWhenNeeded<T>(pods: Relisted<T>, optedIn: OptedIn | undefined): () => void {
   const timers = new Set<NodeJS.Timeout>();
   let last = Number.NEGATIVE_INFINITY;
-  /** Does it once after a while, however often it is called until then. */
+  /** Schedules one list. Calls until then have no effect. */
   const later = (wait: () => number): (() => void) => {
     let timer: NodeJS.Timeout | undefined;
     return () => {

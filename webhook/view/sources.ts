@@ -2,7 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
 import { apiPath } from '../kubernetes/api-path.ts';
 import { largestFirst } from '../kubernetes/reflector/kept.ts';
-import type { Source } from '../kubernetes/reflector/list-all.ts';
+import type { Source } from '../kubernetes/reflector/source.ts';
 import { nodes, objectBytes, pendingPods } from '../lib/limits.ts';
 import { profileLabel } from '../lib/names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
@@ -19,7 +19,7 @@ import { type ApiPendingPod, type PendingPod, toPendingPod, weightOf } from '../
 import type { OptedIn } from './opted-in.ts';
 import { weightOfNode } from './weights.ts';
 
-/** All nodes. A kubelet may give its own any labels that are not Kubernetes' own, and writes its status. */
+/** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
@@ -29,15 +29,16 @@ export const nodeSource: Source<ApiNode, NodeFacts> = {
   keeping: largestFirst(nodes.max, weightOfNode),
 };
 
-/** A DaemonSet, and the query that selects its pods. */
+/** A DaemonSet, and the label selector of its pods. */
 export interface DaemonSetSnapshot {
   facts: DaemonSetFacts;
   selector: string | undefined;
 }
 
+/** A DaemonSet as the API gives it, with its selector. */
 export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
 
-/** One DaemonSet. Others are not asked for: any tenant may make some, and large ones. */
+/** One DaemonSet. cni-gate does not list others: any tenant may create many and large ones. */
 const daemonSetSource = ({
   namespace,
   name,
@@ -57,7 +58,7 @@ export function daemonSetSources({
   return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
 }
 
-/** The pods that a DaemonSet's selector finds; others may be among them, and are told apart by their owner. */
+/** The pods that the selector of a DaemonSet finds. Their owner tells its own pods from others. */
 export function agentSource(
   { namespace, name }: { namespace: string; name: string },
   labelSelector: string,
@@ -84,20 +85,21 @@ export function agentSources(
   return sources;
 }
 
+/** Path of the pods of a namespace. */
 export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /**
- * Pods that carry our label and wait for a node. One that gets a node is told of as deleted. Anybody who may make pods
- * may set the label, so only pods of namespaces that opted in are read, and only so many are kept: those that were
- * refused first before those that were refused later, and those before others.
+ * Pods that carry the profile label and wait for a node. A watch reports a pod that gets a node as deleted. Any user who
+ * can create pods can set the label. So cni-gate reads only pods of namespaces that opted in, and keeps a bounded number:
+ * held pods come first, in the order in which they were first refused.
  *
- * @param optedIn all namespaces did without it
+ * @param optedIn the namespaces; all of them where nothing is given
  */
 export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPendingPod, PendingPod> => ({
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
-  // an object may have a megabyte and a half, and the API server has a whole page in memory
+  // an object may have 1.5 MB, and the API server keeps a whole page in memory
   pageSize: 20,
   objectBytes: objectBytes.pendingPod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),

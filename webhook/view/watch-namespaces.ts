@@ -3,10 +3,10 @@ import { pathBelow } from '../kubernetes/api-path.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { type Asked, Lookup } from '../kubernetes/lookup.ts';
 import { largestFirst } from '../kubernetes/reflector/kept.ts';
-import type { Source } from '../kubernetes/reflector/list-all.ts';
 import type { ApiObject } from '../kubernetes/reflector/object.ts';
-import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
 import type { ReflectorOptions } from '../kubernetes/reflector/reflector.ts';
+import { type Inside, Reflectors } from '../kubernetes/reflector/reflectors.ts';
+import type { Source } from '../kubernetes/reflector/source.ts';
 import type { Change, Store } from '../kubernetes/reflector/store.ts';
 import { messageOf } from '../lib/errors.ts';
 import { namespaces, objectBytes } from '../lib/limits.ts';
@@ -14,16 +14,16 @@ import { profileLabel } from '../lib/names.ts';
 import { type OptedIn, optedInBy } from './opted-in.ts';
 import { weightOfNamespace } from './weights.ts';
 
-/** The part of a reflector that is read here. */
+/** The part of a reflector that {@link ClusterNamespaces} reads. */
 export interface NamespaceReflection {
   readonly store: Pick<Store<NamespaceFacts>, 'get'>;
   subscribe(subscriber: (changes: Change<NamespaceFacts>[]) => void): () => void;
 }
 
 /**
- * Namespaces as a reflector knows them, at once and without a question. The API server calls for namespaces that
- * opted in. So one that is not known, or is known without the label, is one of which we have not heard in time, and
- * the API server is asked: see docs/decisions/unknown-namespaces.md.
+ * Namespaces as a reflector knows them. The API server sends requests only for namespaces that opted in. So if the
+ * reflector does not know a namespace, or knows it without the label, its knowledge is old, and cni-gate asks the API
+ * server: see docs/decisions/unknown-namespaces.md.
  */
 export class ClusterNamespaces implements Namespaces {
   readonly #reflection: NamespaceReflection;
@@ -45,6 +45,7 @@ export class ClusterNamespaces implements Namespaces {
   }
 }
 
+/** A namespace as the API gives it: its metadata is all that is read. */
 export type NamespaceObject = ApiObject;
 
 const namespacesPath = '/api/v1/namespaces';
@@ -56,7 +57,7 @@ const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
 
 const fits = (facts: NamespaceFacts): boolean => weightOfNamespace(facts) <= namespaces.bytes;
 
-/** A namespace by its name, where the reflector has not heard of it. */
+/** Reads a namespace that the reflector does not know, by its name. */
 export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespacesPath, name),
   pick: pickFacts,
@@ -64,8 +65,8 @@ export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
 };
 
 /**
- * The namespaces of a cluster that carry our label, for a reflector. One that loses it is reported as deleted. Others
- * are never read: there may be any number of them, with any number of labels.
+ * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
+ * others: there may be any number of them, with any number of labels.
  */
 export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -77,15 +78,16 @@ export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   keeping: largestFirst(namespaces.max, weightOfNamespace),
 };
 
+/** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
   readonly value: ClusterNamespaces;
   readonly optedIn: OptedIn;
-  /** Why there is nothing to go by yet; undefined once everything was listed, whatever happens later. */
+  /** Why the namespaces are not known yet; undefined once they were listed, whatever happens later. */
   unready(): string | undefined;
   close(): Promise<void>;
 }
 
-/** Begins to watch the namespaces of a cluster. A cluster that does not answer is waited for, not an error. */
+/** Watches the namespaces of a cluster. An API server that does not answer is not an error: cni-gate tries again. */
 export function watchNamespaces(
   client: ApiClient,
   inside: Inside,
@@ -93,8 +95,8 @@ export function watchNamespaces(
 ): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = inside;
-  const reflecting = new Reflecting(client, inside, options);
-  const reflector = reflecting.start(namespaceSource);
+  const reflectors = new Reflectors(client, inside, options);
+  const reflector = reflectors.start(namespaceSource);
   void reflector.whenSynced().then(() => {
     log.info({ resource, objects: reflector.store.size }, `the ${resource} of the cluster are known`);
   });
@@ -110,6 +112,6 @@ export function watchNamespaces(
       const why = error === undefined ? '' : `: ${messageOf(error)}`;
       return `the ${resource} of the cluster are not known yet${why}`;
     },
-    close: () => reflecting.close(),
+    close: () => reflectors.close(),
   };
 }

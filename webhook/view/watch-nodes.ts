@@ -1,11 +1,9 @@
 import type { Policy } from '../config/policy.ts';
-import type { DaemonSetRef } from '../config/types.ts';
-import type { PendingPods } from '../gate/gate.ts';
+import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Lookup } from '../kubernetes/lookup.ts';
-import { type Inside, Reflecting } from '../kubernetes/reflector/reflecting.ts';
-import { Reflections } from '../kubernetes/reflector/reflections.ts';
 import type { ReflectorOptions } from '../kubernetes/reflector/reflector.ts';
+import { type Inside, ReflectorSet, Reflectors } from '../kubernetes/reflector/reflectors.ts';
 import type { Change } from '../kubernetes/reflector/store.ts';
 import type { AgentFacts, NodeFacts } from '../readiness/facts.ts';
 import { Readiness, type Change as ReadinessChange } from '../readiness/readiness.ts';
@@ -23,72 +21,45 @@ import {
   type SelectingDaemonSet,
 } from './sources.ts';
 
-/** What the gate goes by, kept by watches. */
-export interface GateView {
-  readonly readiness: Readiness;
-  readonly pods: PendingPods;
-  /** Pods of ours that wait for a node, each with all that says where it could go. */
-  pending(): Iterable<PendingPod>;
-  /** Calls back when one of these pods changes, comes or goes. */
-  subscribe(changed: () => void): () => void;
-  /** What has not been listed yet, for people. */
-  unsynced(): string | undefined;
-  /**
-   * Whether the nodes, this DaemonSet, or its pods have not been listed yet, or there is one among them that is too
-   * large to be read.
-   */
-  notSynced(daemonSet: DaemonSetRef): boolean;
-  /**
-   * Whether a node came while nobody told of it, and nothing has been heard of the DaemonSet's pods since: one of them
-   * may be there.
-   */
-  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
-  /** Resolves when nodes, DaemonSets and their pods have been listed once. */
-  whenSynced(): Promise<void>;
-  /** To be called when another policy is in force: it may name other DaemonSets. */
-  policyChanged(): void;
-  close(): Promise<void>;
-}
+/** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
+export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
+/** Options of {@link watchGate}. */
 export interface GateOptions extends Omit<ReflectorOptions, 'observer'> {
-  /** The namespaces whose pods matter; all do without it. */
+  /** The namespaces whose pods are read; all of them where nothing is given. */
   optedIn?: OptedIn;
 }
 
-/** Begins to watch nodes, the profiles' DaemonSets with their pods, and pods of ours that wait for a node. */
+/** Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node. */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
   inside: Inside,
   { optedIn, ...options }: GateOptions = {},
-): GateView {
-  const reflecting = new Reflecting(client, inside, options);
+): NodesView {
+  const reflectors = new Reflectors(client, inside, options);
   const readiness = new Readiness();
-  const nodes = reflecting.start(nodeSource);
-  const pending = reflecting.start(pendingSource(optedIn));
+  const nodes = reflectors.start(nodeSource);
+  const pending = reflectors.start(pendingSource(optedIn));
   const endRelists = relistWhenNeeded(pending, optedIn);
-  const agents = new Reflections<ApiPod, AgentFacts>(
-    (source) => reflecting.startOne(source),
-    (changes) => apply(readiness, changes, agentChange),
+  const agents = new ReflectorSet<ApiPod, AgentFacts>(reflectors, (changes) =>
+    apply(readiness, changes, agentChange),
   );
-  const daemonSets = new Reflections<SelectingDaemonSet, DaemonSetSnapshot>(
-    (source) => reflecting.startOne(source),
-    (changes) => {
-      apply(readiness, changes, daemonSetChange);
-      followAgents();
-    },
-  );
+  const daemonSets = new ReflectorSet<SelectingDaemonSet, DaemonSetSnapshot>(reflectors, (changes) => {
+    apply(readiness, changes, daemonSetChange);
+    followAgents();
+  });
   const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
   const follow = (): void => {
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that may have come earlier than they were told of: when they were, by performance.now()
+  // nodes that may be older than the event that reported them, and when that was, by performance.now()
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list tells of nodes as well, and comes before it counts as synced
+      // the first list adds nodes too; `synced` is still false then
       else if (
         change.type === 'added' &&
         nodes.synced &&
@@ -118,12 +89,12 @@ export function watchGate(
     },
     notSynced: ({ namespace, name }) => {
       const key = `${namespace}/${name}`;
-      const unsynced = !nodes.synced || daemonSets.isUnsynced(key) || agents.isUnsynced(key);
-      // one that was too large to be read may be the very one that would tell
-      return unsynced || daemonSets.hasTooLarge(key) || agents.hasTooLarge(key);
+      const sources = [daemonSets.get(key), agents.get(key)].filter((one) => one !== undefined);
+      // the object that is too large to read may be the one that matters
+      return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge());
     },
     notObservedSince: ({ namespace, name }, node) =>
-      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.heardAt(`${namespace}/${name}`) ?? 0),
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();
@@ -131,7 +102,7 @@ export function watchGate(
     policyChanged: follow,
     close: () => {
       endRelists();
-      return reflecting.close();
+      return reflectors.close();
     },
   };
 }

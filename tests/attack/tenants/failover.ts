@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../../cluster/harness/eventually.ts';
 import { makeOneToSteer, whereItWent } from './innocents.ts';
+import { innocent } from './objects.ts';
 import type { Stage } from './stage.ts';
 
-/** How long the first pod may take once there is a leader, in seconds. The scheduler lets it pause for ten. */
+/** How long a new leader may take until its first nomination, in seconds. */
+const promised = 10;
+/** How long the pods may take after that, in seconds. After some refusals, the scheduler retries a pod every 11 s. */
 const patience = 45;
 
-/** What came of it, in seconds. */
+/** Seconds. */
 export interface Failover {
-  /** From the death of the one that led until another leads. */
+  /** From the death of the leader until another replica leads. */
   led: number;
-  /** From then until the first pod had a node that it was steered to. */
-  steered: number;
+  /** From then until its first nomination. */
+  nominated: number;
+  /** From then until the first pod is bound where it was sent. */
+  bound: number;
 }
 
-/** Kills the replica that leads, while pods wait. */
+/** Kills the leader while pods wait. */
 export async function killTheLeader({ api, replicas }: Stage): Promise<Failover> {
   const leader = replicas.find(({ leads }) => leads);
   const others = replicas.filter((one) => one !== leader);
@@ -23,17 +28,17 @@ export async function killTheLeader({ api, replicas }: Stage): Promise<Failover>
   await leader.stop('SIGKILL');
   const killed = performance.now();
   await Promise.all(names.map((name) => makeOneToSteer(api, name)));
-  await eventually(
-    async () =>
-      assert.ok(
-        others.some(({ leads }) => leads),
-        'nobody leads',
-      ),
-    60,
-  );
+  const isLed = (): boolean => others.some(({ leads }) => leads);
+  await eventually(async () => assert.ok(isLed(), 'nobody leads'), 60);
   const led = performance.now();
+  const isNomination = ({ pod, why }: Record<string, unknown>): boolean =>
+    why !== undefined && String(pod).startsWith(`${innocent}/after-failover-`);
+  const isNominated = (): boolean => others.some(({ lines }) => lines.some(isNomination));
+  await eventually(async () => assert.ok(isNominated(), 'the new leader nominates nothing'), promised);
+  const nominated = performance.now();
   await Promise.any(names.map((name) => whereItWent(api, name, patience)));
-  const steered = performance.now();
+  const bound = performance.now();
   await Promise.all(names.map((name) => whereItWent(api, name, patience)));
-  return { led: (led - killed) / 1000, steered: (steered - led) / 1000 };
+  const seconds = (from: number, to: number): number => (to - from) / 1000;
+  return { led: seconds(killed, led), nominated: seconds(led, nominated), bound: seconds(nominated, bound) };
 }

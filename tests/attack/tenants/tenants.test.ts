@@ -47,7 +47,9 @@ for (const many of waiting) {
   });
 }
 
-test('the leader dies meanwhile, and the other one steers', async (t) => {
-  const { led, steered } = await killTheLeader(stage);
-  t.diagnostic(`another leads after ${led.toFixed(1)} s, and steers ${steered.toFixed(1)} s later`);
+test('the leader dies meanwhile, and the other replica steers', async (t) => {
+  const { led, nominated, bound } = await killTheLeader(stage);
+  t.diagnostic(
+    `another replica leads after ${led.toFixed(1)} s, nominates ${nominated.toFixed(1)} s later, and the scheduler binds ${bound.toFixed(1)} s after that`,
+  );
 });

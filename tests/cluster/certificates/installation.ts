@@ -1,4 +1,4 @@
-import { type Reading, readSecret } from '../../../certs/managed/reading.ts';
+import { type Reading, readSecret } from '../../../certs/state.ts';
 import { certificatesLabel, certificatesLabelValue } from '../../../webhook/lib/names.ts';
 import type { Access } from '../harness/access.ts';
 import { ApiError } from '../harness/api.ts';

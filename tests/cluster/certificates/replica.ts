@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -9,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const main = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
 const clock = fileURLToPath(new URL('./set-clock.ts', import.meta.url));
@@ -40,11 +43,11 @@ export class Replica {
     if (this.#child.stdout) {
       createInterface(this.#child.stdout).on('line', (line) => {
         this.lines.push(JSON.parse(line));
-        for (const look of this.#waiting) look();
+        for (const check of this.#waiting) check();
       });
     }
     this.#child.on('close', () => {
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
   }
 
@@ -60,19 +63,19 @@ export class Replica {
       const log = this.lines.slice(from).map((line) => JSON.stringify(line));
       reject(new Error(`${what} was not logged by ${this.host}: ${why}\n${log.join('\n')}\n${this.#errors}`));
     };
-    const look = (): void => {
+    const check = (): void => {
       const line = this.lines.slice(from).find(({ msg }) => what.test(String(msg)));
       if (line) resolve(line);
       else if (this.#child.exitCode !== null || this.#child.signalCode !== null) fail('the process ended');
     };
     const timer = setTimeout(() => fail(`not in ${seconds} s`), seconds * 1000);
-    this.#waiting.add(look);
-    look();
+    this.#waiting.add(check);
+    check();
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#waiting.delete(look);
+      this.#waiting.delete(check);
     }
   }
 
@@ -87,13 +90,20 @@ export class Replica {
     await set;
   }
 
-  /** The fingerprint of the certificate that it serves to a new connection. */
-  async fingerprint(): Promise<string> {
+  /** The certificate that it serves to a new connection. */
+  async served(): Promise<X509Certificate> {
     const socket = connect({ host: this.host, port, rejectUnauthorized: false });
     await once(socket, 'secureConnect');
-    const { fingerprint256 } = socket.getPeerCertificate();
+    const certificate = socket.getPeerX509Certificate();
     socket.destroy();
-    return fingerprint256;
+    assert.ok(certificate);
+    return certificate;
+  }
+
+  /** Waits until an authority signed what it serves. */
+  async servesBy(authority: { certificate: string }, seconds = 60): Promise<void> {
+    const { publicKey } = new X509Certificate(authority.certificate);
+    await eventually(async () => assert.ok((await this.served()).verify(publicKey)), seconds);
   }
 
   /** What the plain port answers. */

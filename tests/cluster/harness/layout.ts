@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateKey } from '../../../certs/keys.ts';
+import { generateKey } from '../../../certs/x509.ts';
 import { type Access, accessWith } from './access.ts';
 import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';

@@ -1,10 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import { type Authority, createAuthority } from '../../../certs/authority.ts';
-import { generateKey } from '../../../certs/keys.ts';
-import { type Period, periodFrom } from '../../../certs/period.ts';
-import { issueServing } from '../../../certs/serving.ts';
+import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
+import { periodFrom } from '../../../certs/period.ts';
+import { generateKey, issuerFields, signCertificate } from '../../../certs/x509.ts';
 
-const { md, pki } = forge;
+const { pki } = forge;
 const days = 2;
 
 /** A certificate and its private key, PEM. */
@@ -22,7 +22,7 @@ export class ClusterAuthority {
   }
 
   static async create(): Promise<ClusterAuthority> {
-    return new ClusterAuthority(await createAuthority({ commonName: 'test cluster', days, now: new Date() }));
+    return new ClusterAuthority(createAuthority({ commonName: 'test cluster', days, now: new Date() }));
   }
 
   get pair(): Pair {
@@ -39,24 +39,18 @@ export class ClusterAuthority {
    * Authenticating: X509 client certificates).
    */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
-    const { privateKey, publicKey } = await generateKey();
-    const subject = [
-      ...groups.map((value) => ({ name: 'organizationName', value })),
-      { name: 'commonName', value: user },
+    const { privateKey, publicKey } = generateKey();
+    const attributes = [
+      ...groups.map((value) => ({ type: pki.oids.organizationName as string, value })),
+      { type: pki.oids.commonName as string, value: user },
     ];
-    return { certificate: this.#sign(publicKey, subject, periodFrom(new Date(), days)), key: privateKey };
-  }
-
-  #sign(publicKey: string, subject: forge.pki.CertificateField[], period: Period): string {
-    const certificate = pki.createCertificate();
-    certificate.serialNumber = `40${forge.util.bytesToHex(forge.random.getBytesSync(15))}`;
-    certificate.publicKey = pki.publicKeyFromPem(publicKey);
-    certificate.validity.notBefore = period.notBefore;
-    certificate.validity.notAfter = period.notAfter;
-    certificate.setSubject(subject);
-    certificate.setIssuer(pki.certificateFromPem(this.#authority.certificate).subject.attributes);
-    certificate.setExtensions([{ name: 'extKeyUsage', clientAuth: true }]);
-    certificate.sign(pki.privateKeyFromPem(this.#authority.key), md.sha256.create());
-    return pki.certificateToPem(certificate);
+    const fields = {
+      subject: pki.distinguishedNameToAsn1({ attributes }),
+      issuer: issuerFields(new X509Certificate(this.#authority.certificate).raw).name,
+      publicKey,
+      period: periodFrom(new Date(), days),
+      extensions: [{ name: 'extKeyUsage', clientAuth: true }],
+    };
+    return { certificate: signCertificate(fields, this.#authority.key), key: privateKey };
   }
 }

@@ -13,7 +13,6 @@ const everywhere = [
   rule('', ['namespaces', 'pods'], ['get', 'list', 'watch']),
   rule('', ['nodes'], ['list', 'watch']),
   rule('apps', ['daemonsets'], ['list', 'watch']),
-  rule('', ['persistentvolumeclaims', 'persistentvolumes'], ['get']),
   rule('', ['pods/status'], ['patch']),
   rule('events.k8s.io', ['events'], ['create']),
 ];

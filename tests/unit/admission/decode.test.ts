@@ -79,13 +79,13 @@ suite('decodePodRequest', () => {
     });
   }
 
-  test('bodies that are no object at all', () => {
+  test('bodies that are not objects are rejected', () => {
     assert.equal(textFor(null), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got null');
     assert.equal(textFor([{}]), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got a list of 1');
     assert.equal(textFor(undefined), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got nothing');
   });
 
-  test('a review of something else than a pod says what to look at', () => {
+  test('the error for a review of another kind says what to check', () => {
     const hint = 'look at the rules of the webhook configuration';
     const binding = recorded('binding-meshed');
     assert.equal(
@@ -104,7 +104,7 @@ suite('decodePodRequest', () => {
     }
   });
 
-  test('what the request says comes before what the pod says', () => {
+  test('fields of the request win over fields of the pod', () => {
     const named = { metadata: { name: 'own', namespace: 'lab' }, spec: pod.spec };
     const first = decodePodRequest(reviewOf(named, { name: 'asked', dryRun: true }));
     assert.deepEqual(
@@ -117,12 +117,12 @@ suite('decodePodRequest', () => {
     assert.equal(decodePodRequest(reviewOf(generated)).name, 'web-*');
   });
 
-  test('a pod without containers is not refused here: the API server does, in better known words', () => {
+  test('a pod without containers is accepted: the API server refuses it later', () => {
     const none = { metadata: {}, spec: { containers: null } };
     assert.equal(textFor(reviewOf(none)), 'decoded');
   });
 
-  test('a null in a map becomes what the API server makes of it', () => {
+  test('a null in a map becomes the value that the API server reads', () => {
     const labels = JSON.parse('{"a": null, "__proto__": null, "b": "c"}');
     const resources = { requests: { cpu: null, memory: '1Gi' }, limits: { cpu: null } };
     const sent = {
@@ -153,7 +153,7 @@ suite('decodePodRequest', () => {
     });
   });
 
-  test('null stands for absent wherever a manifest may write it', () => {
+  test('null means absent wherever a manifest can have it', () => {
     const nulls = {
       metadata: { labels: null, annotations: null, ownerReferences: null },
       spec: {

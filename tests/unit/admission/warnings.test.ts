@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { fitWarnings } from '../../../webhook/admission/respond.ts';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
 
-test('short warnings pass as they are, in order', () => {
+test('short warnings are unchanged and in order', () => {
   assert.deepEqual(fitWarnings(['b', 'a']), ['b', 'a']);
   assert.deepEqual(fitWarnings([]), []);
 });
 
-test('120 characters pass whole, 121 are cut, and a character of four bytes is one', () => {
+test('120 characters are unchanged, 121 are cut, and a character of four bytes counts once', () => {
   const cut = `${'🚚'.repeat(119)}…`;
   assert.deepEqual(fitWarnings(['x'.repeat(120)]), ['x'.repeat(120)]);
   assert.deepEqual(fitWarnings(['🚚'.repeat(120)]), ['🚚'.repeat(120)]);
@@ -29,7 +29,7 @@ test('a warning is one line, as a header must be', () => {
   assert.deepEqual(fitWarnings(['a\r\n b\t\u0000c \ud800 d\n']), ['a b c d']);
 });
 
-test('what is told twice is told once, also when it is the same only after it was cut', () => {
+test('equal warnings appear once, even if only the cut texts are equal', () => {
   assert.deepEqual(fitWarnings(['a', 'b', 'a']), ['a', 'b']);
   assert.equal(fitWarnings([`${'x'.repeat(130)}1`, `${'x'.repeat(130)}2`]).length, 1);
 });

@@ -2,34 +2,32 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { whyNotAccepted } from '../../../certs/accept.ts';
-import { type Authority, createAuthority } from '../../../certs/authority.ts';
-import { generateKey } from '../../../certs/keys.ts';
-import { issueServing } from '../../../certs/serving.ts';
-import { encodedSubject, signCertificate } from '../../../certs/sign.ts';
+import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
+import { encodeCommonName, generateKey, issuerFields, signCertificate } from '../../../certs/x509.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const day = 86_400_000;
 const host = 'cni-gate.cni-gate.svc';
 const later = (days: number): Date => new Date(now.getTime() + days * day);
 
-const authority = await createAuthority({ commonName: 'cni-gate', days: 10, now });
+const authority = createAuthority({ commonName: 'cni-gate', days: 10, now });
 // of the same name: only the key tells them apart
-const stranger = await createAuthority({ commonName: 'cni-gate', days: 10, now });
-const { certificate: leaf } = await issueServing(authority, { names: [host], days: 5, now });
+const stranger = createAuthority({ commonName: 'cni-gate', days: 10, now });
+const { certificate: leaf } = issueServing(authority, { names: [host], days: 5, now });
 
 /** An authority that another one signed. */
-async function intermediate(above: Authority, commonName: string): Promise<Authority> {
-  const { publicKey, privateKey } = await generateKey();
-  const certificate = await signCertificate(
+function intermediate(above: Authority, commonName: string): Authority {
+  const { publicKey, privateKey } = generateKey();
+  const certificate = signCertificate(
     {
-      commonName,
+      subject: encodeCommonName(commonName),
       publicKey,
       period: { notBefore: now, notAfter: later(9) },
       extensions: [
         { name: 'basicConstraints', cA: true, critical: true },
         { name: 'keyUsage', keyCertSign: true, critical: true },
       ],
-      issuer: encodedSubject(new X509Certificate(above.certificate).raw),
+      issuer: issuerFields(new X509Certificate(above.certificate).raw).name,
     },
     above.key,
   );
@@ -47,10 +45,16 @@ suite('a certificate is accepted', () => {
 
   test('where it is itself in the bundle', () => accepted(leaf, leaf));
 
-  test('over intermediate authorities that are sent along, in any order, or that are in the bundle', async () => {
-    const upper = await intermediate(authority, 'upper');
-    const lower = await intermediate(upper, 'lower');
-    const { certificate } = await issueServing(lower, { names: [host], days: 5, now });
+  test('where it is an authority of the bundle, whatever its name', () => {
+    const why = (bundle: string) => whyNotAccepted(authority.certificate, bundle, undefined, now);
+    assert.equal(why(stranger.certificate + authority.certificate), undefined);
+    assert.equal(why(stranger.certificate), 'it is signed by no authority of the caBundle');
+  });
+
+  test('over intermediate authorities that are sent along, in any order, or that are in the bundle', () => {
+    const upper = intermediate(authority, 'upper');
+    const lower = intermediate(upper, 'lower');
+    const { certificate } = issueServing(lower, { names: [host], days: 5, now });
     accepted(certificate + lower.certificate + upper.certificate, authority.certificate);
     accepted(certificate + upper.certificate + lower.certificate, authority.certificate);
     accepted(certificate, lower.certificate);
@@ -80,16 +84,16 @@ suite('it is not accepted, and why', () => {
     assert.equal(why, `the certificate is for ${host}, not for other.cni-gate.svc`);
   });
 
-  test('an authority that has expired while what it signed has not', async () => {
-    const old = await createAuthority({ commonName: 'cni-gate', days: 3, now });
-    const { publicKey } = await generateKey();
-    const certificate = await signCertificate(
+  test('an authority that has expired while what it signed has not', () => {
+    const old = createAuthority({ commonName: 'cni-gate', days: 3, now });
+    const { publicKey } = generateKey();
+    const certificate = signCertificate(
       {
-        commonName: host,
+        subject: encodeCommonName(host),
         publicKey,
         period: { notBefore: now, notAfter: later(5) },
         extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
-        issuer: encodedSubject(new X509Certificate(old.certificate).raw),
+        issuer: issuerFields(new X509Certificate(old.certificate).raw).name,
       },
       old.key,
     );

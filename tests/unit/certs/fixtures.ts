@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import { CniGateError, type ErrorCode } from '../../../webhook/lib/errors.ts';
 
 const { asn1 } = forge;
-type Node = forge.asn1.Asn1;
 
 /** For assert.throws and assert.rejects: a CniGateError of this code, with a message that says this. */
 export function refusal(code: ErrorCode, message: RegExp): (error: unknown) => true {
@@ -18,64 +17,42 @@ export function refusal(code: ErrorCode, message: RegExp): (error: unknown) => t
 
 /** What forge reads in an extension, by the extension's name. */
 export function extensionsOf(pem: string): Record<string, Record<string, unknown>> {
-  const { extensions } = forge.pki.certificateFromPem(pem) as unknown as { extensions: { name: string }[] };
+  const unsigned = partsOf(pem)[0]?.value as forge.asn1.Asn1[];
+  // the last field of a TBSCertificate (RFC 5280, 4.1)
+  const extensions = (forge.pki as unknown as Untyped).certificateExtensionsFromAsn1(unsigned.at(-1));
   return Object.fromEntries(extensions.map((extension) => [extension.name, extension]));
 }
 
-/** A CA certificate with an EC key, signed by itself: written by hand, because forge knows no EC keys. */
-export function ecAuthority(now: Date): { certificate: string; key: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const constraints = sequence(bool, octets(sequence(bool)));
-  (constraints.value as Node[]).unshift(oid('2.5.29.19'));
-  const unsigned = sequence(
-    tagged(0, integer('\x02')),
-    integer('\x01'),
-    sequence(oid(ecdsaWithSha256)),
-    sequence(),
-    sequence(time(new Date(now.getTime() - 60_000)), time(new Date(now.getTime() + 60_000))),
-    sequence(),
-    asn1.fromDer(publicKey.export({ type: 'spki', format: 'der' }).toString('latin1')),
-    tagged(3, sequence(constraints)),
-  );
-  const signature = sign('sha256', Buffer.from(der(unsigned), 'latin1'), privateKey).toString('latin1');
-  const whole = sequence(unsigned, sequence(oid(ecdsaWithSha256)), primitive(3, `\x00${signature}`));
-  return {
-    certificate: forge.pem.encode({ type: 'CERTIFICATE', body: der(whole) }).replaceAll('\r', ''),
-    key: privateKey.export({ type: 'sec1', format: 'pem' }) as string,
-  };
+/** The OID of the algorithm that signed a certificate. */
+export function signatureAlgorithmOf(pem: string): string {
+  const algorithm = partsOf(pem)[1]?.value;
+  assert.ok(Array.isArray(algorithm));
+  return asn1.derToOid(String(algorithm[0]?.value));
 }
 
-const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
-const bool = primitive(1, '\xff');
-
-function primitive(type: number, value: string): Node {
-  return asn1.create(asn1.Class.UNIVERSAL, type, false, value);
+/** An RSA key with a CA certificate that it signed itself. */
+export function rsaAuthority(now: Date, bits = 2048): { certificate: string; key: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: bits,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey);
+  certificate.validity.notBefore = new Date(now.getTime() - 60_000);
+  certificate.validity.notAfter = new Date(now.getTime() + 60_000);
+  certificate.setExtensions([{ name: 'basicConstraints', cA: true }, { name: 'subjectKeyIdentifier' }]);
+  certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create());
+  return { certificate: forge.pki.certificateToPem(certificate).replaceAll('\r', ''), key: privateKey };
 }
 
-function integer(bytes: string): Node {
-  return primitive(2, bytes);
+/** What a certificate consists of: the part that is signed, the algorithm and the signature. */
+function partsOf(pem: string): forge.asn1.Asn1[] {
+  const der = new X509Certificate(pem).raw.toString('latin1');
+  return asn1.fromDer(der).value as forge.asn1.Asn1[];
 }
 
-function octets(content: Node): Node {
-  return primitive(4, der(content));
-}
-
-function oid(text: string): Node {
-  return primitive(6, asn1.oidToDer(text).getBytes());
-}
-
-function time(date: Date): Node {
-  return primitive(23, asn1.dateToUtcTime(date));
-}
-
-function sequence(...parts: Node[]): Node {
-  return asn1.create(asn1.Class.UNIVERSAL, 16, true, parts);
-}
-
-function tagged(tag: number, content: Node): Node {
-  return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag, true, [content]);
-}
-
-function der(node: Node): string {
-  return asn1.toDer(node).getBytes();
+/** Exported by node-forge and missing from its types. */
+interface Untyped {
+  certificateExtensionsFromAsn1(extensions: forge.asn1.Asn1 | undefined): { name: string }[];
 }

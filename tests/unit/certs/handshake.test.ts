@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type ConnectionOptions, connect, createServer, type Server } from 'node:tls';
-import { type Authority, createAuthority } from '../../../certs/authority.ts';
-import { issueServing } from '../../../certs/serving.ts';
+import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
 
 const name = 'cni-gate.cni-gate.svc';
 const longName = `${'a'.repeat(60)}.cni-gate.svc`;
@@ -16,10 +15,10 @@ const open: Server[] = [];
 
 before(async () => {
   // The stranger has the same name: what tells the two apart is the key.
-  [authority, stranger] = await Promise.all([
+  [authority, stranger] = [
     createAuthority({ commonName: 'Größe', days: 2, now }),
     createAuthority({ commonName: 'Größe', days: 2, now }),
-  ]);
+  ];
   server = await listen([name, '127.0.0.1']);
 });
 
@@ -55,7 +54,7 @@ test('a client that trusts another authority refuses', async () => {
 });
 
 async function listen(names: string[]): Promise<Server> {
-  const { certificate, key } = await issueServing(authority, { names, days: 1, now });
+  const { certificate, key } = issueServing(authority, { names, days: 1, now });
   const listening = createServer({ cert: certificate, key }, (socket) => socket.end());
   open.push(listening);
   // A client that refuses leaves: that is the outcome of the test, not a fault of the server.

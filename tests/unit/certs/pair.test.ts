@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
-import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { before, test } from 'node:test';
-import { type Authority, createAuthority } from '../../../certs/authority.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueServing,
+  type ServingCertificate,
+} from '../../../certs/issue.ts';
 import { checkPair } from '../../../certs/pair.ts';
-import { issueServing, type ServingCertificate } from '../../../certs/serving.ts';
-import { signCertificate } from '../../../certs/sign.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
-import { ecAuthority, refusal } from './fixtures.ts';
+import { refusal, rsaAuthority } from './fixtures.ts';
 
 const now = new Date('2030-01-01T12:00:00Z');
-const ec = ecAuthority(now);
+const rsa = rsaAuthority(now);
 let authority: Authority;
 let serving: ServingCertificate;
 
-before(async () => {
-  authority = await createAuthority({ commonName: 'cni-gate', days: 100, now });
-  serving = await issueServing(authority, { names: ['a.svc', '192.0.2.1'], days: 90, now });
+before(() => {
+  authority = createAuthority({ commonName: 'cni-gate', days: 100, now });
+  serving = issueServing(authority, { names: ['a.svc', '192.0.2.1'], days: 90, now });
 });
 
 function refused(certificate: string, key: string, code: 'UNREADABLE' | 'PAIR', message: RegExp, at = now) {
@@ -44,18 +47,18 @@ test('certificate and key may lie in one file, with text between', () => {
 });
 
 test('an EC key with its certificate is fine, with the parameters that openssl writes before it as well', () => {
-  assert.deepEqual(checkPair(ec.certificate, ec.key, now).names, []);
+  const pkcs8 = createPrivateKey(serving.key).export({ type: 'pkcs8', format: 'pem' }) as string;
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
-  checkPair(ec.certificate, parameters + ec.key, now);
+  for (const pem of [serving.key, pkcs8, parameters + serving.key]) checkPair(serving.certificate, pem, now);
 });
 
 test('a key of another certificate is refused', () => {
-  refused(serving.certificate, authority.key, 'PAIR', /Both are RSA 2048, yet no pair/);
+  refused(serving.certificate, authority.key, 'PAIR', /Both are EC prime256v1, yet no pair/);
 });
 
 test('an EC key with an RSA certificate is refused, which a TLS server would take', () => {
-  refused(serving.certificate, ec.key, 'PAIR', /kind RSA 2048, .* kind EC prime256v1/);
-  refused(ec.certificate, serving.key, 'PAIR', /kind EC prime256v1, .* kind RSA 2048/);
+  refused(serving.certificate, rsa.key, 'PAIR', /kind EC prime256v1, .* kind RSA 2048/);
+  refused(rsa.certificate, serving.key, 'PAIR', /kind RSA 2048, .* kind EC prime256v1/);
 });
 
 test('a certificate is in force from its first second to its last', () => {
@@ -96,7 +99,7 @@ test('a chain cut off in its second certificate is refused', () => {
 });
 
 test('PEM that lost lines in the middle is refused, and the message says which certificate', () => {
-  const without = (pem: string) => pem.split('\n').toSpliced(5, 1).join('\n');
+  const without = (pem: string) => pem.split('\n').toSpliced(2, 1).join('\n');
   const chain = serving.certificate + without(authority.certificate);
   refused(chain, serving.key, 'UNREADABLE', /^Certificate 2 of 2 is PEM, but cannot be decoded/);
   refused(serving.certificate, without(serving.key), 'UNREADABLE', /^The key is PEM, but cannot be decoded/);
@@ -105,7 +108,7 @@ test('PEM that lost lines in the middle is refused, and the message says which c
 test('what is no PEM, or not of the right kind, is named', () => {
   refused('', serving.key, 'UNREADABLE', /certificate must be PEM.*no PEM block at all/);
   refused('\x30\x82\x01\x0a', serving.key, 'UNREADABLE', /no PEM block at all/);
-  refused(serving.key, serving.key, 'UNREADABLE', /found was PRIVATE KEY\.$/);
+  refused(serving.key, serving.key, 'UNREADABLE', /found was EC PRIVATE KEY\.$/);
   refused(
     serving.certificate,
     serving.certificate,
@@ -118,32 +121,28 @@ test('encrypted keys are refused in both forms', () => {
   const key = createPrivateKey(serving.key);
   const secret = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
   const pkcs8 = key.export({ type: 'pkcs8', ...secret }) as string;
-  const pkcs1 = key.export({ type: 'pkcs1', ...secret }) as string;
+  const sec1 = key.export({ type: 'sec1', ...secret }) as string;
   refused(serving.certificate, pkcs8, 'UNREADABLE', /key is encrypted/);
-  refused(serving.certificate, pkcs1, 'UNREADABLE', /key is encrypted/);
+  refused(serving.certificate, sec1, 'UNREADABLE', /key is encrypted/);
 });
 
-test('a key that OpenSSL finds too weak to serve with is refused', async () => {
-  const pair = generateKeyPairSync('rsa', {
-    modulusLength: 1024,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  const period = { notBefore: serving.notBefore, notAfter: serving.notAfter };
-  const draft = { commonName: 'weak', publicKey: pair.publicKey, period, extensions: [] };
-  const certificate = await signCertificate(draft, pair.privateKey);
-  refused(certificate, pair.privateKey, 'UNREADABLE', /OpenSSL refuses to serve.*key too small/);
+test('a key that OpenSSL finds too weak to serve with is refused', () => {
+  const { certificate, key } = rsaAuthority(now, 1024);
+  refused(certificate, key, 'UNREADABLE', /OpenSSL refuses to serve.*key too small/);
 });
 
 test('a damaged certificate ends in an error for the operator, wherever the damage is', () => {
-  const der = new X509Certificate(serving.certificate).raw;
   const outcomes = new Set<string>();
-  for (const [at, byte] of der.entries()) {
+  const bytes = [serving, rsa].flatMap(({ certificate, key }) => {
+    const der = new X509Certificate(certificate).raw;
+    return [...der.entries()].map(([at, byte]) => ({ der, key, at, byte }));
+  });
+  for (const { der, key, at, byte } of bytes) {
     const damaged = Buffer.from(der);
     damaged.writeUInt8(byte ^ 0x80, at);
     const pem = `-----BEGIN CERTIFICATE-----\n${damaged.toString('base64')}\n-----END CERTIFICATE-----\n`;
     try {
-      const { notAfter } = checkPair(pem, serving.key, now);
+      const { notAfter } = checkPair(pem, key, now);
       assert.ok(notAfter.getTime() > 0, 'a certificate without a date was taken');
     } catch (error) {
       assert.ok(error instanceof CniGateError, `byte ${at}: ${error}`);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renewalDue } from '../../../certs/renewal.ts';
+import { renewalDue } from '../../../certs/period.ts';
 
 const notBefore = new Date('2030-01-01T00:00:00Z');
 const notAfter = new Date('2030-04-01T00:00:00Z');
-const due = (now: string) => renewalDue(notBefore, notAfter, new Date(now));
+const due = (now: string) => renewalDue({ notBefore, notAfter }, new Date(now));
 
 test('renewal is due from two thirds of the life on, to the millisecond', () => {
   assert.equal(due('2030-03-01T23:59:59.999Z'), false);
@@ -18,6 +18,6 @@ test('renewal is due after the end, and not before the beginning', () => {
 
 test('a life that three does not divide is not rounded up', () => {
   const at = (ms: number) => new Date(ms);
-  assert.equal(renewalDue(at(0), at(10), at(6)), false);
-  assert.equal(renewalDue(at(0), at(10), at(7)), true);
+  assert.equal(renewalDue({ notBefore: at(0), notAfter: at(10) }, at(6)), false);
+  assert.equal(renewalDue({ notBefore: at(0), notAfter: at(10) }, at(7)), true);
 });

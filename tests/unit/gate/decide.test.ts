@@ -34,35 +34,32 @@ function decide(
   request: object = {},
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  return decidePlacement(decodePlacement(binding(node, request)), pod, {
-    policy,
-    readiness: broken,
-    notSynced,
-    notObservedSince,
-    now,
-  });
+  const view = { readiness: broken, notSynced, notObservedSince };
+  return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
 }
 
 const refusal =
   'node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CrashLoopBackOff) (CNI_GATE_NODE_NOT_READY)';
 
-suite('what the gate says to a placement', () => {
-  test('a node that is ready is allowed', () => {
+suite('decidePlacement', () => {
+  test('allows a ready node', () => {
     assert.deepEqual(decide('n2'), {
       outcome: 'allowed',
       reason: 'ready',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     });
   });
 
-  test('a node that is not is refused, with a text for whoever reads the event', () => {
+  test('refuses a node that is not ready, with a message for the event', () => {
     const expected = {
       outcome: 'refused',
       reason: 'broken',
       profile: 'mesh',
       profiles: ['mesh'],
+      operations: [],
       warnings: [],
     };
     assert.deepEqual(decide('n1'), { ...expected, message: refusal });
@@ -72,35 +69,36 @@ suite('what the gate says to a placement', () => {
     );
   });
 
-  test('with gate.mode audit it is told and allowed', () => {
+  test('with gate.mode audit, allows a node that is not ready, with a warning', () => {
     const { outcome, reason, warnings, message } = decide('n1', pending(), { mode: 'audit' });
     assert.deepEqual([outcome, reason, message], ['audited', 'broken', undefined]);
     assert.deepEqual(warnings, [`gate.mode audit: ${refusal}`]);
   });
 
-  test('what cannot be known is allowed, and told', () => {
+  test('allows an unknown pod, node or DaemonSet, with a warning', () => {
     const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const context = { policy, readiness: broken, notSynced, notObservedSince, now };
-    assert.deepEqual(reported(decidePlacement(decodePlacement(binding('n1')), undefined, context)), [
+    const view = { readiness: broken, notSynced, notObservedSince };
+    const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
+    assert.deepEqual(reported(unknownPod), [
       'unknown',
       'pod-unknown',
-      'not held back: pod shop/web-0 is not known',
+      'allowed without a check: pod shop/web-0 is not known',
     ]);
     assert.deepEqual(reported(decide('n9')), [
       'unknown',
       'node-unknown',
-      'not held back: node n9 is not known',
+      'allowed without a check: node n9 is not known',
     ]);
     const lost = reported(decide('n1', pending({ profiles: ['lost'] })));
     assert.deepEqual(lost, [
       'unknown',
       'daemonset-unknown',
-      'not held back: DaemonSet net/nobody does not exist',
+      'allowed without a check: DaemonSet net/nobody does not exist',
     ]);
   });
 
-  test('a DaemonSet that is not known hides no other that is not ready', () => {
+  test('refuses if one DaemonSet is unknown and another is not ready', () => {
     assert.equal(decide('n1', pending({ profiles: ['lost', 'mesh'] })).outcome, 'refused');
     const passed = decide('n2', pending({ profiles: ['mesh', 'lost'] }));
     assert.deepEqual(
@@ -109,19 +107,20 @@ suite('what the gate says to a placement', () => {
     );
   });
 
-  test('nor does one whose pods have not been listed yet', () => {
+  test('refuses if the pods of one DaemonSet are not listed yet and another is not ready', () => {
     assert.equal(decide('n1', pending({ profiles: ['new', 'mesh'] })).outcome, 'refused');
     const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
     assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
-    assert.deepEqual(warnings, ['not held back: not all is known here yet: pods of DaemonSet net/late']);
+    assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods of DaemonSet net/late']);
   });
 
-  test('nor does absence on a node that is newer here than what was heard of the pods', () => {
+  test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
-    const context = { policy: policyOf({ profiles }), readiness, notSynced, now };
+    const policy = policyOf({ profiles });
     const on = (node: string, isUnheard = notObservedSince): string => {
-      const all = { ...context, notObservedSince: isUnheard };
-      const { outcome, reason } = decidePlacement(decodePlacement(binding(node)), pending(), all);
+      const view = { readiness, notSynced, notObservedSince: isUnheard };
+      const placement = decodePlacement(binding(node));
+      const { outcome, reason } = decidePlacement(placement, pending(), view, policy, now);
       return `${outcome} ${reason}`;
     };
     assert.deepEqual([on('n3'), on('n4')], ['refused absent', 'unknown not-synced']);
@@ -132,15 +131,16 @@ suite('what the gate says to a placement', () => {
     );
   });
 
-  test('each DaemonSet of a profile has its say, the first as the last', () => {
+  test('refuses if any DaemonSet of a profile is not ready, the first or the last', () => {
     const apply = (ready: { agent: boolean; slow: boolean }) => {
       const readiness = clusterWith({ n1: { ready: ready.agent } });
       readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
       readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
-      const context = { policy: policyOf({ profiles }), readiness, notSynced, notObservedSince, now };
+      const view = { readiness, notSynced, notObservedSince };
+      const policy = policyOf({ profiles });
       const pod = pending({ profiles: ['both'] });
-      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, context);
+      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);
       return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
     };
     assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);
@@ -148,7 +148,7 @@ suite('what the gate says to a placement', () => {
     assert.deepEqual(apply({ agent: true, slow: false }), ['refused', 'DaemonSet net/slow']);
   });
 
-  test('pods to which nothing is promised, by profiles that bring nothing, are ignored', () => {
+  test('skips pods of profiles without DaemonSets', () => {
     for (const named of [[], ['bare'], ['gone']]) {
       const { outcome, reason } = decide('n1', pending({ profiles: named }));
       assert.deepEqual([outcome, reason], ['skipped', 'nothing-promised']);
@@ -160,26 +160,26 @@ suite('what the gate says to a placement', () => {
 suite('a hold ends after gate.maxHold', () => {
   const held = (since: number, maxHold = '10m') => decide('n1', pending({ heldSince: since }), { maxHold });
 
-  test('counted from when the pod was first refused', () => {
+  test('counted from the first refusal of the pod', () => {
     assert.equal(held(now - 9 * minute).outcome, 'refused');
     assert.equal(held(now - 10 * minute).outcome, 'refused');
     const { outcome, reason, warnings } = held(now - 10 * minute - 1);
     assert.deepEqual([outcome, reason], ['released', 'held-long-enough']);
-    assert.equal(warnings[0], `not held back any longer, gate.maxHold is over: ${refusal}`);
+    assert.equal(warnings[0], `allowed, because gate.maxHold is over: ${refusal}`);
   });
 
-  test('or from when the DaemonSet came to its state, where that is later', () => {
+  test('counted from when the DaemonSet reached its state, if that is later', () => {
     // broken for half an hour
     assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
     assert.equal(held(now - 60 * minute, '29m').outcome, 'released');
   });
 
-  test('a pod that was never refused is held, however old the trouble is', () => {
+  test('a pod that was never refused is held, however long the DaemonSet is not ready', () => {
     assert.equal(decide('n1', pending(), { maxHold: '1ms' }).outcome, 'refused');
   });
 });
 
-test('the node of a refusal is read from what the scheduler writes on the pod, and from nothing else', () => {
+test('refusedNode reads the node from the message of the scheduler, and from no other text', () => {
   const reported = (webhook: string, text = refusal) =>
     `running Bind plugin "DefaultBinder": admission webhook "${webhook}" denied the request: ${text}`;
   assert.equal(refusedNode(reported('bindings.cni-gate.io')), 'n1');

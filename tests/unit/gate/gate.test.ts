@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type GateSources, gate } from '../../../webhook/gate/gate.ts';
+import { type GateView, gate } from '../../../webhook/gate/gate.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
@@ -11,8 +11,8 @@ import { binding, clusterWith, pending } from './support.ts';
 
 const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
 
-const sources = (more: Partial<GateSources> = {}): GateSources => ({
-  policy: policyOf({ profiles }),
+const policy = policyOf({ profiles });
+const view = (more: Partial<GateView> = {}): GateView => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
   unsynced: () => undefined,
@@ -20,13 +20,13 @@ const sources = (more: Partial<GateSources> = {}): GateSources => ({
   notObservedSince: () => false,
   ...more,
 });
-const outcome = async (body: object, more: Partial<GateSources> = {}) => {
-  const { decision } = await gate(body, sources(more), now);
+const outcome = async (body: object, more: Partial<GateView> = {}) => {
+  const { decision } = await gate(body, view(more), policy, now);
   return [decision.outcome, decision.reason];
 };
 
-suite('a call of /gate', () => {
-  test('asks for the pod that the Binding names, by its UID', async () => {
+suite('gate', () => {
+  test('asks for the pod of a Binding by its UID', async () => {
     const asked: string[][] = [];
     const pods = {
       pod: (...names: [string, string, string, string?]) => {
@@ -38,7 +38,7 @@ suite('a call of /gate', () => {
     assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
   });
 
-  test('of a pod with spec.nodeName looks at that pod and asks nobody', async () => {
+  test('reads a pod with spec.nodeName from the request and asks for no other', async () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const object = { metadata: { name: 'placed', annotations }, spec: { nodeName: 'n1', containers: [] } };
     const kind = { group: '', version: 'v1', kind: 'Pod' };
@@ -62,7 +62,7 @@ suite('a call of /gate', () => {
     ]);
   });
 
-  test('is let through while not all is listed, and where the pod cannot be asked for', async () => {
+  test('allows while the nodes are not listed, and if the pod cannot be read', async () => {
     const asked = { pod: () => assert.fail('asked') };
     const nothing = { unsynced: () => 'nodes', notSynced: () => true, pods: asked };
     assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
@@ -71,10 +71,10 @@ suite('a call of /gate', () => {
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
     };
-    const { decision } = await gate(binding(), sources({ pods }), now);
+    const { decision } = await gate(binding(), view({ pods }), policy, now);
     assert.deepEqual(
       [decision.outcome, decision.warnings],
-      ['unknown', ['not held back: no answer in time']],
+      ['unknown', ['allowed without a check: no answer in time']],
     );
     assert.deepEqual(await outcome(binding(), { pods: { pod: () => undefined } }), [
       'unknown',
@@ -83,8 +83,8 @@ suite('a call of /gate', () => {
   });
 });
 
-suite('what a call is about', () => {
-  test('a Binding that a real scheduler made', () => {
+suite('decodePlacement', () => {
+  test('decodes a Binding of a real scheduler', () => {
     const placement = decodePlacement(recorded('binding-deployment-web'));
     assert.deepEqual(placement, {
       uid: '9800e78e-a809-4308-ab79-c1a269e415fb',
@@ -99,12 +99,12 @@ suite('what a call is about', () => {
     });
   });
 
-  test('a pod that was made with spec.nodeName', () => {
+  test('decodes a pod that was created with spec.nodeName', () => {
     const { node, name, profiles: named } = decodePlacement(recorded('pod-placed'));
     assert.deepEqual([node, name, named], ['n1', 'placed', []]);
   });
 
-  test('a Binding without a name or a node, or another kind, is told', () => {
+  test('rejects a Binding without a name or a node, and other kinds', () => {
     const code = (more: object): string => {
       try {
         decodePlacement(binding('n1', more));
@@ -134,7 +134,7 @@ suite('what a call is about', () => {
   });
 });
 
-suite('what is known of a pod that waits', () => {
+suite('toGatePod', () => {
   const waiting = (message: string, status = 'False') =>
     toGatePod({
       metadata: {
@@ -151,12 +151,12 @@ suite('what is known of a pod that waits', () => {
   const refusal =
     'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY)';
 
-  test('its profiles, and our refusal with its node and time', () => {
+  test('keeps the profiles, and the refusal with its node and time', () => {
     const heldSince = Date.parse('2026-11-21T11:50:00Z');
     assert.deepEqual(waiting(refusal), pending({ heldSince, refused: 'n1' }));
   });
 
-  test('no hold where it waits for something else, or was bound', () => {
+  test('keeps no hold of a pod that waits for another reason, or is bound', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
     assert.deepEqual(

@@ -37,9 +37,9 @@ const traversals = [
   'x'.repeat(254),
 ];
 
-suite('names in a call of /gate', () => {
+suite('names in a request of /gate', () => {
   for (const name of traversals) {
-    test(`"${name.slice(0, 20)}" is refused wherever it stands, and nobody is asked`, async () => {
+    test(`"${name.slice(0, 20)}" is rejected in every field, without a request to the API server`, async () => {
       const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
       const bodies = [
         binding('n1', { namespace: name }),
@@ -51,32 +51,35 @@ suite('names in a call of /gate', () => {
         placed({ name: 'web-0' }, 'n1', { name }),
       ];
       for (const body of bodies) {
-        const sources = {
-          policy: policyOf({ profiles }),
+        const view = {
           readiness: clusterWith({ n1: { ready: true } }),
           pods: { pod: () => assert.fail('asked') },
           unsynced: () => undefined,
           notSynced: () => false,
           notObservedSince: () => false,
         };
-        await assert.rejects(gate(body, sources, now), wrong, JSON.stringify(body).slice(0, 300));
+        await assert.rejects(
+          gate(body, view, policyOf({ profiles }), now),
+          wrong,
+          JSON.stringify(body).slice(0, 300),
+        );
       }
     });
   }
 
-  test('a UID that is none, of the request or of the pod', () => {
+  test('a malformed UID of the request or the pod is rejected', () => {
     for (const uid of ['../x', 'a b', 'x'.repeat(129)]) {
       assert.throws(() => decodePlacement(bindingOf({ uid })), wrong);
       assert.throws(() => decodePlacement(binding('n1', { uid })), wrong);
     }
   });
 
-  test('a request without a namespace', () => {
+  test('a request without a namespace is rejected', () => {
     for (const body of [binding('n1', { namespace: '' }), placed({ name: 'web-0' }, 'n1', { namespace: '' })])
       assert.throws(() => decodePlacement(body), wrong);
   });
 
-  test('the text says where, what is expected, and what was seen, and is short', () => {
+  test('the message has the field, the expected and the actual value, and is short', () => {
     const message =
       'request.object.target.name should be the name of a node (an RFC 1123 subdomain), is ".."';
     assert.throws(() => decodePlacement(bindingOf({}, '..')), { ...wrong, message });
@@ -87,7 +90,7 @@ suite('names in a call of /gate', () => {
     );
   });
 
-  test('ordinary names pass: of static pods, of nodes with dots, and pods that have no name yet', () => {
+  test('names of static pods, of nodes with dots, and of pods without a name yet are accepted', () => {
     const mirror = { 'kubernetes.io/config.mirror': 'x' };
     const node = 'ip-10-0-0-1.ec2.internal';
     assert.equal(
@@ -106,13 +109,13 @@ suite('names in a call of /gate', () => {
   });
 });
 
-suite('names in a call of /mutate', () => {
+suite('names in a request of /mutate', () => {
   const review = (request: object): object => {
     const body = reviewOf({ metadata: {}, spec: { containers: [] } }) as { request: object };
     return { ...body, request: { ...body.request, ...request } };
   };
 
-  test('a namespace that is none is refused, of the request or of the pod', () => {
+  test('a malformed namespace of the request or the pod is rejected', () => {
     for (const namespace of traversals) {
       assert.throws(() => decodePodRequest(review({ namespace })), wrong);
       const object = { metadata: { namespace }, spec: { containers: [] } };
@@ -120,7 +123,7 @@ suite('names in a call of /mutate', () => {
     }
   });
 
-  test('the pod may have no name yet, or one that the API server will refuse in its own words', () => {
+  test('a pod without a name, or with one that the API server rejects later, is accepted', () => {
     assert.equal(decodePodRequest(review({ name: '' })).name, '*');
     const generated = { metadata: { generateName: 'web-' }, spec: { containers: [] } };
     assert.equal(decodePodRequest(review({ name: '', object: generated })).name, 'web-*');
@@ -128,14 +131,14 @@ suite('names in a call of /mutate', () => {
     assert.ok(decodePodRequest(review({ name: 'x'.repeat(1_000_000) })).name.length <= 512);
   });
 
-  test('words of the request are bounded, as they are logged', () => {
+  test('texts of the request are bounded in the log', () => {
     for (const field of ['operation', 'subResource'])
       assert.throws(() => decodePodRequest(review({ [field]: 'x'.repeat(64) })), {
         code: 'CNI_GATE_REVIEW_INVALID',
       });
   });
 
-  test('what is wrong with a pod is told in a short text, whatever its keys are', () => {
+  test('the message about a malformed pod is short, whatever its keys are', () => {
     const labels = { ['k'.repeat(1_000_000)]: 7 };
     const object = { metadata: { labels }, spec: { containers: [] } };
     assert.throws(

@@ -17,7 +17,7 @@ function pod(
   return { metadata: { annotations, labels }, spec: { initContainers } };
 }
 
-suite('who promises something to a pod', () => {
+suite('promisedTo', () => {
   const label = { 'cni-gate.io/profile': 'cilium.mesh' };
   const cases: [what: string, pod: PromisedPod, expected: string[]][] = [
     ['nobody, where nothing is said', { metadata: {} }, []],

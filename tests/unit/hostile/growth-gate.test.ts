@@ -10,7 +10,7 @@ import { binding, clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
 import { condition, containers, denied, metadata, nested, ours, policy } from './inputs.ts';
 
-const unknownTo = { policy, notSynced: () => false, notObservedSince: () => false, now };
+const view = { readiness: clusterWith({ n1: {} }), notSynced: () => false, notObservedSince: () => false };
 
 growsLinearly('the gate', [
   ['refusedFor: refusals', onText(refusedFor, denied, '', 'CNI_GATE_NODE_NOT_READY')],
@@ -98,7 +98,9 @@ growsLinearly('the gate', [
         decidePlacement(
           decodePlacement(binding()),
           { profiles: names, heldSince: undefined },
-          { ...unknownTo, readiness: clusterWith({ n1: {} }) },
+          view,
+          policy,
+          now,
         ),
     ),
   ],

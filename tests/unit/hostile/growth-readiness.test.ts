@@ -9,11 +9,11 @@ import { taint, toleration } from './inputs.ts';
 
 growsLinearly('readiness', [
   [
-    'pickAgent: a reason',
+    'toAgentFacts: a reason',
     onText((text) => toAgentFacts(apiAgent('n1', { ready: false, waiting: text })), '\u001b]'),
   ],
   [
-    'pickAgent: containers',
+    'toAgentFacts: containers',
     on(
       (size) =>
         apiAgent('n1', { ready: false, waiting: 'x', containers: many(size, (index) => `c${index}`) }),
@@ -21,7 +21,7 @@ growsLinearly('readiness', [
     ),
   ],
   [
-    'pickNode',
+    'toNodeFacts',
     on(
       (size) =>
         apiNode('n1', 'b1', 1, {

@@ -1,10 +1,12 @@
 import { wantsDaemonPod } from '../../../webhook/scheduling/daemon.ts';
-import { requirementsOf, selectorText, selects } from '../../../webhook/scheduling/label-selector.ts';
+import { selectorText } from '../../../webhook/scheduling/label-selector.ts';
 import { matchesNode } from '../../../webhook/scheduling/node-selector.ts';
 import { matches } from '../../../webhook/scheduling/requirement.ts';
 import { toleratesAll } from '../../../webhook/scheduling/taints.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
-import { expression, taint, toleration } from './inputs.ts';
+import { taint, toleration } from './inputs.ts';
+
+const expression = (index: number) => ({ key: `key-${index}`, operator: 'NotIn', values: ['x'] });
 
 growsLinearly("Kubernetes' rules for nodes", [
   ['matches: digits', onText((text) => matches({ operator: 'Gt', key: 'a', values: [text] }, text), '1')],
@@ -34,7 +36,7 @@ growsLinearly("Kubernetes' rules for nodes", [
     ),
   ],
   [
-    'wantsNode',
+    'matchesNode',
     on(
       (size) => ({
         affinity: {
@@ -48,13 +50,6 @@ growsLinearly("Kubernetes' rules for nodes", [
         },
       }),
       (constraints) => matchesNode(constraints, { name: 'n1', labels: map(10, () => 'x') }),
-    ),
-  ],
-  [
-    'requirementsOf, selects',
-    on(
-      (size) => ({ matchLabels: map(size, () => 'x'), matchExpressions: many(size, expression) }),
-      (selector) => selects(requirementsOf(selector), {}),
     ),
   ],
   [

@@ -2,7 +2,7 @@ import { profileLabel } from '../../../webhook/lib/names.ts';
 import { coverageFindings } from '../../../webhook/review/findings/coverage.ts';
 import { workloadKeys } from '../../../webhook/review/findings/keys.ts';
 import { pickPod } from '../../../webhook/status/pick-pod.ts';
-import { countProofs } from '../../../webhook/status/proof-counts.ts';
+import { countProofs } from '../../../webhook/status/proof.ts';
 import { layTable } from '../../../webhook/status/table.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { condition, containers, denied, metadata, policy } from './inputs.ts';

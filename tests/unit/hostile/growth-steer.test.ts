@@ -1,17 +1,15 @@
 import { Candidates } from '../../../webhook/steer/candidates.ts';
-import { fingerprintOf } from '../../../webhook/steer/fingerprint.ts';
 import { History } from '../../../webhook/steer/history.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
 import { misfitOf } from '../../../webhook/steer/misfit.ts';
-import { isUnsatisfiable, pickNeighbours } from '../../../webhook/steer/neighbours.ts';
-import { takenWith, usageOf } from '../../../webhook/steer/node-usage.ts';
+import { NodeUsageCounter, takenWith } from '../../../webhook/steer/node-usage.ts';
 import { toPendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Work as Steps, withoutPauses } from '../../../webhook/steer/work.ts';
 import { growsLinearly, many, on } from '../../support/hostile-work.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
 import { byUid, node, usage, waiting } from '../steer/support.ts';
-import { expression, metadata, policy, requests, taint, toleration } from './inputs.ts';
+import { metadata, policy, requests, taint, toleration } from './inputs.ts';
 
 const placedPod = (index: number) => ({
   metadata: { ...metadata, uid: `u${index}` },
@@ -20,11 +18,11 @@ const placedPod = (index: number) => ({
 
 growsLinearly('steering', [
   [
-    'pickWaiting: tolerations',
+    'toPendingPod: tolerations',
     on((size) => ({ metadata, spec: { tolerations: many(size, toleration) } }), toPendingPod),
   ],
   [
-    'pickWaiting: volumes',
+    'toPendingPod: volumes',
     on(
       (size) => ({
         metadata,
@@ -39,56 +37,21 @@ growsLinearly('steering', [
     ),
   ],
   [
-    'pickWaiting: owners',
+    'toPendingPod: owners',
     on(
       (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ uid: 'x' })) }, spec: {} }),
       toPendingPod,
     ),
   ],
   [
-    'pickNeighbours',
-    on(
-      (size) => ({
-        topologySpreadConstraints: many(size, (index) => ({
-          topologyKey: 'kubernetes.io/hostname',
-          labelSelector: { matchExpressions: [expression(index)] },
-          matchLabelKeys: ['a', 'b'],
-        })),
-      }),
-      (spec) => pickNeighbours(spec, 'shop', { a: 'x' }),
-    ),
-  ],
-  [
-    'isHopeless: pods on a node',
-    on(
-      (size) =>
-        new Map(many(size, (index) => [`u${index}`, { namespace: 'shop', labels: {}, leaving: false }])),
-      (placed) =>
-        isUnsatisfiable(
-          {
-            namespace: 'shop',
-            neighbours: pickNeighbours(
-              {
-                topologySpreadConstraints: many(10, (index) => ({
-                  topologyKey: 'kubernetes.io/hostname',
-                  maxSkew: 1,
-                  labelSelector: { matchLabels: { a: `${index}` } },
-                })),
-              },
-              'shop',
-              {},
-            ),
-          },
-          placed,
-          placed,
-        ),
-    ),
-  ],
-  [
-    'roomOf',
+    'NodeUsageCounter',
     on(
       (size) => many(size, placedPod),
-      (pods) => usageOf(pods, now),
+      (pods) => {
+        const counter = new NodeUsageCounter();
+        for (const pod of pods) counter.add(pod);
+        return counter.usage(now);
+      },
     ),
   ],
   [
@@ -103,13 +66,6 @@ growsLinearly('steering', [
           leftAt: undefined,
         })),
       (expected) => takenWith(usage({}), expected),
-    ),
-  ],
-  [
-    'lookOf',
-    on(
-      (size) => usageOf(many(size, placedPod), now),
-      (there) => fingerprintOf(node('n1'), there),
     ),
   ],
   [
@@ -134,14 +90,14 @@ growsLinearly('steering', [
     ),
   ],
   [
-    'History: pods whose place only the scheduler knows',
+    'History: pods that only the scheduler can judge',
     on(
       (size) => many(size, (index) => waiting(`p${index}`, { group: `g${index % 10}`, unverifiable: true })),
       (pods) => {
         const history = new History();
         for (const pod of pods) {
           history.width(pod);
-          history.made({ pod, node: 'n1', fingerprint: '' }, '1', now);
+          history.made({ pod, node: 'n1' }, '1', now);
         }
         return history.observe(byUid(...pods.slice(0, 5)), now);
       },

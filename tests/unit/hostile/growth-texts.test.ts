@@ -1,12 +1,11 @@
 import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
-import { respond } from '../../../webhook/admission/respond.ts';
-import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { isNamespaceName, isObjectName, isUid } from '../../../webhook/lib/object-names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
 import { addAll, amountsOf } from '../../../webhook/scheduling/amounts.ts';
 import { podRequests } from '../../../webhook/scheduling/requests.ts';
-import { wrap } from '../../../webhook/status/wrap.ts';
+import { wrap } from '../../../webhook/status/table.ts';
 import { fitNote } from '../../../webhook/steer/notice.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { requests } from './inputs.ts';
@@ -31,7 +30,15 @@ growsLinearly('texts, names and quantities of others', [
   [
     'respond: a long message',
     onText(
-      (message) => respond('u', { outcome: 'refused', reason: 'r', profiles: [], warnings: [], message }),
+      (message) =>
+        respond('u', {
+          outcome: 'refused',
+          reason: 'r',
+          profiles: [],
+          operations: [],
+          warnings: [],
+          message,
+        }),
       '\u001b] ',
     ),
   ],

@@ -49,6 +49,4 @@ export const toleration = (index: number) => ({
   effect: 'NoSchedule',
 });
 
-export const expression = (index: number) => ({ key: `key-${index}`, operator: 'NotIn', values: ['x'] });
-
 export const requests = (index: number) => ({ resources: { requests: { [`example.com/r${index}`]: '1' } } });

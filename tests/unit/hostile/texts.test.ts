@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
-import { respond } from '../../../webhook/admission/respond.ts';
-import { fitWarnings } from '../../../webhook/admission/warnings.ts';
+import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { refusalText, refusedFor } from '../../../webhook/gate/refusal.ts';
 import { mergeNetworks } from '../../../webhook/inject/merge-networks.ts';
 import { readStatus } from '../../../webhook/inject/status-annotation.ts';
@@ -62,6 +61,7 @@ suite('texts of others', () => {
       outcome: 'refused',
       reason: 'broken',
       profiles: [],
+      operations: [],
       warnings: [],
       message,
     });
@@ -102,6 +102,7 @@ suite('texts of others', () => {
       outcome: 'refused',
       reason: 'x',
       profiles: [],
+      operations: [],
       warnings: ['a\u202eb'],
       message,
     });

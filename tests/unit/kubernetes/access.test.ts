@@ -16,7 +16,7 @@ function folder(t: TestContext, files: Record<string, string>): string {
   return path;
 }
 
-test('in a pod: address, authority and token of the service account, read anew each time', async (t) => {
+test('in a pod, address, authority and token come from the service account, read for each connection', async (t) => {
   const mounted = folder(t, { token: 'one\n', 'ca.crt': 'CA 1' });
   const access = inCluster(env, mounted);
   assert.deepEqual(await access?.connection(), {
@@ -32,12 +32,12 @@ test('in a pod: address, authority and token of the service account, read anew e
   assert.equal((await ipv6?.connection())?.server, 'https://[fd00::1]:443');
 });
 
-test('no pod: no address in the environment, or no token', (t) => {
+test('without an address in the environment, or without a token, this is not a pod', (t) => {
   assert.equal(inCluster({}, folder(t, { token: 'x' })), undefined);
   assert.equal(inCluster(env, folder(t, {})), undefined);
 });
 
-test('a service account without authority is told', async (t) => {
+test('a service account without an authority is an error that names the file', async (t) => {
   const access = inCluster(env, folder(t, { token: 'x' }));
   await assert.rejects(async () => access?.connection(), {
     code: 'CNI_GATE_CLUSTER_CONFIG',
@@ -83,7 +83,7 @@ test('kubeconfig: client certificates and basic auth', async (t) => {
   assert.equal(headers.authorization, `Basic ${Buffer.from('me:secret').toString('base64')}`);
 });
 
-test('kubeconfig: a plugin is asked anew once its token was not accepted', async (t) => {
+test('kubeconfig: a plugin runs again after its token was rejected', async (t) => {
   const path = folder(t, {});
   const counter = join(path, 'counter');
   const script = join(path, 'plugin.mjs');
@@ -103,7 +103,7 @@ test('kubeconfig: a plugin is asked anew once its token was not accepted', async
   assert.equal(await token(), 'Bearer xx');
 });
 
-test('kubeconfig: the way leads through its proxy', async (t) => {
+test('kubeconfig: connections use its proxy', async (t) => {
   const file = join(
     folder(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') }),
     'config',
@@ -111,7 +111,7 @@ test('kubeconfig: the way leads through its proxy', async (t) => {
   assert.notEqual((await fromKubeconfig(file).connection()).agent, undefined);
 });
 
-test('kubeconfig that cannot be used is told with its name', (t) => {
+test('a kubeconfig that cannot be used is an error that names the file', (t) => {
   const path = folder(t, { empty: '{}', broken: ':\n  - {' });
   for (const [name, text] of [
     ['missing', /cannot use kubeconfig .*missing: ENOENT/],
@@ -132,7 +132,7 @@ clusters: [{name: a, cluster: {server: "https://a:6443"}}, {name: b, cluster: {s
 users: [{name: u, user: {token: abc}}]
 `;
 
-test('kubeconfig: a context that is named wins over the current one, also once it is read anew', async (t) => {
+test('kubeconfig: the --context wins over the current one, also after the file is read again', async (t) => {
   const file = join(folder(t, { config: contexts }), 'config');
   const server = async (access: Access): Promise<string> => (await access.connection()).server;
   assert.equal(await server(fromKubeconfig(file)), 'https://a:6443');
@@ -142,7 +142,7 @@ test('kubeconfig: a context that is named wins over the current one, also once i
   assert.equal(await server(access), 'https://b:6443');
 });
 
-test('kubeconfig: a context that is not there is told with those that are', (t) => {
+test('kubeconfig: an unknown context is an error that lists the known ones', (t) => {
   const path = folder(t, { config: contexts, empty: '{}' });
   for (const [name, text] of [
     ['config', /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/],

@@ -5,7 +5,7 @@ import { Agents } from '../../../webhook/kubernetes/agents.ts';
 
 const over = (ca: string) => ({ server: 'https://api', headers: {}, tls: { ca } });
 
-test('one pool as long as certificates stay, and another when they are replaced', () => {
+test('the pool stays while certificates stay, and is replaced with them', () => {
   const agents = new Agents();
   const first = agents.for(over('one'));
   assert.equal(agents.for({ ...over('one'), headers: { authorization: 'another token' } }), first);
@@ -15,7 +15,7 @@ test('one pool as long as certificates stay, and another when they are replaced'
   agents.close();
 });
 
-test('the pool that leads through a proxy is taken as it is', () => {
+test('a pool of a proxy is used as it is', () => {
   const agent = new Agent();
   assert.equal(new Agents().for({ ...over('one'), agent }), agent);
 });

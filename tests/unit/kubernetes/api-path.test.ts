@@ -10,7 +10,7 @@ import { json, startFakeApi } from '../../support/fake-api-server.ts';
 const refused = { code: 'CNI_GATE_CLUSTER_PATH' };
 
 suite('paths of the API', () => {
-  test('each value is one segment, whatever is in it', () => {
+  test('each value becomes one segment, whatever it contains', () => {
     assert.equal(apiPath`/api/v1/namespaces/${'shop'}/pods/${'web-0'}`, '/api/v1/namespaces/shop/pods/web-0');
     assert.equal(apiPath`/api/v1/namespaces/${'a/../b'}/pods`, '/api/v1/namespaces/a%2F..%2Fb/pods');
     assert.equal(pathBelow('/api/v1/nodes', 'n1?x=1#y'), '/api/v1/nodes/n1%3Fx%3D1%23y');
@@ -27,7 +27,7 @@ suite('paths of the API', () => {
     });
   }
 
-  test('the client sends no path that a URL would shorten, however it was made', async (t) => {
+  test('the client rejects a path that a URL would shorten, however it was built', async (t) => {
     const api = await startFakeApi(t, (_asked, response) => json(response, 200, {}));
     const paths = [
       '/../pods',
@@ -51,7 +51,7 @@ suite('paths of the API', () => {
     assert.equal(api.asked.length, 1);
   });
 
-  test('nothing else makes a path of names', () => {
+  test('no other code builds a path from names', () => {
     const root = fileURLToPath(new URL('../../../', import.meta.url));
     const makes = /(?<!apiPath)`\/apis?\/[^`]*(?:namespaces\/\$|\/\$\{[^}]*\}[^`]*\/\$)|encodeURIComponent/;
     const files = globSync('webhook/**/*.ts', { cwd: root }).filter((file) =>

@@ -18,7 +18,7 @@ const fails =
     return true;
   };
 
-test('a request carries its query, body and content type, and gives the parsed answer', async (t) => {
+test('a request sends its query, body and content type, and returns the parsed answer', async (t) => {
   const api = await startFakeApi(t, (_asked, response) => json(response, 200, { kind: 'Secret' }));
   const answer = await api.client.request('PATCH', '/api/v1/namespaces/a/secrets/b', {
     query: { fieldManager: 'x y', dryRun: undefined },
@@ -33,7 +33,7 @@ test('a request carries its query, body and content type, and gives the parsed a
   assert.match(asked?.headers['user-agent'] ?? '', /^cni-gate\/\d/);
 });
 
-test('an answer that is larger than it may be is not read to its end', async (t) => {
+test('an answer over the limit is not read to its end', async (t) => {
   const api = await startFakeApi(t, (_asked, response) => json(response, 200, { items: 'x'.repeat(5000) }));
   const get = (maxBytes: number) => api.client.request('GET', '/api/v1/pods', { maxBytes });
   await get(6000);
@@ -62,7 +62,7 @@ for (const [code, reason, expected] of refusals) {
   });
 }
 
-test('429 tells how long to wait, from the header or from the Status', async (t) => {
+test('429 carries how long to wait, from the header or from the Status', async (t) => {
   const api = await startFakeApi(t, ({ index }, response) => {
     if (index === 0) json(response, 429, 'x', { 'retry-after': '3' });
     else json(response, 503, status(503, 'x', 'y', { details: { retryAfterSeconds: 2 } }));
@@ -72,7 +72,7 @@ test('429 tells how long to wait, from the header or from the Status', async (t)
   await assert.rejects(ask, fails('CNI_GATE_CLUSTER_BUSY', /y$/, { retryAfter: 2000 }));
 });
 
-test('a refusal by RBAC names the right that is missing; one by a policy does not', async (t) => {
+test('a rejection by RBAC names the missing right; one by a policy does not', async (t) => {
   const byRbac = 'pods "a" is forbidden: User "u" cannot patch resource "pods/status" in API group ""';
   const byPolicy = 'pods "a" is forbidden: ValidatingAdmissionPolicy said no';
   const api = await startFakeApi(t, ({ index }, response) =>
@@ -84,7 +84,7 @@ test('a refusal by RBAC names the right that is missing; one by a policy does no
   await assert.rejects(ask, fails('CNI_GATE_CLUSTER_FORBIDDEN', /said no$/));
 });
 
-test('after 401 the credentials are taken anew and the request is sent once more', async (t) => {
+test('after 401 the credentials are refreshed and the request is sent once more', async (t) => {
   let token = 'old';
   let refreshed = 0;
   const answer = async (accepted: string): Promise<unknown> => {
@@ -111,7 +111,7 @@ test('after 401 the credentials are taken anew and the request is sent once more
   assert.equal(refreshed, 2, 'and not for ever');
 });
 
-test('what is no answer of an API server is told as unreachable', async (t) => {
+test('an answer that is not from an API server is reported as unreachable', async (t) => {
   const answers: [string, RegExp, Parameters<typeof startFakeApi>[1]][] = [
     ['not JSON', /not JSON/, (_asked, response) => response.end('<html>')],
     [
@@ -144,7 +144,7 @@ test('what is no answer of an API server is told as unreachable', async (t) => {
   }
 });
 
-test('nobody listens: the error names the address', async () => {
+test('no listener: the error names the address', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -158,7 +158,7 @@ test('nobody listens: the error names the address', async () => {
   );
 });
 
-test('a connection that the server closed while it was idle is not told to whoever reads', async (t) => {
+test('a read on a connection that the server closed while idle is retried without an error', async (t) => {
   const api = await startFakeApi(t, ({ index, path }, response) => {
     if (path === '/twice' && index === 1) response.socket?.resetAndDestroy();
     else json(response, 200, index);
@@ -167,7 +167,7 @@ test('a connection that the server closed while it was idle is not told to whoev
   assert.equal(await api.client.request('GET', '/twice'), 2);
 });
 
-test('after silence no kept connection is used again', async (t) => {
+test('after a time-out no idle connection is used again', async (t) => {
   const sockets = new Set<unknown>();
   const api = await startFakeApi(t, ({ path }, response) => {
     if (path === '/silent') return;
@@ -185,7 +185,7 @@ test('after silence no kept connection is used again', async (t) => {
   assert.equal(sockets.size, 2, 'the last one came over a new connection');
 });
 
-test('an aborted request gives the reason of the signal', async (t) => {
+test("an aborted request throws the signal's reason", async (t) => {
   const api = await startFakeApi(t, () => {});
   const abort = new AbortController();
   const asked = api.client.request('GET', '/version', { signal: abort.signal });
@@ -194,7 +194,7 @@ test('an aborted request gives the reason of the signal', async (t) => {
   await assert.rejects(asked, /^Error: enough$/);
 });
 
-test('a watch gives lines as they come, however they are cut', async (t) => {
+test('a watch yields lines as they arrive, however the chunks are cut', async (t) => {
   const api = await startFakeApi(t, async ({ query }, response) => {
     assert.equal(query.watch, 'true');
     response.writeHead(200).write('{"a":');

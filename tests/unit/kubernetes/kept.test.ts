@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { type Keeping, Kept } from '../../../webhook/kubernetes/reflector/kept.ts';
+import { Kept } from '../../../webhook/kubernetes/reflector/kept.ts';
+import type { Keeping } from '../../../webhook/kubernetes/reflector/source.ts';
 import { Store } from '../../../webhook/kubernetes/reflector/store.ts';
 
 interface Thing {
@@ -26,8 +27,8 @@ const entry = (key: string, { weight = 1, rank = 0, version = 1 }: Partial<Thing
 
 const keysOf = (kept: Kept<Thing>): string[] => Array.from(kept, ({ key }) => key).sort();
 
-suite('what is kept where there is too much', () => {
-  test('of one namespace, what was refused first; of two alike, what came first', () => {
+suite('limits of a store', () => {
+  test('within a namespace, the smallest rank is kept, and of equal ones the first', () => {
     const kept = new Kept(keeping(10, 2));
     for (const [key, rank] of Object.entries({ 'a/1': 30, 'a/2': 10, 'a/3': 20, 'a/4': 20 })) {
       kept.put(entry(key, { rank }));
@@ -35,14 +36,14 @@ suite('what is kept where there is too much', () => {
     assert.deepEqual([keysOf(kept), kept.leftOut], [['a/2', 'a/3'], 2]);
   });
 
-  test('of all together, the namespace with the most gives some up', () => {
+  test('over all namespaces, the one with the most loses entries', () => {
     const kept = new Kept(keeping(4, 4));
     kept.put(entry('small/1', { rank: 99 }));
     for (let i = 0; i < 9; i += 1) kept.put(entry(`large/${i}`, { rank: i }));
     assert.deepEqual(keysOf(kept), ['large/0', 'large/1', 'large/2', 'small/1']);
   });
 
-  test('bytes count as well, of one namespace and of all', () => {
+  test('bytes are limited as well, per namespace and in total', () => {
     const kept = new Kept({ ...keeping(100, 100, 50), mostOfNamespace: { count: 100, bytes: 30 } });
     for (let i = 0; i < 9; i += 1) kept.put(entry(`a/${i}`, { weight: 10, rank: i }));
     assert.deepEqual([kept.size, kept.bytes], [3, 30]);
@@ -50,7 +51,7 @@ suite('what is kept where there is too much', () => {
     assert.deepEqual([kept.size, kept.bytes], [5, 50]);
   });
 
-  test('one that grows goes, and makes room when it shrinks or is deleted', () => {
+  test('an object that grows too large is dropped, and frees its room when it shrinks or is deleted', () => {
     const kept = new Kept(keeping(10, 10, 20));
     kept.put(entry('a/1', { weight: 15, rank: 1 }));
     assert.deepEqual(
@@ -63,13 +64,13 @@ suite('what is kept where there is too much', () => {
     assert.deepEqual([kept.put(entry('a/2', { weight: 20 })), kept.bytes], [[], 20]);
   });
 
-  test('nothing is left out without limits', () => {
+  test('without limits everything is kept', () => {
     const kept = new Kept<Thing>();
     for (let i = 0; i < 20_000; i += 1) kept.put(entry(`a/${i}`));
     assert.deepEqual([kept.size, kept.leftOut], [20_000, 0]);
   });
 
-  test('a store never exceeds it, and what it knows of an object is the latest that was told of it', () => {
+  test('a store never exceeds its limits, and has the latest version of each object', () => {
     const event = fc.record({
       key: fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1'),
       weight: fc.integer({ min: 0, max: 40 }),

@@ -38,7 +38,7 @@ class Answer extends Readable {
 const read = (answer: Answer, large: LargeAnswers, signal?: AbortSignal): Promise<string> =>
   readBody(answer as Readable as IncomingMessage, { timeout: 60_000, large, signal });
 
-test('of many large answers only so many are fetched at a time, and small ones pass', async () => {
+test('large answers are limited in parallel, and small ones pass', async () => {
   const large = new LargeAnswers(128 * KiB, 2);
   const held = Promise.withResolvers<void>();
   const first = [new Answer(100, held.promise), new Answer(100, held.promise)];
@@ -52,7 +52,7 @@ test('of many large answers only so many are fetched at a time, and small ones p
   for (const text of await Promise.all(reading)) assert.equal(text.length, 100 * chunk.length);
 });
 
-test('who gives up waiting takes no turn from others', async () => {
+test('an aborted wait takes no turn from others', async () => {
   const large = new LargeAnswers(128 * KiB, 1);
   const held = Promise.withResolvers<void>();
   const first = read(new Answer(10, held.promise), large);
@@ -65,7 +65,7 @@ test('who gives up waiting takes no turn from others', async () => {
   assert.equal((await first).length, (await last).length);
 });
 
-test('an answer that breaks off gives its turn back', async () => {
+test('an answer that breaks off returns its turn', async () => {
   const large = new LargeAnswers(128 * KiB, 1);
   const broken = new Answer(10, new Promise(() => {}));
   const failed = read(broken, large);

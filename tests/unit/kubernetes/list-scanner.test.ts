@@ -22,8 +22,8 @@ function scan(text: string, { max = 1e6, size = 64 * 1024 } = {}): { items: Boun
   return { items, rest: scanner.end() };
 }
 
-suite('a list, taken apart while it comes', () => {
-  test('gives the items and the rest that parsing it as a whole gives, however it is cut', () => {
+suite('a list that is parsed while it arrives', () => {
+  test('yields the same items and rest as parsing the whole, however it is cut', () => {
     const item = fc.dictionary(fc.string(), fc.jsonValue());
     const metadata = fc.record({ resourceVersion: fc.string(), items: fc.array(fc.integer()) });
     fc.assert(
@@ -45,7 +45,7 @@ suite('a list, taken apart while it comes', () => {
     );
   });
 
-  test('keeps of an item over the limit only its beginning, and goes on with the next', () => {
+  test('keeps only the beginning of an item over the limit, and continues with the next', () => {
     const large = { metadata: { name: 'large' }, data: 'x'.repeat(100_000) };
     const { items } = scan(JSON.stringify({ items: [large, { a: 1 }] }), { max: 5000, size: 1000 });
     assert.deepEqual(
@@ -61,18 +61,18 @@ suite('a list, taken apart while it comes', () => {
   });
 
   for (const text of ['{"items":[7]}', '{"items":[{},null]}', '{"items":["a"]}']) {
-    test(`refuses items that are none: ${text}`, () => {
+    test(`rejects items that are not objects: ${text}`, () => {
       assert.throws(() => scan(text), /not a list of objects/);
     });
   }
 
-  test('is bounded in what it keeps beside the items', () => {
+  test('limits what it keeps beside the items', () => {
     const metadata = { continue: 'x'.repeat(listEnvelopeBytes) };
     assert.throws(() => scan(JSON.stringify({ metadata, items: [] })), /bytes beside its items/);
   });
 });
 
-test('of a line over the limit only the beginning is kept, and the next line is whole', async () => {
+test('a line over the limit keeps only its beginning, and the next line is whole', async () => {
   const text = `${'a'.repeat(10_000)}\nb\n\nc\n`;
   for (const size of [1, 7, 4096, 20_000]) {
     const lines: BoundedText[] = [];

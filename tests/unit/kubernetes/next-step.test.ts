@@ -3,13 +3,15 @@ import { suite, test } from 'node:test';
 import { ClusterError } from '../../../webhook/kubernetes/errors.ts';
 import {
   beginning,
+  defaultTiming,
   nextStep,
   type Outcome,
   type Progress,
   type Step,
+  waitAfter,
+  watchSeconds,
 } from '../../../webhook/kubernetes/reflector/next-step.ts';
-import { defaultTiming, waitAfter, watchSeconds } from '../../../webhook/kubernetes/reflector/timing.ts';
-import { Garbage } from '../../../webhook/kubernetes/reflector/watch-event.ts';
+import { Garbage } from '../../../webhook/kubernetes/reflector/source.ts';
 
 const step = (outcome: Outcome, progress: Progress = beginning): Step =>
   nextStep(progress, outcome, defaultTiming, 1);
@@ -35,8 +37,8 @@ function again(outcome: Outcome, times: number): Step[] {
   return steps;
 }
 
-suite('what comes next', () => {
-  test('what works goes on at once', () => {
+suite('the step after an outcome', () => {
+  test('after a success the next step starts at once', () => {
     assert.deepEqual(step({ type: 'listed' }), {
       action: 'watch',
       wait: 0,
@@ -47,7 +49,7 @@ suite('what comes next', () => {
     assert.deepEqual(ended, { action: 'watch', wait: 0, reason: 'ended', progress: beginning });
   });
 
-  test('a watch that failed goes on from its version, later each time; after a while all is listed anew', () => {
+  test('a failed watch resumes from its version after growing waits; after four failures everything is listed', () => {
     const steps = again(failed('watch', noAnswer), 8);
     assert.deepEqual(
       steps.map(({ wait }) => wait),
@@ -59,7 +61,7 @@ suite('what comes next', () => {
     );
   });
 
-  test('an API server that answers that it is busy is not asked for lists in place of watches', () => {
+  test('a busy API server gets no lists in place of watches', () => {
     const steps = again(failed('watch', answered(503)), 8);
     assert.deepEqual(new Set(steps.map(({ action }) => action)), new Set(['watch']));
   });
@@ -70,13 +72,13 @@ suite('what comes next', () => {
     assert.equal(step(failed('list', answered(429, 1))).wait, 250);
   });
 
-  test('a failed list is a list again', () => {
+  test('a failed list is followed by a list', () => {
     assert.equal(step(failed('list', noAnswer)).action, 'list');
     assert.equal(step(failed('list', answered(403))).action, 'list');
     assert.equal(step(failed('watch', answered(403))).action, 'watch');
   });
 
-  test('a version too old, unknown or followed by garbage is not watched again', () => {
+  test('a version that is expired, unknown or followed by garbage is listed again, not watched', () => {
     const expired = step(failed('watch', answered(410)));
     assert.deepEqual([expired.action, expired.reason], ['list', 'expired']);
     assert.equal(step(failed('watch', answered(400))).action, 'list');
@@ -84,7 +86,7 @@ suite('what comes next', () => {
     assert.deepEqual([garbage.action, garbage.reason], ['list', 'garbage']);
   });
 
-  test('after an outage a version too old is no reason to wait, but again and again is', () => {
+  test('an expired version after an outage is no reason to wait longer; repeated ones are', () => {
     const outage: Progress = { failures: 9, expiries: 0 };
     const first = step(failed('watch', answered(410)), outage);
     assert.equal(first.wait, 250);
@@ -93,7 +95,7 @@ suite('what comes next', () => {
     assert.equal(second.wait, 500);
   });
 
-  test('a list that works before a watch that does not never goes round without a wait', () => {
+  test('a list that works before a watch that fails never loops without a wait', () => {
     let progress = beginning;
     let wait = 0;
     for (let round = 0; round < 10; round += 1) {
@@ -107,7 +109,16 @@ suite('what comes next', () => {
     assert.equal(step(failed('watch', noAnswer, true), { failures: 7, expiries: 0 }).wait, 250);
   });
 
-  test('silence: the first time at once over a new connection, then like any failure', () => {
+  test('a watch that had worked also ends the count of versions that were too old; one that had not keeps it', () => {
+    const before: Progress = { failures: 0, expiries: 3 };
+    const waitAfterFailure = (served: boolean): number =>
+      step(failed('watch', answered(410)), step(failed('watch', noAnswer, served), before).progress).wait;
+    assert.equal(waitAfterFailure(true), 250);
+    assert.equal(waitAfterFailure(false), 2000);
+    assert.equal(step(failed('watch', answered(410), true), before).wait, 250);
+  });
+
+  test('a silent watch is retried at once the first time, and then like any failure', () => {
     const steps = again({ type: 'silent', served: false }, 5);
     assert.deepEqual(
       steps.map(({ wait }) => wait),
@@ -116,18 +127,18 @@ suite('what comes next', () => {
     assert.equal(steps.at(-1)?.action, 'list');
   });
 
-  test('silence after events came is the first time', () => {
+  test('silence after events counts as the first', () => {
     const { action, wait } = step({ type: 'silent', served: true }, { failures: 7, expiries: 0 });
     assert.deepEqual([action, wait], ['watch', 0]);
   });
 
-  test('a watch that is ended at once is not opened at once again', () => {
+  test('a watch that ends at once is not reopened at once', () => {
     assert.equal(step({ type: 'dropped' }).wait, 250);
     assert.equal(step({ type: 'dropped' }, { failures: 3, expiries: 0 }).wait, 2000);
   });
 });
 
-suite('how long', () => {
+suite('waits', () => {
   test('waits lie between half of the bound and the whole', () => {
     assert.equal(waitAfter(1, defaultTiming, 0), 125);
     assert.equal(waitAfter(100, defaultTiming, 0), 4000);
@@ -140,7 +151,7 @@ suite('how long', () => {
     assert.equal(watchSeconds({ ...defaultTiming, watch: 10 }, 0), 1);
   });
 
-  test('labels are right within 30 s of recovery, whatever was under way when it came', () => {
+  test('labels are right within 30 s of recovery, whatever was running before', () => {
     const { watch, grace, answer, longestBackoff } = defaultTiming;
     const silentWatch = watch * (4 / 3) + grace;
     const tryInTheHole = answer + longestBackoff;

@@ -26,6 +26,6 @@ for (const [method, path, sentence] of cases) {
   });
 }
 
-test('a watch is a verb of its own', () => {
+test('a watch is its own verb', () => {
   assert.equal(operationOf('GET', '/api/v1/namespaces', true).verb, 'watch');
 });

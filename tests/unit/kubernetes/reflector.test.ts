@@ -33,7 +33,7 @@ test('lists page by page, then watches from there and keeps only what was picked
   });
 });
 
-test('goes on from the last event or bookmark when the server ends a watch', async (t) => {
+test('resumes from the last event or bookmark when the server ends a watch', async (t) => {
   const run = await reflecting(
     t,
     listing(listOf('5', []), (_asked, response, nth) => {
@@ -62,7 +62,7 @@ for (const [way, answer] of [
   ['as status', (response) => json(response, 410, expired)],
   ['as event', (response) => response.writeHead(200).end(event('ERROR', expired))],
 ] as [string, (response: Parameters<typeof json>[0]) => void][]) {
-  test(`410 ${way}: everything is listed anew, and what was missed is told`, async (t) => {
+  test(`410 ${way}: everything is listed again, and missed changes are reported`, async (t) => {
     let lists = 0;
     const run = await reflecting(t, ({ query }, response) => {
       if (query.watch === undefined) {
@@ -80,7 +80,7 @@ for (const [way, answer] of [
   });
 }
 
-test('a list that is slow but goes on is waited for', async (t) => {
+test('a list that is slow but continues does not time out', async (t) => {
   const text = JSON.stringify(listOf('5', [namespace('a', '1')]));
   const run = await reflecting(
     t,
@@ -101,7 +101,7 @@ test('a list that is slow but goes on is waited for', async (t) => {
   assert.equal(end?.reason, 'listed');
 });
 
-test('a page token that expired costs one list in one piece', async (t) => {
+test('an expired page token leads to one list in one piece', async (t) => {
   const run = await reflecting(t, ({ query }, response) => {
     if (query.watch !== undefined) response.writeHead(200);
     else if (query.continue !== undefined) json(response, 410, expired);
@@ -160,7 +160,7 @@ const faults: [name: string, reason: string, text: RegExp, (response: Parameters
     ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
   ];
 for (const [name, reason, text, fault] of faults) {
-  test(`a watch that is ${name} is opened again from the same version`, async (t) => {
+  test(`a watch that is ${name} is reopened from the same version`, async (t) => {
     const run = await reflecting(
       t,
       listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
@@ -181,7 +181,7 @@ for (const [name, reason, text, fault] of faults) {
   });
 }
 
-test('a line of garbage: what came before it holds, and everything is listed anew', async (t) => {
+test('after a line of garbage earlier events stay, and everything is listed again', async (t) => {
   const run = await reflecting(
     t,
     listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
@@ -198,7 +198,7 @@ test('a line of garbage: what came before it holds, and everything is listed ane
   );
 });
 
-test('lists that fail are tried again, and the reason is known meanwhile', async (t) => {
+test('failed lists are retried, and the last error is available meanwhile', async (t) => {
   const run = await reflecting(
     t,
     ({ index, query }, response) => {
@@ -227,7 +227,7 @@ test('lists that fail are tried again, and the reason is known meanwhile', async
   await run.reflector.whenSynced();
 });
 
-test('the store goes on answering while the API server is away, and follows when it is back', async (t) => {
+test('the store answers during an outage of the API server, and follows after it', async (t) => {
   let away = false;
   let version = 5;
   const run = await reflecting(t, ({ query }, response) => {

@@ -10,7 +10,7 @@ const entry = (key: string, resourceVersion: string, uid = `uid-${key}`) => ({
   object: `${key}@${resourceVersion}`,
 });
 
-test('put says what is new and what changed; the same version is no change', () => {
+test('put reports additions and changes; the same version is no change', () => {
   const store = new Store<string>();
   assert.deepEqual(store.put(entry('a', '1')), [
     { type: 'added', key: 'a', uid: 'uid-a', object: 'a@1', listed: false },
@@ -22,7 +22,7 @@ test('put says what is new and what changed; the same version is no change', () 
   assert.deepEqual([store.get('a'), [...store.list()], store.size], ['a@2', ['a@2'], 1]);
 });
 
-test('a name that came back with another uid is another object', () => {
+test('the same name with another UID is another object', () => {
   const store = new Store<string>();
   store.put(entry('a', '1', 'one'));
   assert.deepEqual(store.put(entry('a', '5', 'two')), [
@@ -36,7 +36,7 @@ test('a name that came back with another uid is another object', () => {
   assert.equal(store.get('a'), undefined);
 });
 
-test('a list in place of what was known tells what nobody told of', () => {
+test('a list reports the changes that no event reported', () => {
   const store = new Store<string>();
   for (const key of ['same', 'changed', 'gone']) store.put(entry(key, '1'));
   store.put(entry('again', '1', 'one'));
@@ -63,7 +63,7 @@ test('a list in place of what was known tells what nobody told of', () => {
   assert.deepEqual([...store.list()], ['same@1', 'changed@2', 'again@3', 'new@4']);
 });
 
-test('a key holds the namespace where there is one', () => {
+test('a key has the namespace where there is one', () => {
   assert.equal(keyOf({ name: 'a' }), 'a');
   assert.equal(keyOf({ name: 'a', namespace: 'b' }), 'b/a');
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Garbage, parseEvent } from '../../../webhook/kubernetes/reflector/watch-event.ts';
+import { Garbage } from '../../../webhook/kubernetes/reflector/source.ts';
+import { parseEvent } from '../../../webhook/kubernetes/reflector/watch.ts';
 
 const metadata = { name: 'a', uid: 'u', resourceVersion: '7' };
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CertificateMetrics } from '../../../webhook/certificates/metrics.ts';
+import { CertificateMetrics } from '../../../certs/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
+import { systemClock } from '../../../webhook/lib/deps.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
@@ -29,7 +30,7 @@ test('every metric of the server is in the reference with its type and labels, a
   const { registry } = metrics;
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
-  measureReadiness(registry, () => policyOf(), viewOfFlag(undefined));
+  measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
   new CertificateMetrics(registry);
   const real = registry
     .getMetricsAsArray()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timeToAnswer } from '../../../webhook/server/deadline.ts';
+import { timeToAnswer } from '../../../webhook/server/admission.ts';
 
-test('an answer is on its way before the API server stops waiting', () => {
+test('timeToAnswer ends before the API server stops waiting', () => {
   assert.equal(timeToAnswer('10s'), 9750);
   assert.equal(timeToAnswer('1s'), 750);
   assert.equal(timeToAnswer('100ms'), 50);

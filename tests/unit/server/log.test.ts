@@ -28,7 +28,7 @@ test('a log line has its level as a word and its time in ISO 8601', () => {
   }
 });
 
-test('a text of somebody else is one line, whatever is in it', () => {
+test('an untrusted text is one line of the log, whatever it contains', () => {
   const lines: string[] = [];
   const log = openLog('info', { write: (line) => void lines.push(line) });
   log.info({ pod: 'web\n{"level":"error"}' }, 'refused\r\n{"level":"error","msg":"forged"}\u2028');

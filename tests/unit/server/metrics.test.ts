@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Decision } from '../../../webhook/inject/decide.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 
-test('a patch that did not apply is counted beside the refusal that it became', async () => {
+test('a patch that does not apply is counted, besides the refusal', async () => {
   const metrics = new Metrics();
   const decision: Decision = {
     outcome: 'refused',

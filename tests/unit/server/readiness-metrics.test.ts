@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
+import { systemClock } from '../../../webhook/lib/deps.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith, pending } from '../gate/support.ts';
@@ -13,7 +14,7 @@ const profiles = [
 /** What the metrics say of a cluster with one node that is ready and two that are not. */
 async function measured(unsynced: string | undefined): Promise<string[]> {
   const registry = new Registry();
-  measureReadiness(registry, () => policyOf({ profiles }), {
+  measureReadiness({ registry, clock: systemClock }, () => policyOf({ profiles }), {
     readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
     pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
     unsynced: () => unsynced,
@@ -22,7 +23,7 @@ async function measured(unsynced: string | undefined): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('cni_gate_'));
 }
 
-test('nodes by state of each DaemonSet that exists, zeros as well, and pods that are held', async () => {
+test('the gauges count nodes by state for each existing DaemonSet, zeros included, and held pods', async () => {
   const of = (state: string, count: number): string =>
     `cni_gate_nodes{profile="mesh",daemonset="net/agent",state="${state}"} ${count}`;
   assert.deepEqual(await measured(undefined), [
@@ -36,6 +37,6 @@ test('nodes by state of each DaemonSet that exists, zeros as well, and pods that
   ]);
 });
 
-test('nothing is told while not everything was listed', async () => {
+test('the gauges have no value until everything is listed', async () => {
   assert.deepEqual(await measured('nodes'), []);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sharedFor } from '../../../webhook/server/ops.ts';
 
-test('all who ask while it is made, and shortly after, get the same', async () => {
+test('callers get the same value while it is made and shortly after', async () => {
   let made = 0;
   const ask = sharedFor(200, async () => {
     made++;
@@ -16,7 +16,7 @@ test('all who ask while it is made, and shortly after, get the same', async () =
   assert.equal(await ask(), 2);
 });
 
-test('a failure is told to who asked, and not kept', async () => {
+test('a failure reaches its caller and is not shared later', async () => {
   let tries = 0;
   const ask = sharedFor(60_000, async () => {
     if (++tries === 1) throw new Error('once');

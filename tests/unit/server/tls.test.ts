@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAuthority } from '../../../certs/authority.ts';
+import { createAuthority } from '../../../certs/issue.ts';
+import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
-import { buildApp } from '../../../webhook/server/app.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
-import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../webhook/server/tls.ts';
+import { createApp } from '../../../webhook/server/serve.ts';
 
 const hour = 3_600_000;
 const silent = { onReload: () => {}, onError: () => {} };
@@ -33,7 +33,7 @@ test('a certificate made at start is issued anew at two thirds of its life, by t
 test('a certificate in files that names nobody is refused: the API server would not take it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const { certificate, key } = await createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
+  const { certificate, key } = createAuthority({ commonName: 'localhost', days: 1, now: new Date() });
   const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   writeFileSync(certificateFile, certificate);
   writeFileSync(keyFile, key);
@@ -44,19 +44,9 @@ test('a certificate in files that names nobody is refused: the API server would 
 });
 
 test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
-  const source = await selfMadeCertificate(['localhost'], 1, silent);
   const { pino } = await import('pino');
-  const app = buildApp({
-    certificate: source.current,
-    context: () => assert.fail('not called'),
-    gate: () => assert.fail('not called'),
-    metrics: new Metrics(),
-    log: pino({ level: 'silent' }),
-  });
-  t.after(async () => {
-    source.close();
-    await app.close();
-  });
+  const app = createApp(pino({ level: 'silent' }), new Metrics(), false);
+  t.after(() => app.close());
   assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
   assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);
 });

@@ -27,7 +27,7 @@ const cases: [seconds: number, text: string][] = [
   [9 * 365 * day + day, '9y'],
 ];
 
-test('ages read as kubectl tells them', () => {
+test('ages are written as kubectl writes them', () => {
   assert.deepEqual(
     cases.map(([seconds]) => ageText(seconds * 1000)),
     cases.map(([, text]) => text),

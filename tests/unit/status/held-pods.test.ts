@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
 import { HeldPods } from '../../../webhook/status/collect/held-pods.ts';
+import { ClusterReader } from '../../../webhook/status/collect/reader.ts';
 import type { PodFacts } from '../../../webhook/status/facts.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -67,14 +68,14 @@ async function learn(
   const answer = ({ path }: Asked): [number, object] =>
     path === forbidden ? [403, status(403, 'Forbidden', 'no')] : [200, { items: items[path] ?? [] }];
   const { client, asked } = await startFakeApi(t, (one, response) => json(response, ...answer(one)));
-  const held = new HeldPods(client, new AbortController().signal);
+  const held = new HeldPods(new ClusterReader(client, t.signal));
   await held.learn({ ...facts(isHeld), policy: policyOf({ profiles, steer }) });
   const { usage, lastNomination } = held.knowledge;
   return { asked, usage: usage?.('n2'), lastNomination };
 }
 
-suite('what is asked where pods are held', () => {
-  test('the pods of nodes that might take them, and the events of their namespaces', async (t) => {
+suite('requests for held pods', () => {
+  test('cover the pods of nodes that might take them, and the events of their namespaces', async (t) => {
     const { asked, usage, lastNomination } = await learn(t);
     assert.deepEqual(
       asked.map(({ path, query }) => [path, query.fieldSelector]),
@@ -88,12 +89,12 @@ suite('what is asked where pods are held', () => {
     assert.equal(lastNomination?.('other'), undefined);
   });
 
-  test('nothing where none is held, or nobody steers by the configuration', async (t) => {
+  test('there are none where no pod is held, or where steering is off', async (t) => {
     assert.deepEqual((await learn(t, { isHeld: false })).asked, []);
     assert.deepEqual((await learn(t, { steer: { mode: 'off' } })).asked, []);
   });
 
-  test('a right that is missing leaves that unknown, and ends nothing', async (t) => {
+  test('a missing right leaves its answer unknown, and is no error', async (t) => {
     assert.equal((await learn(t, { forbidden: '/api/v1/pods' })).usage, undefined);
     const path = '/apis/events.k8s.io/v1/namespaces/shop/events';
     const { usage, lastNomination } = await learn(t, { forbidden: path });
@@ -101,9 +102,9 @@ suite('what is asked where pods are held', () => {
   });
 });
 
-test('what was known before is kept, and nothing beside it', async (t) => {
+test('of earlier facts only those about held pods are kept', async (t) => {
   const { client } = await startFakeApi(t, () => assert.fail('nothing is asked'));
   const known = { usage: () => undefined, lastNomination: () => undefined };
   const everything = { ...facts(), ...known };
-  assert.deepEqual(new HeldPods(client, new AbortController().signal, everything).knowledge, known);
+  assert.deepEqual(new HeldPods(new ClusterReader(client, t.signal), everything).knowledge, known);
 });

@@ -57,14 +57,14 @@ const partOf = ({ installation }: Status, part: PartStatus['part']): PartStatus 
 };
 const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
 
-test('an installation in which all is in order is well', () => {
+test('an installation in order is well', () => {
   const status = judgement({});
   assert.deepEqual([status.verdict, status.headline, codes(status)], ['well', 'All is well.', []]);
   assert.ok(status.installation.every(({ inOrder }) => inOrder === true));
   assert.equal(firstLine(status), 'All is well.');
 });
 
-suite('what is wrong, with its code, and the first line that says so', () => {
+suite('each fault has its code, and a first line that says so', () => {
   const stranger = 'it is signed by no authority of the caBundle';
   const distrusted = (...names: string[]): Partial<InstallationFacts> => ({
     certificate: {
@@ -180,7 +180,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     });
   }
 
-  test('what hinders calls is why nothing is in force', () => {
+  test('what blocks calls is the reason why nothing is in force', () => {
     const { verbs } = judgement(endpoints(0, 0));
     assert.deepEqual(
       verbs.map(({ verb, inForce }) => [verb, inForce]),
@@ -193,7 +193,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     assert.equal(verbs[0]?.why, 'Service cni-gate/cni-gate: it has no endpoint');
   });
 
-  test('a caBundle of a stranger hinders the calls of its own webhook', () => {
+  test('a foreign caBundle blocks the calls of its own webhook only', () => {
     const { verbs } = judgement(distrusted('bindings.cni-gate.io'));
     assert.deepEqual(
       verbs.map(({ inForce }) => inForce),
@@ -205,7 +205,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     );
   });
 
-  test('where nobody answers the text says what becomes of pods, by the failurePolicy', () => {
+  test('where no replica answers, the text says what happens to pods, by the failurePolicy', () => {
     const what = (failurePolicy: InstallationFacts['failurePolicy']): string =>
       partOf(judgement({ ...endpoints(0), failurePolicy }), 'service').what;
     assert.match(what('Fail'), /so every new pod of namespaces that opted in is refused$/);
@@ -213,7 +213,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     assert.match(what(undefined), /are refused, or start without a proof$/);
   });
 
-  test('a failurePolicy that lets pods pass is told of a Service and a policy that are in order', () => {
+  test('failurePolicy Ignore is reported beside a Service and a policy that are in order', () => {
     const status = judgement({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
     assert.deepEqual([status.verdict, codes(status)], ['well', []]);
     assert.match(
@@ -226,7 +226,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
     );
   });
 
-  test('several faults: the first line has the one that hinders most, the second counts them', () => {
+  test('several faults: the first line has the gravest, the second counts them', () => {
     const status = judgement({
       ...endpoints(0, 0),
       lease: 'absent',
@@ -239,7 +239,7 @@ suite('what is wrong, with its code, and the first line that says so', () => {
   });
 });
 
-suite('what is no fault', () => {
+suite('states that are no fault', () => {
   const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
     'a replica more than asked for': [{ deployment: { found: { ...deployment, ready: 3 } } }],
     'a rollout that goes on': [{ deployment: { found: { ...deployment, updated: 1 } } }],
@@ -262,7 +262,7 @@ suite('what is no fault', () => {
     test(name, () => assert.deepEqual([judgement(facts, settings && { settings }).verdict], ['well']));
   }
 
-  test('an installation run by other means: no Deployment, and endpoints that answer', () => {
+  test('no Deployment, and endpoints that answer: the installation is run in another way', () => {
     const status = judgement({
       deployment: 'absent',
       certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
@@ -274,16 +274,16 @@ suite('what is no fault', () => {
     );
   });
 
-  test('webhooks at a URL, or at a Service that leads elsewhere: what cannot be known is said', () => {
+  test('webhooks at a URL, or at an ExternalName Service: the text says what cannot be known', () => {
     const atUrl = judgement({ services: [], urls: ['https://gate.example/mutate'] });
     assert.equal(atUrl.verdict, 'well');
-    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe tells/);
+    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe shows/);
     const elsewhere = { found: { ports: [], externalName: 'gate.example' } };
     assert.equal(judgement({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
   });
 });
 
-suite('what may not be read', () => {
+suite('parts that may not be read', () => {
   const essential: Record<string, Partial<InstallationFacts>> = {
     'the Service': { services: [{ ...service, service: forbidden }] },
     'its EndpointSlices': { services: [{ ...service, endpoints: forbidden }] },
@@ -300,7 +300,7 @@ suite('what may not be read', () => {
     });
   }
 
-  test('the webhook configurations: the same', () => {
+  test('webhook configurations: it is not known whether all is well', () => {
     const status = judgement({}, { registered: { mutating: undefined, validating: undefined } });
     assert.equal(status.verdict, 'not-known');
     assert.equal(status.notKnown.length, 2);
@@ -319,7 +319,7 @@ suite('what may not be read', () => {
     });
   }
 
-  test('what is known to be wrong comes before what is not known', () => {
+  test('known faults come before unknown parts', () => {
     const status = judgement({ ...endpoints(0), policies: [{ ...ofPods, policy: forbidden }, ofAccount] });
     assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
   });
@@ -335,43 +335,43 @@ suite('a cluster without cni-gate', () => {
   };
   const registered = { mutating: [], validating: [] };
 
-  test('is not installed, and nothing else is wrong with it', () => {
+  test('is not installed, and has no other fault', () => {
     const status = judgement(gone, { registered, namespaces: [] });
     assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
     assert.match(firstLine(status), /^cni-gate is not installed: /);
     assert.doesNotMatch(statusText(status, false), /All is well/);
   });
 
-  test('namespaces that are still labelled are named', () => {
+  test('the fault names namespaces that are still labelled', () => {
     assert.match(firstLine(judgement(gone, { registered })), /opted in are not looked after: shop\./);
   });
 
-  test('the policy that stays behind is told of: it refuses every pod', () => {
+  test('a policy that stays behind is a fault: it rejects every pod', () => {
     const status = judgement({ ...gone, policies: wholeInstallation.policies }, { registered });
     assert.equal(status.verdict, 'not-well');
     assert.ok(codes(status).includes('CNI_GATE_NOT_REGISTERED'));
   });
 
-  test('after break glass it is still installed, and what is missing is told, opted in or not', () => {
+  test('after break glass it is still installed, and missing parts are faults, with or without opted-in namespaces', () => {
     for (const namespaces of [[], [{ name: 'shop', profile: 'mesh' }]]) {
       const status = judgement({}, { registered, namespaces });
       assert.deepEqual(codes(status), ['CNI_GATE_NOT_REGISTERED', 'CNI_GATE_NOT_REGISTERED']);
     }
   });
 
-  test('where its webhooks may not be read, that is not known', () => {
+  test('where webhooks may not be read, it is not known whether it is installed', () => {
     const status = judgement(gone, { registered: { mutating: undefined, validating: [] } });
     assert.notEqual(status.verdict, 'not-installed');
     assert.equal(status.well, false);
   });
 });
 
-suite('what came of the probe', () => {
+suite('the result of the probe', () => {
   const probe = (outcome: NonNullable<StatusFacts['probe']>['outcome'], what = 'seen') => ({
     probe: { namespace: 'shop', outcome, what },
   });
 
-  test('a pod with our container is well, and told in the second line', () => {
+  test('a pod with our container is well, and the second line says so', () => {
     const status = judgement({}, probe('injected'));
     assert.deepEqual([status.verdict, status.probe?.outcome], ['well', 'injected']);
     assert.equal(statusText(status, false).split('\n')[1], 'Probe in namespace shop: seen');
@@ -384,13 +384,13 @@ suite('what came of the probe', () => {
     assert.match(firstLine(status), /a new pod in namespace shop: failed calling webhook .*EOF/);
   });
 
-  test('one that could not be made leaves it open whether all is well', () => {
+  test('a pod that could not be created leaves it unknown whether all is well', () => {
     const status = judgement({}, probe('not-made', 'no right'));
     assert.equal(status.verdict, 'not-known');
     assert.match(firstLine(status), /the probe was not made: no right/);
   });
 
-  test('that it was answered proves the certificate, where every webhook has the same caBundle', () => {
+  test('an answer proves the certificate where every webhook has the same caBundle', () => {
     const hidden = { certificate: forbidden };
     assert.equal(partOf(judgement(hidden, probe('injected')), 'certificate').inOrder, true);
     assert.equal(partOf(judgement(hidden, probe('failed')), 'certificate').inOrder, null);

@@ -5,17 +5,15 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import type { Profile } from '../../../webhook/config/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
 import { makeProbe } from '../../../webhook/status/collect/probe.ts';
-import type { OptIn } from '../../../webhook/status/facts.ts';
-import type { ProbeFacts } from '../../../webhook/status/probe/facts.ts';
-import { judgeAnswer, judgeRefusal } from '../../../webhook/status/probe/judge.ts';
-import { probePod } from '../../../webhook/status/probe/pod.ts';
+import type { OptIn, ProbeFacts } from '../../../webhook/status/facts.ts';
+import { judgeAnswer, judgeRefusal, probePod } from '../../../webhook/status/probe.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { statusOf } from './objects.ts';
 
-suite('the pod that is asked about', () => {
+suite('the pod of a probe', () => {
   for (const { name, proof } of builtInProfiles()) {
-    test(`is one to which profile ${name} promises something`, () => {
+    test(`gets a promise of profile ${name}`, () => {
       const policy = policyOf({});
       const { promised } = probePod('shop', policy.join(name), policy);
       assert.ok(promised.length > 0);
@@ -23,7 +21,7 @@ suite('the pod that is asked about', () => {
     });
   }
 
-  test('is a plain one where one of the joined profiles promises something to every pod', () => {
+  test('is plain where one of the joined profiles promises something to every pod', () => {
     const policy = policyOf({});
     const { pod, promised } = probePod('shop', policy.join('linkerd.cilium'), policy);
     assert.deepEqual(
@@ -56,13 +54,13 @@ suite('the pod that is asked about', () => {
     });
   }
 
-  test('is a plain one, to which nothing is promised, where labels of the namespace decide', () => {
+  test('is plain, without a promise, where labels of the namespace decide', () => {
     const when = { namespaceLabels: { mesh: 'on' } };
     const policy = policyOf({ profiles: [{ name: 'own', when, daemonSets: [], proof }] });
     assert.deepEqual(probePod('shop', policy.join('own'), policy).promised, []);
   });
 
-  test('names requests and limits, and holds to Pod Security restricted', () => {
+  test('has requests and limits, and meets Pod Security restricted', () => {
     const policy = policyOf({});
     const { pod } = probePod('shop', policy.join('linkerd'), policy);
     assert.equal(pod.spec.containers.length, 2);
@@ -81,7 +79,7 @@ const came = (initContainers: string[], annotation?: string) => ({
   spec: { containers: [{ name: 'probe' }], initContainers: initContainers.map((name) => ({ name })) },
 });
 
-suite('what the pod tells that comes back', () => {
+suite('the result by the pod that comes back', () => {
   const promised = ['address'];
   const cases: [string, ReturnType<typeof came>, promised: string[], ProbeFacts['outcome'], RegExp][] = [
     [
@@ -136,7 +134,7 @@ suite('what the pod tells that comes back', () => {
   }
 });
 
-test('a refusal is ours where it names us or no answer came, and proves nothing otherwise', () => {
+test('a rejection is ours if it names us or there was no answer, and proves nothing otherwise', () => {
   const texts: [string, number | undefined, ProbeFacts['outcome']][] = [
     ['Internal error occurred: failed calling webhook "pods.cni-gate.io": EOF', 500, 'failed'],
     ['admission webhook "pods.cni-gate.io" denied the request: no', 403, 'failed'],
@@ -154,7 +152,7 @@ test('a refusal is ours where it names us or no answer came, and proves nothing 
     assert.deepEqual(judgeRefusal(message, code), { outcome, what: message });
 });
 
-suite('asking', () => {
+suite('the probe', () => {
   const policy = policyOf({});
   const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
 
@@ -174,7 +172,7 @@ suite('asking', () => {
   const forbidden = (response: ServerResponse): void =>
     json(response, 403, status(403, 'Forbidden', 'exceeded quota: all'));
 
-  test('goes on to the next namespace where somebody else refuses, and stops at the first answer', async (t) => {
+  test('tries the next namespace after a rejection by others, and stops at the first answer', async (t) => {
     const { outcome, namespace, asked } = await probe(t, optedIn('a', 'b', 'c'), (name, response) =>
       name === 'a'
         ? forbidden(response)
@@ -183,30 +181,30 @@ suite('asking', () => {
     assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
   });
 
-  test('asks ten namespaces at most', async (t) => {
+  test('tries at most ten namespaces', async (t) => {
     const many = Array.from({ length: 30 }, (_, at) => `n${at}`);
     const { outcome, asked } = await probe(t, optedIn(...many), (_, response) => forbidden(response));
     assert.deepEqual([outcome, asked.length], ['not-made', 10]);
   });
 
-  test('asks of no namespace that did not opt in, is never asked about, or names no profile', async (t) => {
+  test('skips namespaces that did not opt in, are exempt, or name an unknown profile', async (t) => {
     const namespaces = [
       { name: 'plain', profile: undefined },
       { name: 'typo', profile: 'nowhere' },
       ...optedIn('kube-system', 'cni-gate'),
     ];
     const { outcome, namespace, asked } = await probe(t, namespaces, (_, response) => forbidden(response));
-    assert.deepEqual([outcome, namespace, asked], ['not-made', undefined, []]);
+    assert.deepEqual([outcome, namespace, asked], ['not-made', null, []]);
   });
 
-  test('gives up an API server that says nothing', async (t) => {
+  test('ends the request to a silent API server', async (t) => {
     const began = performance.now();
     const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, { onePod: 200, allPods: 5000 });
     assert.deepEqual([outcome, performance.now() - began < 4000], ['failed', true]);
     assert.match(what, /no byte for 200 ms/);
   });
 
-  test('gives up after its whole time, also while namespaces are left', async (t) => {
+  test('ends after its total time, also while namespaces are left', async (t) => {
     const slow = (_: string, response: ServerResponse): void =>
       void setTimeout(() => forbidden(response), 150);
     const { asked, outcome } = await probe(t, optedIn('a', 'b', 'c', 'd'), slow, {

@@ -107,7 +107,7 @@ suite('pods that run without a proof', () => {
   for (const [name, pod, expected] of cases) test(name, () => assert.equal(unproved(pod), expected));
 });
 
-suite('who is left alone by admission is no pod without a proof', () => {
+suite('a pod that admission skips is no pod without a proof', () => {
   const status = { phase: 'Running', containerStatuses: [running] };
   const cases: [string, Partial<ApiStatusPod>][] = [
     ['on the host network', { metadata: bare, spec: { containers: [], hostNetwork: true } }],
@@ -118,7 +118,7 @@ suite('who is left alone by admission is no pod without a proof', () => {
   for (const [name, more] of cases)
     test(name, () => assert.equal(unproved(provedPod('x', { ...more, status })), undefined));
 
-  test('one that opts out where that is not allowed is none of them', () => {
+  test('a pod that opts out where that is not allowed is not skipped', () => {
     const pod = provedPod('x', {
       metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }),
       status,
@@ -127,12 +127,12 @@ suite('who is left alone by admission is no pod without a proof', () => {
   });
 });
 
-test('of a pod that is well nothing is kept but its name and node', () => {
+test('of a healthy pod only its name and node are kept', () => {
   const facts = pickPod(provedPod('web-0'), { policy, ownNamespace: 'cni-gate' });
   assert.deepEqual(facts, { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' });
 });
 
-test('a pod whose own label overrides the namespace tells what it asks for', () => {
+test('a pod whose label overrides the namespace has its own profile', () => {
   const annotations = {
     'cni-gate.io/status': statusOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' }),
   };
@@ -142,7 +142,7 @@ test('a pod whose own label overrides the namespace tells what it asks for', () 
   assert.equal(pickPod(pod, { policy, ownNamespace: 'cni-gate' }).profile, 'cilium');
 });
 
-test('a pod that was refused tells its node, since when, and where it was sent', () => {
+test('a held pod has its refused node, the time, and its nominated node', () => {
   const message =
     'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there (CNI_GATE_NODE_NOT_READY)';
   const condition = {
@@ -171,7 +171,7 @@ test('a pod that was refused tells its node, since when, and where it was sent',
   assert.deepEqual([waits?.uid, waits?.refused, waits?.profiles], ['x-uid', 'n1', ['mesh']]);
 });
 
-suite('what came of the check of a pod', () => {
+suite('the state of the check of a pod', () => {
   const ours = (status: object): Partial<ApiStatusPod> => ({
     status: {
       phase: 'Pending',

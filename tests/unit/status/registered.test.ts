@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registeredSource } from '../../../webhook/status/collect/registered.ts';
+import { registeredSource } from '../../../webhook/status/collect/sources.ts';
 
-test('a webhook behind a Service is trusted by its caBundle alone, one at a URL also without', () => {
+test('a webhook behind a Service is trusted only with a caBundle, one at a URL also without', () => {
   const service = { namespace: 'cni-gate', name: 'cni-gate' };
   const cases: [object, boolean][] = [
     [{ service, caBundle: 'eA==' }, true],
@@ -21,7 +21,7 @@ test('a webhook behind a Service is trusted by its caBundle alone, one at a URL 
   );
 });
 
-test('of a webhook is kept whom it calls, whom it trusts, and what becomes of pods without an answer', () => {
+test('of a webhook its target, its caBundle and its failurePolicy are kept', () => {
   const service = { namespace: 'net', name: 'gate' };
   const picked = registeredSource('mutating').pick({
     metadata: { uid: 'u', name: 'cni-gate', resourceVersion: '1' },

@@ -11,7 +11,7 @@ const forbidden = (user: string) =>
     reason: 'Forbidden',
   });
 
-test('a right that is missing names the role, and the command that binds it to who asked', () => {
+test('the error of a missing right names the role, and the command that binds it to the caller', () => {
   const cases: [user: string, flag: string][] = [
     ['jane@example.com', '--user=jane@example.com'],
     ['https://issuer#jane doe', "--user='https://issuer#jane doe'"],
@@ -28,7 +28,7 @@ test('a right that is missing names the role, and the command that binds it to w
   }
 });
 
-test('the error keeps its code, its status and what was forbidden', () => {
+test('the error keeps its code, its status and its message', () => {
   const error = forbidden('jane');
   const named = withRoleNamed(error);
   assert.ok(named instanceof ClusterError);
@@ -39,7 +39,7 @@ test('the error keeps its code, its status and what was forbidden', () => {
   assert.equal(named.message, error.message + roleFor(error));
 });
 
-test('other errors stay as they are', () => {
+test('other errors do not change', () => {
   for (const error of [refusal(operation, 500, ''), new Error('forbidden')]) {
     assert.equal(withRoleNamed(error), error);
     assert.equal(roleFor(error), '');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { readService } from '../../../webhook/status/collect/service.ts';
+import { readService } from '../../../webhook/status/collect/installation.ts';
+import { ClusterReader } from '../../../webhook/status/collect/reader.ts';
 import { json, startFakeApi } from '../../support/fake-api-server.ts';
 
 const https = { name: 'https', port: 443, protocol: 'TCP', targetPort: 'https' };
@@ -21,7 +22,7 @@ async function counted(t: TestContext, ports: object[], ...slices: object[]) {
     return json(response, 200, { spec: { ports } });
   });
   const called = { namespace: 'cni-gate', name: 'cni-gate', port: 443 };
-  const { endpoints } = await readService(api.client, called, t.signal);
+  const { endpoints } = await readService(new ClusterReader(api.client, t.signal), called);
   return endpoints;
 }
 

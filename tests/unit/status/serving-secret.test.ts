@@ -6,7 +6,7 @@ import {
   type ApiDeployment,
   pickDeployment,
   servingSecret,
-} from '../../../webhook/status/collect/deployment.ts';
+} from '../../../webhook/status/collect/objects.ts';
 
 type PodSpec = NonNullable<ApiDeployment['spec']['template']['spec']>;
 
@@ -26,10 +26,15 @@ suite('the Secret of the serving certificate', () => {
   const secretOf = (spec: PodSpec) => servingSecret(deployment(spec));
 
   test('is that of --tls-secret, or behind the file of --tls-cert, as in the manifests', () => {
-    assert.deepEqual(secretOf(podsOf('base/deployment.yaml')), { name: 'cni-gate-tls', key: 'tls.crt' });
+    assert.deepEqual(secretOf(podsOf('base/deployment.yaml')), {
+      name: 'cni-gate-tls',
+      key: 'tls.crt',
+      isAuthority: true,
+    });
     assert.deepEqual(secretOf(podsOf('components/files/deployment.yaml')), {
       name: 'cni-gate-serving',
       key: 'tls.crt',
+      isAuthority: false,
     });
   });
 
@@ -37,13 +42,18 @@ suite('the Secret of the serving certificate', () => {
     assert.deepEqual(secretOf({ containers: [{ args: ['--tls-secret', 'own'] }] }), {
       name: 'own',
       key: 'tls.crt',
+      isAuthority: true,
     });
     const mounted = (items?: { key: string; path: string }[]): PodSpec => ({
       containers: [{ args: ['--tls-cert=/tls/web.pem'], volumeMounts: [{ name: 'v', mountPath: '/tls' }] }],
       volumes: [{ name: 'v', secret: { secretName: 's', ...(items && { items }) } }],
     });
-    assert.deepEqual(secretOf(mounted()), { name: 's', key: 'web.pem' });
-    assert.deepEqual(secretOf(mounted([{ key: 'cert', path: 'web.pem' }])), { name: 's', key: 'cert' });
+    assert.deepEqual(secretOf(mounted()), { name: 's', key: 'web.pem', isAuthority: false });
+    assert.deepEqual(secretOf(mounted([{ key: 'cert', path: 'web.pem' }])), {
+      name: 's',
+      key: 'cert',
+      isAuthority: false,
+    });
   });
 
   test('is not known where the certificate is made at start, or comes from elsewhere', () => {

@@ -138,13 +138,13 @@ function golden(name: string, text: string): void {
   else assert.equal(text, expected);
 }
 
-suite('the status for people and for programs', () => {
+suite('the status as text and as JSON', () => {
   for (const [name, facts] of Object.entries({ troubled: troubled(), well: well() })) {
     const status = tell(facts);
     test(`${name}: text`, () => golden(`${name}.txt`, statusText(status, false)));
     test(`${name}: json`, () => golden(`${name}.json`, `${JSON.stringify(status, null, 2)}\n`));
   }
-  test('--all tells of nodes that are ready as well', () => {
+  test('--all includes ready nodes', () => {
     const status = tell(well(), true);
     assert.deepEqual(
       status.nodes.map(({ node, state }) => [node, state]),
@@ -157,7 +157,7 @@ suite('the status for people and for programs', () => {
   });
 });
 
-test('what asks for somebody comes first, and what nobody asks for last', () => {
+test('urgent nodes come first, and those of unused profiles last', () => {
   const agents = {
     n1: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
     n2: undefined,
@@ -178,8 +178,8 @@ test('what asks for somebody comes first, and what nobody asks for last', () => 
   );
 });
 
-suite('what is well', () => {
-  test('a node that is not ready for a network that nobody asks for is told, and harms nothing', () => {
+suite('verdict well', () => {
+  test('a node that is not ready for an unused network is listed, and the verdict stays well', () => {
     const status = tell({ ...troubled(), ...inForce, namespaces: [], pods: [] });
     assert.equal(status.well, true);
     assert.equal(status.nodes.length, 3);
@@ -200,7 +200,7 @@ suite('what is well', () => {
     );
   });
 
-  test('a namespace whose label names no profile, or profiles that cannot be joined, is not', () => {
+  test('a namespace whose label names an unknown profile, or profiles that cannot be joined, is not well', () => {
     for (const [profile, code, message] of [
       [
         'mehs',
@@ -220,7 +220,7 @@ suite('what is well', () => {
     }
   });
 
-  test('a namespace that was asked about and has not opted in is not, and the text says how it would', () => {
+  test('-n with a namespace that has not opted in is not well, and the text says how to opt in', () => {
     const facts = { ...well(), namespaces: [{ name: 'plain', profile: undefined }], pods: [] };
     assert.equal(tell(facts).well, true);
     const status = tell(facts, false, 'plain');
@@ -247,7 +247,7 @@ suite('what is well', () => {
     ['a DaemonSet that does not exist', { readiness: new Readiness() }],
   ];
   for (const [name, more] of one) {
-    test(`${name} is not`, () => assert.equal(tell({ ...well(), ...more }).well, false));
+    test(`${name} is not well`, () => assert.equal(tell({ ...well(), ...more }).well, false));
   }
 });
 
@@ -258,20 +258,20 @@ suite('5,000 nodes', () => {
   }
   const status = tell({ ...well(), readiness });
 
-  test('the text stays readable where most of them are not ready, and says how many there are', () => {
+  test('the text stays short where most are not ready, and has their number', () => {
     const text = statusText(status, false);
     assert.ok(text.split('\n').length < 70, text);
     assert.match(text, /^and 4949 more: --all shows them$/m);
     assert.match(text, /not ready: 4999/);
   });
 
-  test('all of them are there for programs, and with --all', () => {
+  test('JSON and --all have all of them', () => {
     assert.equal(status.nodes.length, 4999);
     assert.ok(statusText(status, true).split('\n').length > 4999);
   });
 });
 
-test('the reference tells every field of the JSON, and no other', () => {
+test('the reference describes every field of the JSON, and no other', () => {
   const page = readFileSync(new URL('../../../docs/reference/command-line.md', import.meta.url), 'utf8');
   const table = /^\| field +\|.*?\n\n/ms.exec(page.slice(page.indexOf('## status')))?.[0] ?? '';
   const rows = new Map(
@@ -286,7 +286,7 @@ test('the reference tells every field of the JSON, and no other', () => {
   }
 });
 
-test('what the cluster says does not steer the terminal', () => {
+test('control characters from the cluster do not reach the terminal', () => {
   const namespaces = [{ name: 'shop\u001b[2J', profile: 'mesh' }];
   const pods: PodFacts[] = [{ namespace: 'shop\u001b[2J', name: 'x', proof: 'passed' }];
   assert.ok(!statusText(tell({ ...well(), namespaces, pods }), false).includes('\u001b'));
@@ -302,13 +302,13 @@ suite('the width of the text', () => {
         .map((line) => line.length),
     );
 
-  test('is 100 where names are of ordinary length', () => {
+  test('is at most 100 where names have ordinary lengths', () => {
     const text = statusText(tell(ordinary()), false);
     golden('ordinary.txt', text);
     assert.ok(widest(text) <= 100, text);
   });
 
-  test('follows the terminal, and nothing is lost', () => {
+  test('follows the terminal, and no text is lost', () => {
     const words = (text: string): string[] => text.split(/\s+/).toSorted();
     for (const width of [60, 80, 120, 400]) {
       const text = statusText(tell(ordinary()), false, { width });
@@ -320,7 +320,7 @@ suite('the width of the text', () => {
   });
 });
 
-test('colour sets states and heads off, and changes nothing else', () => {
+test('colours mark states and heads, and change nothing else', () => {
   const text = statusText(tell(ordinary()), false, { paint: (style, part) => `<${style}>${part}</>` });
   assert.equal(text.replaceAll(/<\/?\w*>/g, ''), statusText(tell(ordinary()), false));
   assert.match(text, / {2}<red>broken<\/>/);
@@ -328,7 +328,7 @@ test('colour sets states and heads off, and changes nothing else', () => {
   assert.match(text, /^steer +nominate +<green>yes<\/>/m);
 });
 
-suite('pods by what came of their checks', () => {
+suite('pods by the state of their checks', () => {
   const pods: PodFacts[] = [
     { namespace: 'shop', name: 'a', proof: 'passed' },
     { namespace: 'shop', name: 'b', proof: 'passed' },
@@ -339,7 +339,7 @@ suite('pods by what came of their checks', () => {
   ];
   const namespaces = ['bank', 'empty', 'shop'].map((name) => ({ name, profile: 'mesh' }));
 
-  test('are counted in each namespace, and in all', () => {
+  test('are counted per namespace, and in total', () => {
     const status = tell({ ...well(), namespaces, pods });
     const none = { passed: 0, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
     assert.deepEqual(
@@ -365,7 +365,7 @@ suite('pods by what came of their checks', () => {
     );
   });
 
-  test('stay readable where there are many namespaces, and all of them are counted', () => {
+  test('stay short where there are many namespaces, and the total has all of them', () => {
     const many = Array.from({ length: 400 }, (_, at) => `ns-${at}`);
     const status = tell({
       ...well(),
@@ -380,7 +380,7 @@ suite('pods by what came of their checks', () => {
   });
 });
 
-test('what may not be read names the role that has the rights', () => {
+test('unknown parts lead to a line that names the role with the rights', () => {
   const text = statusText(tell({ ...well(), scheduler: undefined }), false);
   assert.match(text, /^ClusterRole cni-gate-status has the rights to all that is not known here\.$/m);
   assert.doesNotMatch(statusText(tell(well()), false), /ClusterRole/);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { layTable } from '../../../webhook/status/table.ts';
-import { wrap } from '../../../webhook/status/wrap.ts';
+import { layTable, wrap } from '../../../webhook/status/table.ts';
 
 const plain = { sentences: 1, emphasis: (text: string) => text };
 
@@ -24,7 +23,7 @@ suite('a table', () => {
   ];
   const lay = (width: number): string[] => layTable(head, rows, { ...plain, width });
 
-  test('has one line a row where that fits', () => {
+  test('has one line per row where that fits', () => {
     assert.deepEqual(lay(100), [
       'NODE  STATE   WHY',
       'n1    broken  its pod is not Ready: install-cni (CrashLoopBackOff), and it was never any better',
@@ -52,7 +51,7 @@ suite('a table', () => {
     ]);
   });
 
-  test('goes on in another line where its columns do not fit, and cuts nothing', () => {
+  test('continues on another line where columns do not fit, and cuts nothing', () => {
     const wide = [['ip-10-0-12-34.eu-central-1.compute.internal', 'shop/web-7d4b9c-x2x7k', 'ready', 'yes']];
     assert.deepEqual(
       layTable(['NODE', 'POD', 'STATE', 'WHY'], wide, { ...plain, width: 50 }),
@@ -66,7 +65,7 @@ suite('a table', () => {
     );
   });
 
-  test('names its sentences where there are several, and leaves out what is empty', () => {
+  test('labels its sentences where there are several, and omits empty ones', () => {
     const two = [
       ['shop/web', 'the network is not ready there', 'no other node is ready for linkerd'],
       ['shop/db', 'the network is not ready there', null],
@@ -81,7 +80,7 @@ suite('a table', () => {
     ]);
   });
 
-  test('sets its cells off without moving the columns', () => {
+  test('marks cells without moving columns', () => {
     const emphasis = (text: string, column: string): string => (column === 'STATE' ? `<${text}>` : text);
     assert.deepEqual(layTable(head, [['n1', 'ok', 'x']], { width: 100, sentences: 1, emphasis }), [
       'NODE  <STATE>  WHY',

@@ -70,32 +70,38 @@ const widest = (shown: string): number =>
       .map((line) => line.length),
   );
 
-suite('colour', () => {
-  const cases: [what: string, how: Parameters<typeof printed>[1], expected: boolean][] = [
-    ['none in a pipe', {}, false],
-    ['on a terminal', { columns: 100 }, true],
-    ['none with NO_COLOR', { columns: 100, env: { NO_COLOR: '1' } }, false],
-    ['none on a terminal that has none', { columns: 100, env: { TERM: 'dumb' } }, false],
-    ['none in JSON', { columns: 100, args: ['--output', 'json'] }, false],
-    ['in a pipe with FORCE_COLOR', { env: { FORCE_COLOR: '1' } }, true],
-    ['none in JSON with FORCE_COLOR', { args: ['--output', 'json'], env: { FORCE_COLOR: '1' } }, false],
-  ];
-  for (const [what, how, expected] of cases) {
-    test(what, async (t) => {
-      const shown = await printed(t, how);
-      assert.match(shown, /CNI_GATE_DAEMONSET_UNKNOWN/);
-      assert.equal(isColoured(shown), expected, shown);
-    });
-  }
-});
+interface Case {
+  how: Parameters<typeof printed>[1];
+  coloured: boolean;
+  /** The widest line has between so many and so many columns. */
+  columns?: [least: number, most: number];
+}
 
-test('a pipe is 100 columns wide, and a terminal as wide as it is', async (t) => {
-  for (const [columns, least, max] of [
-    [undefined, 81, 100],
-    [60, 41, 60],
-    [250, 101, 250],
-  ] as const) {
-    const width = widest(await printed(t, columns === undefined ? {} : { columns }));
-    assert.ok(least <= width && width <= max, `${columns}: ${width}`);
+suite('colour, and a width of 100 columns in a pipe and of the terminal on one', () => {
+  const cases: Record<string, Case> = {
+    'none in a pipe': { how: {}, coloured: false, columns: [81, 100] },
+    'on a narrow terminal': { how: { columns: 60 }, coloured: true, columns: [41, 60] },
+    'none with NO_COLOR, on a wide terminal': {
+      how: { columns: 250, env: { NO_COLOR: '1' } },
+      coloured: false,
+      columns: [101, 250],
+    },
+    'none on a terminal that has none': { how: { columns: 100, env: { TERM: 'dumb' } }, coloured: false },
+    'none in JSON': { how: { columns: 100, args: ['--output', 'json'] }, coloured: false },
+    'in a pipe with FORCE_COLOR': { how: { env: { FORCE_COLOR: '1' } }, coloured: true },
+    'none in JSON with FORCE_COLOR': {
+      how: { args: ['--output', 'json'], env: { FORCE_COLOR: '1' } },
+      coloured: false,
+    },
+  };
+  for (const [name, { how, coloured, columns }] of Object.entries(cases)) {
+    test(name, async (t) => {
+      const shown = await printed(t, how);
+      assert.match(shown.replaceAll(/\s+/g, ' '), /CNI_GATE_DAEMONSET_UNKNOWN/);
+      assert.equal(isColoured(shown), coloured, shown);
+      const [least, most] = columns ?? [0, Number.POSITIVE_INFINITY];
+      const width = widest(shown);
+      assert.ok(least <= width && width <= most, `${width}`);
+    });
   }
 });

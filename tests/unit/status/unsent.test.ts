@@ -16,16 +16,17 @@ const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
 interface Scene {
   /** Nodes by name, and whether the agent is ready there. */
   nodes?: [NodeFacts, ready: boolean][];
+  refused?: NodeFacts;
   pod?: Partial<PendingPod>;
   usage?: StatusFacts['usage'];
   lastNomination?: StatusFacts['lastNomination'];
   steer?: { inForce: boolean | null; why: string };
 }
 
-function factsOf({ nodes = [], pod = {}, usage: known = () => usage({}) }: Scene) {
+function factsOf({ nodes = [], refused = node('n1'), pod = {}, usage: known = () => usage({}) }: Scene) {
   const readiness = new Readiness();
   readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
-  for (const [facts, ready] of [[node('n1'), false] as const, ...nodes]) {
+  for (const [facts, ready] of [[refused, false] as const, ...nodes]) {
     readiness.apply({ kind: 'node', facts, listed: true }, now);
     readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(facts.name, { ready })) }, now);
   }
@@ -91,29 +92,26 @@ suite('why a pod that is held was sent nowhere', () => {
       /^not known: what is free on node n2 takes the right to list the pods of all namespaces$/,
     ],
     [
-      'its volumes may not be read',
-      { nodes: [[node('n2'), true]], pod: { claims: ['data'] } },
+      'only the scheduler knows where its volumes can be used',
+      { nodes: [[node('n2'), true]], pod: { hasVolumes: true } },
       'not-known',
-      /^not known: node n2 would take it if its volumes can be used there, which status may not read$/,
+      /^not known: node n2 would take it if its volumes can be used there, which only the scheduler knows$/,
     ],
     [
-      'a node without it in reach of its volumes does not matter',
-      { nodes: [[node('n2'), false]], pod: { claims: ['data'] } },
+      'it has volumes, and no other node is ready',
+      { nodes: [[node('n2'), false]], pod: { hasVolumes: true } },
       'no-node-ready',
       /^none of the 1 other nodes is ready for mesh$/,
     ],
     [
-      'its anti-affinity rules the others out',
+      'the others are in another zone than its volumes',
       {
-        nodes: [[node('n2'), true]],
-        usage: () => ({
-          ...usage({}),
-          pods: new Map([['other', { namespace: 'shop', labels: { app: 'web' }, leaving: false }]]),
-        }),
-        pod: { neighbours: { spread: [], apart: [[]], kind: 'apart' } },
+        nodes: [[node('n2', { labels: { 'topology.kubernetes.io/zone': 'b' } }), true]],
+        refused: node('n1', { labels: { 'topology.kubernetes.io/zone': 'a' } }),
+        pod: { hasVolumes: true },
       },
       'no-node-fits',
-      /^no other node takes it: 1 ruled out by its anti-affinity or topology spread$/,
+      /^no other node takes it: 1 in another zone than its volumes$/,
     ],
     [
       'a node would take it',

@@ -33,13 +33,13 @@ function reported(
 const enforced = ['prove enforce true', 'gate enforce true', 'steer nominate true'];
 const [prove = '', gate = '', steer = ''] = enforced;
 
-suite('what is in force', () => {
-  test('all of it, where all is registered', () => assert.deepEqual(reported(), enforced));
+suite('verbs in force', () => {
+  test('are all of them where everything is registered', () => assert.deepEqual(reported(), enforced));
 
-  test('by the modes of the configuration', () => {
+  test('follow the modes of the configuration', () => {
     assert.deepEqual(reported({ settings: { proof: { mode: 'warn' }, gate: { mode: 'audit' } } }), [
-      'prove warn false it tells what does not hold, and lets the pod start',
-      'gate audit false it tells what it would refuse, and allows',
+      'prove warn false it reports failed checks, and lets the pod start',
+      'gate audit false it reports what it would reject, and allows it',
       'steer nominate false the gate is not in force, so no pod is refused',
     ]);
     assert.deepEqual(reported({ settings: { steer: { mode: 'off' } } }), [
@@ -49,7 +49,7 @@ suite('what is in force', () => {
     ]);
   });
 
-  test('steering needs a scheduler that goes by nominations', () => {
+  test('steering needs a scheduler that follows nominations', () => {
     assert.deepEqual(reported({ scheduler: { version: 'v1.34.1', goesByNominations: false } }), [
       prove,
       gate,
@@ -59,8 +59,8 @@ suite('what is in force', () => {
   });
 });
 
-suite('what stands in the way of calls', () => {
-  test('is why a verb is not in force, each for its own kind of webhooks', () => {
+suite('what blocks calls', () => {
+  test('is the reason why a verb is not in force, per kind of webhooks', () => {
     const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
     assert.deepEqual(reported({ installation }), ['prove enforce false nobody answers', gate, steer]);
     const other = { ...unhindered, hindered: { mutating: undefined, validating: 'not trusted' } };
@@ -71,12 +71,12 @@ suite('what stands in the way of calls', () => {
     ]);
   });
 
-  test('for steering it is that nobody leads', () => {
+  test('for steering it is a missing leader', () => {
     const installation = { ...unhindered, leaderless: 'nobody holds it' };
     assert.deepEqual(reported({ installation }), [prove, gate, 'steer nominate false nobody holds it']);
   });
 
-  test('comes after what the mode and the registration say', () => {
+  test('comes after the mode and the registration', () => {
     const installation = { ...unhindered, hindered: { mutating: 'nobody answers', validating: undefined } };
     assert.match(reported({ installation, registered: { mutating: [] } })[0] ?? '', /there is no webhook/);
     assert.match(
@@ -92,7 +92,7 @@ suite('webhooks without a caBundle', () => {
   const untrusted = (name: Parameters<typeof called>[0][number]): RegisteredWebhook[] =>
     called([name]).map((webhook) => ({ ...webhook, trusted: false }));
 
-  test('are not in force, and a fault', () => {
+  test('are not in force, and are a fault', () => {
     const registered = { mutating: untrusted('pods.cni-gate.io') };
     const lines = [`prove enforce false ${where}`, gate, steer];
     assert.deepEqual(reported({ registered }, false), [...lines, `CNI_GATE_NOT_REGISTERED: ${where}`]);
@@ -102,7 +102,7 @@ suite('webhooks without a caBundle', () => {
     ]);
   });
 
-  test('are told by name, after one that is missing', () => {
+  test('are named, after one that is missing', () => {
     const distrusted = untrusted(second);
     assert.equal(
       reported({ registered: { validating: [...called([first]), ...distrusted] } })[1],
@@ -125,12 +125,12 @@ suite('webhooks that are not registered', () => {
     ]);
   });
 
-  test('are one also where the mode refuses nothing: nobody is told then', () => {
+  test('are a fault also where the mode rejects nothing: nothing is reported then', () => {
     const settings = { proof: { mode: 'warn' } };
     assert.match(reported({ settings, registered }).at(-1) ?? '', /^CNI_GATE_NOT_REGISTERED/);
   });
 
-  test('are told by name, each that is missing', () => {
+  test('are named, each that is missing', () => {
     const [first, ...others] = gateWebhooks;
     const lines = reported({ registered: { validating: called([first]) } });
     assert.equal(
@@ -141,7 +141,7 @@ suite('webhooks that are not registered', () => {
     assert.match(lines[3] ?? '', /^CNI_GATE_NOT_REGISTERED/);
   });
 
-  test('are not known where they may not be read, which is no fault', () => {
+  test('are unknown where they may not be read, which is no fault', () => {
     assert.deepEqual(reported({ registered: { mutating: undefined, validating: undefined } }), [
       'prove enforce null mutatingwebhookconfiguration/cni-gate may not be read',
       'gate enforce null validatingwebhookconfiguration/cni-gate may not be read',

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { installedWebhooks } from '../../../webhook/lib/names.ts';
-import { registeredSource } from '../../../webhook/status/collect/registered.ts';
+import { registeredSource } from '../../../webhook/status/collect/sources.ts';
 import type { Registered } from '../../../webhook/status/facts.ts';
 import {
   type ApiWebhookRules,
@@ -50,7 +50,7 @@ interface Manifest {
   patches?: { target?: { kind?: string }; patch?: string }[];
 }
 
-test('overlays and components change nothing that is compared, but take conditions away', () => {
+test('overlays and components change nothing that is compared, except that they remove conditions', () => {
   const files = globSync('{overlays,components,compose}/**/*.yaml', { cwd: manifests });
   const documents = files.flatMap((file) =>
     parseAllDocuments(readFileSync(`${manifests}${file}`, 'utf8')).map(
@@ -94,7 +94,7 @@ function reported(change: (webhook: Webhook) => Webhook): { inForce: unknown[]; 
 
 const all = [true, true, true];
 
-suite('what is no difference', () => {
+suite('no difference', () => {
   const [mutating] = webhooksOf('mutating');
   const cases: Record<string, (webhook: Webhook) => Webhook> = {
     'the manifests as they are': (webhook) => webhook,
@@ -147,7 +147,7 @@ suite('what is no difference', () => {
     test(name, () => assert.deepEqual(reported(change), { inForce: all, faults: [] }));
   }
 
-  test('a rule without a scope is one with the scope that the API server fills in', () => {
+  test('a rule without a scope equals one with the default scope', () => {
     assert.ok(mutating);
     const rules = (scope: object): string =>
       webhookRules({ ...mutating, rules: [{ resources: ['pods'], ...scope }] }).rules;
@@ -160,7 +160,7 @@ suite('what is no difference', () => {
   });
 });
 
-suite('what is a difference: a fault that names the webhook and the field', () => {
+suite('a difference is a fault that names the webhook and the field', () => {
   const never = { matchLabels: { nobody: 'has-it' } };
   /** The field in words, the change, and whether the verbs are still in force. */
   const cases: [field: string, change: (webhook: Webhook) => Webhook, inForce: boolean][] = [
@@ -232,7 +232,7 @@ suite('what is a difference: a fault that names the webhook and the field', () =
     assert.match(faults[0] ?? '', /: reinvocationPolicy of pods\.cni-gate\.io\. /);
   });
 
-  test('the webhook that only warns is not compared, as it may be missing', () => {
+  test('the webhook that only warns is not compared, because it may be missing', () => {
     const { faults } = reported((webhook) =>
       webhook.name === 'namespaces.cni-gate.io' ? { ...webhook, objectSelector: never } : webhook,
     );

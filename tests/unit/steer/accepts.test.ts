@@ -7,7 +7,7 @@ import { clusterWith } from '../gate/support.ts';
 import { apiDaemonSet } from '../readiness/objects.ts';
 import { now } from './support.ts';
 
-test('a node takes whom the gate would let through there', () => {
+test('a node accepts the pods that the gate would allow there', () => {
   const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: undefined });
   const elsewhere = toDaemonSetFacts(apiDaemonSet('elsewhere', { nodeSelector: { pool: 'a' } }));
   readiness.apply({ kind: 'daemonset', facts: elsewhere }, now);
@@ -28,10 +28,10 @@ test('a node takes whom the gate would let through there', () => {
   );
   assert.equal(accepts(['mesh'], 'gone'), true, 'a node that is gone');
   assert.equal(accepts(['lost'], 'n1'), true, 'a DaemonSet that does not exist');
-  assert.equal(accepts(['pool'], 'n1'), true, 'one that does not want the node');
+  assert.equal(accepts(['pool'], 'n1'), true, 'a DaemonSet that excludes the node');
   assert.deepEqual(
     [accepts(['bare'], 'n1'), accepts(['unknown'], 'n1'), accepts([], 'n1')],
     [true, true, true],
   );
-  assert.equal(accepts(['lost', 'bare', 'mesh'], 'n1'), false, 'each of them counts');
+  assert.equal(accepts(['lost', 'bare', 'mesh'], 'n1'), false, 'each profile counts');
 });

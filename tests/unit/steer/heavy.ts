@@ -4,7 +4,7 @@ import { node, now, waiting } from './support.ts';
 /** As many as a large cluster has. */
 export const manyNodes = Array.from({ length: 1002 }, (_, index) => node(`n${index}`));
 
-/** A pod that no node suits, which is found out with the last of 280 expressions; no other pod is of its kind. */
+/** A pod that fits no node, which only the last of 280 expressions shows. No other pod is of its kind. */
 export function heavy(name: string, index: number): PendingPod {
   const matchExpressions = Array.from({ length: 280 }, (_, nth) => ({
     key: nth < 279 ? `key-${nth}` : 'name',

@@ -5,32 +5,30 @@ import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { byUid, now, waiting } from './support.ts';
 
 const seconds = 1000;
-/** How a node found, and how it found where something has changed there. */
-const [fingerprint, another] = ['as it was', 'otherwise'];
 const pod = waiting('web');
 const after = (version: string, nominated = ''): PendingPod => ({ ...pod, version, nominated });
 const outcomes = (history: History, at: number, ...pods: PendingPod[]): string[] =>
   history.observe(byUid(...pods), at).map(({ outcome }) => outcome);
 
-/** A pod that was nominated for n2 now; its version with that is 20. */
+/** A pod that was nominated for n2 now, with version 20. */
 function nominated(): History {
   const history = new History();
-  history.made({ pod, node: 'n2', fingerprint }, '20', now);
+  history.made({ pod, node: 'n2' }, '20', now);
   return history;
 }
 
-suite('what comes of a nomination', () => {
+suite('the outcome of a nomination', () => {
   const later = now + 5 * seconds;
   const cases: [what: string, at: number, pods: PendingPod[], expected: string[]][] = [
-    ['nothing yet, where the pod is seen with it', later, [after('20', 'n2')], []],
-    ['nothing yet, where the pod is seen as it was before', later, [pod], []],
-    ['left, where the pod does not wait any more', later, [], ['left']],
+    ['none yet, where the pod has it', later, [after('20', 'n2')], []],
+    ['none yet, where the watch reports the pod without it', later, [pod], []],
+    ['left, where the pod no longer waits', later, [], ['left']],
     ['left, where the pod is being deleted', later, [{ ...after('21', 'n2'), leaving: true }], ['left']],
     ['ignored, where it was cleared', later, [after('21')], ['ignored']],
-    ['raced, where it was cleared at once', now + seconds, [after('21')], ['raced']],
+    ['raced, where it was cleared within a second', now + seconds, [after('21')], ['raced']],
     ['replaced, where another is there', later, [after('21', 'n3')], ['replaced']],
-    ['expired, where nobody does anything', now + 61 * seconds, [after('20', 'n2')], ['expired']],
-    ['expired, where the pod is never seen with it', now + 61 * seconds, [pod], ['expired']],
+    ['expired, where nobody reacts for a minute', now + 61 * seconds, [after('20', 'n2')], ['expired']],
+    ['expired, where the watch never reports it', now + 61 * seconds, [pod], ['expired']],
   ];
   for (const [what, at, pods, expected] of cases) {
     test(what, () => {
@@ -42,21 +40,21 @@ suite('what comes of a nomination', () => {
 
   test('versions are compared as numbers', () => {
     const history = new History();
-    history.made({ pod, node: 'n2', fingerprint }, '99', now);
+    history.made({ pod, node: 'n2' }, '99', now);
     assert.deepEqual(outcomes(history, later, after('100')), ['ignored']);
   });
 });
 
-suite('after a nomination that was ignored', () => {
+suite('after an ignored nomination', () => {
   const other = waiting('other');
   const alone = waiting('alone', { group: 'alone' });
 
-  test('its pod and those of its group pause, each time for longer, and others do not', () => {
+  test('its pod and its group pause, each time for longer, and other pods do not', () => {
     const history = new History();
     let at = now;
     const pauses = [];
     for (let round = 0; round < 7; round += 1) {
-      history.made({ pod, node: `n${round}`, fingerprint }, `${20 + 2 * round}`, at);
+      history.made({ pod, node: `n${round}` }, `${20 + 2 * round}`, at);
       at += 5 * seconds;
       assert.deepEqual(outcomes(history, at, after(`${21 + 2 * round}`), other, alone), ['ignored']);
       pauses.push((history.notBefore(pod) - at) / seconds);
@@ -67,43 +65,28 @@ suite('after a nomination that was ignored', () => {
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300]);
   });
 
-  test('its node is avoided, for that pod', () => {
+  test('the pod avoids that node for ten minutes, and other pods do not', () => {
     const history = nominated();
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
-    const avoids = (
-      who: PendingPod,
-      node: string,
-      after: number,
-      found: string | undefined = another,
-    ): boolean => history.avoids(who, node, () => found, at + after * seconds);
+    const avoids = (who: PendingPod, node: string, after: number): boolean =>
+      history.avoids(who, node, at + after * seconds);
     assert.deepEqual(
-      [avoids(pod, 'n2', 599), avoids(pod, 'n3', 0), avoids(other, 'n2', 0)],
-      [true, false, false],
-    );
-    assert.deepEqual(
-      [avoids(pod, 'n2', 600, fingerprint), avoids(pod, 'n2', 86_400, fingerprint)],
-      [true, true],
-      'nothing has changed there',
-    );
-    assert.equal(avoids(pod, 'n2', 600), false, 'something has');
-    assert.equal(
-      history.avoids(pod, 'n2', () => undefined, at + 600 * seconds),
-      false,
-      'it has to be asked about first',
+      [avoids(pod, 'n2', 599), avoids(pod, 'n3', 0), avoids(other, 'n2', 0), avoids(pod, 'n2', 600)],
+      [true, false, false, false],
     );
   });
 
-  test('one that may have raced with a try is made once more', () => {
+  test('a nomination that may have raced with an attempt is made once more', () => {
     const history = nominated();
     assert.deepEqual(outcomes(history, now + 500, after('21')), ['raced']);
-    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', () => fingerprint, now));
-    history.made({ pod, node: 'n2', fingerprint }, '22', now + 500);
+    assert.ok(history.notBefore(pod) <= now && !history.avoids(pod, 'n2', now));
+    history.made({ pod, node: 'n2' }, '22', now + 500);
     assert.deepEqual(outcomes(history, now + 900, after('23')), ['ignored']);
-    assert.ok(history.avoids(pod, 'n2', () => another, now + 900));
+    assert.ok(history.avoids(pod, 'n2', now + 900));
   });
 
-  test('one that came to another end pauses its pod alone', () => {
+  test('a nomination with another outcome pauses its pod only', () => {
     for (const [at, pod, outcome] of [
       [now + 5 * seconds, after('21', 'n3'), 'replaced'],
       [now + 61 * seconds, after('20', 'n2'), 'expired'],
@@ -115,7 +98,7 @@ suite('after a nomination that was ignored', () => {
     }
   });
 
-  test('its group pauses to the end, whoever of it waits meanwhile, and is then forgotten', () => {
+  test('its group pauses to the end, even if none of its pods waits, and is then forgotten', () => {
     const history = nominated();
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'));
@@ -124,23 +107,23 @@ suite('after a nomination that was ignored', () => {
     outcomes(history, at + 10 * seconds);
     assert.ok(history.notBefore(other) <= now);
     // the next pause is a first one again
-    history.made({ pod: other, node: 'n2', fingerprint }, '30', at + 20 * seconds);
+    history.made({ pod: other, node: 'n2' }, '30', at + 20 * seconds);
     outcomes(history, at + 25 * seconds, { ...other, version: '31' });
     assert.equal(history.notBefore(pod), at + 35 * seconds);
   });
 
-  test('many that are ignored together are one failure of the group', () => {
+  test('nominations that are ignored together count as one failure of the group', () => {
     const wave = Array.from({ length: 50 }, (_, index) => waiting(`wave-${index}`));
     const history = new History();
-    for (const one of wave) history.made({ pod: one, node: 'n2', fingerprint }, '20', now);
+    for (const one of wave) history.made({ pod: one, node: 'n2' }, '20', now);
     const at = now + 5 * seconds;
     outcomes(history, at, ...wave.map((one) => ({ ...one, version: '21' })));
     assert.equal(history.notBefore(waiting('another')), at + 10 * seconds);
   });
 
-  test('one that works while the group pauses ends the pause', () => {
+  test('a nomination that works during a pause ends the pause of the group', () => {
     const history = nominated();
-    history.made({ pod: other, node: 'n3', fingerprint }, '20', now);
+    history.made({ pod: other, node: 'n3' }, '20', now);
     const at = now + 5 * seconds;
     outcomes(history, at, after('21'), other);
     assert.equal(history.notBefore(waiting('third')), at + 10 * seconds);
@@ -149,27 +132,27 @@ suite('after a nomination that was ignored', () => {
     assert.equal(history.notBefore(pod), at + 10 * seconds, 'its own pause stays');
   });
 
-  test('one that worked ends the pauses of the group', () => {
+  test('a nomination that works resets the pauses of the group', () => {
     const history = nominated();
     outcomes(history, now + 5 * seconds, after('21'), other);
     const at = now + 20 * seconds;
-    history.made({ pod: other, node: 'n2', fingerprint }, '30', at);
+    history.made({ pod: other, node: 'n2' }, '30', at);
     outcomes(history, at + seconds, after('21'));
-    history.made({ pod: other, node: 'n3', fingerprint }, '40', at + 2 * seconds);
+    history.made({ pod: other, node: 'n3' }, '40', at + 2 * seconds);
     outcomes(history, at + 7 * seconds, after('21'), { ...other, version: '41' });
     assert.equal(history.notBefore(waiting('third')), at + 17 * seconds);
   });
 });
 
-test('nominations that are open narrow their own group, and no other', () => {
-  const [guess, mate] = [waiting('guess', { unverifiable: true }), waiting('mate', { unverifiable: true })];
+test('an open nomination counts in its own group only', () => {
+  const [first, mate] = [waiting('first', { unverifiable: true }), waiting('mate', { unverifiable: true })];
   const history = new History();
-  history.made({ pod: guess, node: 'n2', fingerprint }, '20', now);
+  history.made({ pod: first, node: 'n2' }, '20', now);
   assert.deepEqual([history.width(mate), history.width({ ...mate, group: 'other' })], [0, 1]);
 });
 
-suite('what is remembered', () => {
-  test('a pod that left counts on its node for a while', () => {
+suite('the history', () => {
+  test('counts a pod that left on its node for 30 s', () => {
     const history = nominated();
     assert.deepEqual(history.expected().get('n2')?.[0]?.leftAt, undefined);
     outcomes(history, now + seconds);
@@ -184,13 +167,13 @@ suite('what is remembered', () => {
     assert.equal(history.expected().size, 0);
   });
 
-  test('a pod that was not as it was seen is left alone until it is seen anew', () => {
+  test('a pod with a known outdated version is busy until the watch reports a newer one', () => {
     const history = new History();
     history.stale(pod);
     assert.deepEqual([history.isBusy(pod), history.isBusy(after('11'))], [true, false]);
   });
 
-  test('a pod that could not be nominated pauses', () => {
+  test('a pod whose nomination could not be written pauses for 10 s', () => {
     const history = new History();
     history.failed(pod, now);
     assert.equal(history.notBefore(pod), now + 10 * seconds);

@@ -16,7 +16,7 @@ interface Scene extends Partial<Pick<HoldWatchOptions, 'state'>> {
   capacity?: number;
 }
 
-/** What is told at the first look, which is at once, of a pod that has been held for long. */
+/** Why a pod with a long hold is not steered, as its first event says. */
 async function reported(t: TestContext, scene: Scene = {}): Promise<string[]> {
   const { leads = true, steer = 'nominate', state = () => 'steering' as const, capacity = 9 } = scene;
   t.mock.timers.enable({ apis: ['Date'], now });
@@ -29,31 +29,31 @@ async function reported(t: TestContext, scene: Scene = {}): Promise<string[]> {
         readiness: clusterWith({ n1: { ready: false } }),
         pending: () => [waiting('web', { heldSince: now - 300_000 })],
         unsynced: () => scene.unsynced,
-        policy: () => policy,
       },
+      policy: () => policy,
       leader: { leads, subscribe: () => () => {} },
-      notices: { capacity, tell: (notice) => notices.push(notice) },
+      notices: { capacity, add: (notice) => notices.push(notice) },
       state,
     },
     stop.signal,
   );
   stop.abort();
   await over;
-  return notices.map(({ note }) => /No other node is named for it: (.*)\. Look/.exec(note)?.[1] ?? '');
+  return notices.map(({ note }) => /No other node is nominated: (.*)\. Look/.exec(note)?.[1] ?? '');
 }
 
-suite('long holds are looked at', () => {
-  test('by who leads, and tells them', async (t) => assert.deepEqual(await reported(t), ['']));
-  test('not by who does not', async (t) => assert.deepEqual(await reported(t, { leads: false }), []));
-  test('not before all is known', async (t) =>
+suite('events of long holds are written', () => {
+  test('by the leader', async (t) => assert.deepEqual(await reported(t), ['']));
+  test('not by another replica', async (t) => assert.deepEqual(await reported(t, { leads: false }), []));
+  test('not before the view is synced', async (t) =>
     assert.deepEqual(await reported(t, { unsynced: 'nodes' }), []));
-  test('not while too many wait to be told', async (t) =>
+  test('not while the queue of events is full', async (t) =>
     assert.deepEqual(await reported(t, { capacity: 0 }), []));
-  test('where steering is off, too', async (t) => {
+  test('also if steering is off', async (t) => {
     assert.deepEqual(await reported(t, { steer: 'off' }), ['steer.mode is off']);
   });
-  test('where the API server is too old for it, too', async (t) => {
+  test('also if the API server is too old for steering', async (t) => {
     const old = await reported(t, { state: () => 'api-server-too-old' });
-    assert.deepEqual(old, ['schedulers go by that from Kubernetes 1.35 on']);
+    assert.deepEqual(old, ['schedulers use nominations from Kubernetes 1.35 on']);
   });
 });

@@ -35,32 +35,32 @@ function due(
   return holds.due(pods, { policy, readiness, unsteered: more.unsteered }, at, max);
 }
 
-suite('a hold is told of', () => {
+suite('a hold gets an event', () => {
   const cases: [what: string, pod: PendingPod, scene: Scene, reported: boolean][] = [
     ['once it is two minutes old', heldFor(2), {}, true],
-    ['not before', heldFor(1.9), {}, false],
-    ['at gate.maxHold where that is less', heldFor(1), { gate: { maxHold: '1m' } }, true],
-    ['not where it cannot be read since when', heldFor(9, { heldSince: Number.NaN }), {}, false],
-    ['not before that', heldFor(0.9), { gate: { maxHold: '1m' } }, false],
-    ['not where the pod was not refused by us', heldFor(9, { refused: undefined }), {}, false],
-    ['not once its node takes it', heldFor(9, { refused: 'n2' }), {}, false],
-    ['not once its node is gone', heldFor(9, { refused: 'n9' }), {}, false],
-    ['not once the pod is being deleted', heldFor(9, { leaving: true }), {}, false],
-    ['not where nobody is held any more', heldFor(9), { gate: { mode: 'audit' } }, false],
-    ['where it waited for longer than the agent is not ready', heldFor(600), {}, true],
+    ['not before two minutes', heldFor(1.9), {}, false],
+    ['at gate.maxHold if that is less', heldFor(1), { gate: { maxHold: '1m' } }, true],
+    ['not if its time cannot be read', heldFor(9, { heldSince: Number.NaN }), {}, false],
+    ['not before gate.maxHold', heldFor(0.9), { gate: { maxHold: '1m' } }, false],
+    ['not if the gate did not refuse the pod', heldFor(9, { refused: undefined }), {}, false],
+    ['not if its node is ready now', heldFor(9, { refused: 'n2' }), {}, false],
+    ['not if its node is gone', heldFor(9, { refused: 'n9' }), {}, false],
+    ['not if the pod is being deleted', heldFor(9, { leaving: true }), {}, false],
+    ['not in audit mode', heldFor(9), { gate: { mode: 'audit' } }, false],
+    ['if the pod waited before the agent failed', heldFor(600), {}, true],
   ];
   for (const [what, pod, scene, reported] of cases) {
     test(what, () => assert.equal(due([pod], scene).length, reported ? 1 : 0));
   }
 
-  test('counted from when the DaemonSet came to its state, as gate.maxHold is', () => {
+  test("counted from the begin of the DaemonSet's state, as gate.maxHold is", () => {
     // the agent is not ready since half past
     const halfPast = now - 30 * minute;
     assert.equal(due([heldFor(60)], { at: halfPast + 1.9 * minute }).length, 0);
     assert.equal(due([heldFor(60)], { at: halfPast + 2 * minute }).length, 1);
   });
 
-  test('once, whatever node is refused next, and again where the pod begins to wait anew', () => {
+  test('once, even if another node refuses the pod, and again if the pod begins to wait again', () => {
     const holds = new LongHolds();
     assert.equal(due([heldFor(5)], { holds }).length, 1);
     assert.equal(due([heldFor(5)], { holds, at: now + minute }).length, 0);
@@ -68,7 +68,7 @@ suite('a hold is told of', () => {
     assert.equal(due([heldFor(4)], { holds }).length, 1);
   });
 
-  test('again a minute after it could not be told, and no sooner', () => {
+  test('again a minute after the event could not be written, and no sooner', () => {
     const holds = new LongHolds();
     const [notice] = due([heldFor(5)], { holds });
     assert.ok(notice);
@@ -77,14 +77,14 @@ suite('a hold is told of', () => {
     assert.equal(due([heldFor(5)], { holds, at: now + minute }).length, 1);
   });
 
-  test('no more at a time than was said, the others later', () => {
+  test('up to the maximum at a time, the others later', () => {
     const holds = new LongHolds();
     const pods = ['a', 'b', 'c'].map((name) => heldFor(5, {}, name));
     const reported = [2, 0, 2].map((max) => due(pods, { holds, max }).map(({ pod }) => pod.name));
     assert.deepEqual(reported, [['a', 'b'], [], ['c']]);
   });
 
-  test('is forgotten once the pod waits no more', () => {
+  test('again after the pod stopped waiting', () => {
     const holds = new LongHolds();
     due([heldFor(5)], { holds });
     due([], { holds });
@@ -92,8 +92,8 @@ suite('a hold is told of', () => {
   });
 });
 
-suite('what is told', () => {
-  test('what the pod waits for, until when at most, and where to look', () => {
+suite('the event of a long hold', () => {
+  test('says what the pod waits for, until when at most, and where to look', () => {
     const [notice] = due([heldFor(5)]);
     assert.deepEqual(
       [notice?.type, notice?.reason, notice?.pod.uid, notice?.node],
@@ -101,21 +101,24 @@ suite('what is told', () => {
     );
     assert.equal(
       notice?.note,
-      'waits since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). It is bound when that is ready, or let through by gate.maxHold, if that stays so, after 2026-11-21T12:05:00Z. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
+      'waiting since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). The pod is bound when that is ready, or after 2026-11-21T12:05:00Z by gate.maxHold. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
     );
   });
 
-  test('the DaemonSet, where it has no pod on the node', () => {
+  test('names the DaemonSet if it has no pod on the node', () => {
     const [notice] = due([heldFor(5, { refused: 'n3' })]);
     assert.match(notice?.note ?? '', / Look at "kubectl describe daemonset -n net agent" and /);
   });
 
-  test('why no other node is named for it, where that is for long', () => {
+  test('says why no other node is nominated', () => {
     const [notice] = due([heldFor(5)], { unsteered: 'steer.mode is off' });
-    assert.match(notice?.note ?? '', /Z\. No other node is named for it: steer\.mode is off\. Look at /);
+    assert.match(
+      notice?.note ?? '',
+      /gate\.maxHold\. No other node is nominated: steer\.mode is off\. Look at /,
+    );
   });
 
-  test('by the same name from the next leader, and by another of another pod or hold', () => {
+  test('has the same name from the next leader, and another name for another pod or hold', () => {
     const name = (pod: PendingPod, at = now): string =>
       due([pod], { at }).map(({ pod: { uid }, reason, occasion }) => `${uid} ${reason} ${occasion}`)[0] ?? '';
     assert.equal(name(heldFor(5), now), name(heldFor(5), now + 3 * minute));
@@ -123,7 +126,7 @@ suite('what is told', () => {
     assert.equal(new Set([name(heldFor(5)), name(heldFor(4)), name(heldFor(5, {}, 'other'))]).size, 3);
   });
 
-  test('in a text that an event can hold, and where to look is not what is cut', () => {
+  test('fits an event, and keeps where to look', () => {
     const name = 'n'.repeat(63);
     const broken = clusterWith({
       [name]: { ready: false, name: `agent-${name}`, waiting: 'é'.repeat(900) },
@@ -135,7 +138,7 @@ suite('what is told', () => {
     assert.ok(Buffer.byteLength(note) <= longest && Buffer.byteLength(note) > longest - 5, note);
     assert.match(
       note,
-      /é… \(CNI_GATE_NODE_NOT_READY\)\. It is bound when .* Look at .* and "cni-gate status"$/,
+      /é… \(CNI_GATE_NODE_NOT_READY\)\. The pod is bound when .* Look at .* and "cni-gate status"$/,
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Measures for how long the event loop was busy with one turn at most, by the CPU time of this thread: a machine on
- * which others work as well says nothing about us.
+ * Measures the longest turn of the event loop in CPU time of this thread, so that other processes do not disturb the
+ * measurement.
  */
 export function longestTurn(): { stop(): { milliseconds: number; turns: number } } {
   let [last, longest, turns, over] = [cpuTime(), 0, 0, false];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { fitNote, longest, nominatedNotice } from '../../../webhook/steer/notice.ts';
 import { waiting } from './support.ts';
 
-test('a nomination is told with the node that was refused, and why this one', () => {
+test('the event of a nomination names both nodes and the reason', () => {
   const pod = waiting('web');
   const notice = nominatedNotice({ pod, node: 'n2', why: 'of 2 with free capacity it has the fewest' }, '11');
   assert.deepEqual(notice, {
@@ -18,7 +18,7 @@ test('a nomination is told with the node that was refused, and why this one', ()
   });
 });
 
-test('a note is at most as long as an event may have it, in bytes, and whole where it can be', () => {
+test('a note has at most the bytes of an event, and is cut only if it is longer', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 1500 });
   const end = fc.string({ unit: 'grapheme-ascii', maxLength: 700 });
   fc.assert(
@@ -28,7 +28,7 @@ test('a note is at most as long as an event may have it, in bytes, and whole whe
       assert.ok(note.isWellFormed() && note.endsWith(more));
       if (Buffer.byteLength(one) + Buffer.byteLength(more) <= longest)
         assert.ok(!note.includes('…') || one.includes('…'));
-      else assert.ok(Buffer.byteLength(note) > longest - 8, 'more is cut than has to be');
+      else assert.ok(Buffer.byteLength(note) > longest - 8, 'more than necessary is cut');
     }),
   );
 });

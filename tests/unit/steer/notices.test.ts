@@ -24,14 +24,14 @@ interface Scene {
   answer?: (asked: Asked, response: ServerResponse) => void;
 }
 
-/** Notices beside an API server that refuses them: the real one cannot be had to. */
+/** A queue with a fake API server, which fails on demand. */
 async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
   const lines: string[] = [];
   const registry = new Registry();
   const leader = { leads, subscribe: () => () => {} };
   const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 201, {})));
-  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text) };
-  const tells = new Notices(api.client, {
+  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text), error: () => {} };
+  const queue = new Notices(api.client, {
     leader,
     metrics: new SteerMetrics(registry),
     log,
@@ -47,14 +47,14 @@ async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
   return {
     api,
     lines,
-    tells,
+    queue,
     end,
     run: () => {
-      over = tells.run(stop.signal);
+      over = queue.run(stop.signal);
     },
     /** Resolves with how often each failed, once so many have. */
     failing: (...names: string[]) =>
-      Promise.all(names.map((name) => new Promise<void>((resolve) => tells.tell(about(name), resolve)))),
+      Promise.all(names.map((name) => new Promise<void>((resolve) => queue.add(about(name), resolve)))),
     counts: async (): Promise<Record<string, number>> => {
       const { values } = (await registry.getSingleMetric('cni_gate_events_total')?.get()) ?? { values: [] };
       return Object.fromEntries(values.map(({ labels, value }) => [labels.result, value]));
@@ -63,10 +63,10 @@ async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
 }
 
 suite('events on pods', () => {
-  test('are written in the name of the pod, the reason and the occasion', async (t) => {
-    const { api, tells, run } = await notices(t);
+  test('are named after the pod, the reason and the occasion', async (t) => {
+    const { api, queue, run } = await notices(t);
     run();
-    tells.tell(about('web'));
+    queue.add(about('web'));
     const { method, path, body } = await api.nth(0);
     assert.deepEqual([method, path], ['POST', '/apis/events.k8s.io/v1/namespaces/shop/events']);
     const { eventTime, ...event } = JSON.parse(body);
@@ -85,7 +85,7 @@ suite('events on pods', () => {
     });
   });
 
-  test('that cannot be written are counted, logged once, and stop nothing', async (t) => {
+  test('that cannot be written are counted and logged once, and others go on', async (t) => {
     const fault = status(500, 'InternalError', 'etcd is away');
     const { lines, counts, failing, run, api } = await notices(t, {
       answer: (_, response) => json(response, 500, fault),
@@ -95,46 +95,46 @@ suite('events on pods', () => {
     await failing('c');
     assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^an event on a pod that is held cannot be written: .*etcd is away/);
+    assert.match(lines[0] ?? '', /^an event on a held pod cannot be written: .*etcd is away/);
   });
 
-  test('that were told before, by whomever, are no fault', async (t) => {
-    const { tells, counts, lines, failing, run } = await notices(t, {
+  test('that exist already are not failures', async (t) => {
+    const { queue, counts, lines, failing, run } = await notices(t, {
       answer: ({ body }, response) => {
         const isOld = body.includes('"old"');
         json(response, isOld ? 409 : 500, status(isOld ? 409 : 500, isOld ? 'AlreadyExists' : 'x', 'there'));
       },
     });
-    tells.tell(about('old'), () => assert.fail('it failed'));
+    queue.add(about('old'), () => assert.fail('it failed'));
     run();
     await failing('other');
     assert.deepEqual([await counts(), lines.length], [{ exists: 1, failed: 1 }, 1]);
   });
 
-  test('are dropped where too many wait', async (t) => {
-    const { tells, counts } = await notices(t);
-    while (tells.capacity > 0) tells.tell(about('web'), () => assert.fail('there was room'));
+  test('are dropped if the queue is full', async (t) => {
+    const { queue, counts } = await notices(t);
+    while (queue.capacity > 0) queue.add(about('web'), () => assert.fail('there was room'));
     let dropped = 0;
-    tells.tell(about('web'), () => {
+    queue.add(about('web'), () => {
       dropped += 1;
     });
     assert.deepEqual([dropped, await counts()], [1, { dropped: 1 }]);
   });
 
-  test('are not written by who does not lead', async (t) => {
+  test('are not written by a replica that does not lead', async (t) => {
     const { api, counts, failing, run } = await notices(t, { leads: false });
     run();
     await failing('web');
     assert.deepEqual([api.asked, await counts()], [[], { dropped: 1 }]);
   });
 
-  test('are written at a bounded rate: after a rest fifty, and no more while no time goes by', async (t) => {
+  test('are written at a limited rate: 50 after a pause, and no more until time passes', async (t) => {
     t.mock.method(performance, 'now', () => 0);
-    const { api, tells, end, run, counts } = await notices(t);
-    for (let index = 0; index < 150; index += 1) tells.tell(about(`web-${index}`));
+    const { api, queue, end, run, counts } = await notices(t);
+    for (let index = 0; index < 150; index += 1) queue.add(about(`web-${index}`));
     run();
     await api.nth(49);
-    // those that wait are looked at ten times a second
+    // the queue is read ten times a second
     await new Promise((resolve) => t.mock.method(performance, 'now', () => resolve(undefined) ?? 0));
     await end();
     assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { freeOf, takenWith, usageOf } from '../../../webhook/steer/node-usage.ts';
+import { subtract } from '../../../webhook/scheduling/amounts.ts';
+import { NodeUsageCounter, takenWith } from '../../../webhook/steer/node-usage.ts';
 import { type ApiPendingPod, toPendingPod, weightOf } from '../../../webhook/steer/pending-pod.ts';
 import { now } from './support.ts';
 
@@ -18,7 +19,7 @@ function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod
   return { metadata: { ...metadata, ...more }, spec, status: { nominatedNodeName: 'n2' } };
 }
 
-suite('what is read of a pod that waits', () => {
+suite('what is read of a waiting pod', () => {
   test('its version, nomination, owner, and what it asks of a node', () => {
     const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }] };
     const pod = toPendingPod(
@@ -27,11 +28,6 @@ suite('what is read of a pod that waits', () => {
         nodeSelector: { pool: 'a' },
         affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
         tolerations: [{ operator: 'Exists' }],
-        volumes: [
-          { name: 'data', persistentVolumeClaim: { claimName: 'disk' } },
-          { name: 'scratch', ephemeral: {} },
-          { name: 'tmp' },
-        ],
       }),
     );
     assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', 'rs-uid', false]);
@@ -40,35 +36,11 @@ suite('what is read of a pod that waits', () => {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
     });
     assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
-    assert.deepEqual(pod.claims, ['disk', 'web-0-scratch']);
     assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
-    assert.deepEqual(pod.neighbours, { spread: [], apart: [], kind: '' });
+    assert.equal(pod.hasVolumes, false);
   });
 
-  test('what it wants of the pods beside it, in its namespace and by its labels', () => {
-    const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: {}, matchLabelKeys: ['app'] };
-    const asked = [{ key: 'app', operator: 'In', values: ['web'] }];
-    const { kind, ...neighbours } = toPendingPod(
-      api(
-        {
-          topologySpreadConstraints: [{ ...term, whenUnsatisfiable: 'DoNotSchedule', maxSkew: 2 }],
-          affinity: {
-            podAntiAffinity: {
-              requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, namespaces: ['shop'] }],
-            },
-          },
-        },
-        { labels: { app: 'web' } },
-      ),
-    ).neighbours;
-    assert.match(kind, /"shop"/);
-    assert.deepEqual(neighbours, {
-      spread: [{ maxSkew: 2, selects: asked, itself: true }],
-      apart: [asked],
-    });
-  });
-
-  test('one that says more than can be kept is left to the scheduler, and nothing of it is kept', () => {
+  test('requirements with too many characters: it is left to the scheduler, and they are not kept', () => {
     const tolerations = [{ key: 'x'.repeat(20_000), operator: 'Exists' }];
     const pod = toPendingPod(api({ tolerations }));
     assert.equal(pod.tooLarge, true);
@@ -100,20 +72,6 @@ suite('what is read of a pod that waits', () => {
     ],
     ['tolerations', { tolerations: Array.from({ length: 101 }, () => ({ operator: 'Exists' })) }],
     [
-      'expressions about other pods',
-      {
-        topologySpreadConstraints: [
-          {
-            topologyKey: 'kubernetes.io/hostname',
-            maxSkew: 1,
-            labelSelector: {
-              matchExpressions: Array.from({ length: 101 }, (_, n) => ({ key: `k${n}`, operator: 'Exists' })),
-            },
-          },
-        ],
-      },
-    ],
-    [
       'terms without expressions',
       {
         affinity: {
@@ -127,13 +85,13 @@ suite('what is read of a pod that waits', () => {
     ],
   ];
   for (const [what, spec] of tooMany) {
-    test(`one that asks in too many ${what} is left to the scheduler`, () => {
+    test(`too many ${what}: it is left to the scheduler`, () => {
       const pod = toPendingPod(api(spec));
       assert.deepEqual([pod.tooLarge, pod.kind], [true, '']);
     });
   }
 
-  test('one that asks in many terms, as people write them, is not: a list of 300 nodes is one term', () => {
+  test('many terms, as people write them: it is steered, and a list of 300 nodes is one term', () => {
     const names = Array.from({ length: 300 }, (_, nth) => `worker-${nth}.example.internal`);
     const listed = { key: 'kubernetes.io/hostname', operator: 'In', values: names };
     const affinity = {
@@ -149,26 +107,7 @@ suite('what is read of a pod that waits', () => {
     }
   });
 
-  test('claims count among what it says, by their names and their number', () => {
-    const claiming = (...claims: string[]) =>
-      toPendingPod(
-        api({
-          volumes: claims.map((claimName, index) => ({
-            name: `v${index}`,
-            persistentVolumeClaim: { claimName },
-          })),
-        }),
-      );
-    const large = claiming('x'.repeat(200_000));
-    assert.deepEqual([large.tooLarge, large.claims], [true, []]);
-    assert.ok(weightOf(large) < 4096);
-    const many = claiming(...Array.from({ length: 65 }, (_, index) => `c${index}`));
-    assert.deepEqual([many.tooLarge, many.claims], [true, []]);
-    const usual = claiming(...Array.from({ length: 64 }, (_, index) => `data-web-${index}`));
-    assert.deepEqual([usual.tooLarge, usual.claims.length], [false, 64]);
-  });
-
-  test('a name that is none is not kept: of its owner, of a nomination, of a refusal', () => {
+  test('an invalid name of its owner, a nomination or a refusal is not kept', () => {
     const long = 'x'.repeat(254);
     const text = `admission webhook "bindings.cni-gate.io" denied the request: node ${long} is not ready (CNI_GATE_NODE_NOT_READY)`;
     const conditions = [{ type: 'PodScheduled', status: 'False', message: text }];
@@ -180,7 +119,7 @@ suite('what is read of a pod that waits', () => {
     assert.equal(toPendingPod({ ...one, status: refused }).refused, long.slice(1));
   });
 
-  test('what it weighs is more with each thing that is kept of it', () => {
+  test('its weight grows with its requirements', () => {
     const weight = (spec: object): number => weightOf(toPendingPod(api(spec)));
     const none = weight({});
     const tolerations = Array(90).fill({ operator: 'Exists' });
@@ -189,7 +128,7 @@ suite('what is read of a pod that waits', () => {
     assert.ok(none < 4096);
   });
 
-  test('pods that ask for the same are of one kind, whoever they are', () => {
+  test('pods with the same requirements have the same kind', () => {
     const kind = (spec: object, more: object = {}): string => toPendingPod(api(spec, more)).kind;
     assert.equal(
       kind({ nodeSelector: { a: 'b' } }),
@@ -199,67 +138,67 @@ suite('what is read of a pod that waits', () => {
     assert.notEqual(kind({}), kind({}, { annotations: {} }));
   });
 
-  test('one without a controller is a group of its own, one that is being deleted is leaving', () => {
+  test('without a controller it is a group of its own; while it is deleted it is leaving', () => {
     const pod = toPendingPod(api({}, { ownerReferences: null, deletionTimestamp: '2026-11-21T12:00:00Z' }));
     assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
   });
 
   const hard: [what: string, spec: ApiPendingPod['spec'], unverifiable: boolean][] = [
-    ['nothing of the kind', {}, false],
+    ['no constraint', {}, false],
     [
-      'a spread that is only wished for',
+      'a soft topology spread',
       { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
       false,
     ],
-    ['a spread that does not say', { topologySpreadConstraints: [{}] }, true],
-    ['a spread that must be', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
+    ['a topology spread without a mode', { topologySpreadConstraints: [{}] }, true],
+    ['a hard topology spread', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
     [
-      'pods that must not be near',
+      'required anti-affinity',
       { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
       true,
     ],
     [
-      'pods that must be near',
+      'required affinity to pods',
       { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
       true,
     ],
     [
-      'an empty list of those',
+      'an empty list of required affinity',
       { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } } },
       false,
     ],
-    ['a port of the host', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
-    ['devices', { resourceClaims: [{}] }, true],
+    ['a host port', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
+    ['resource claims', { resourceClaims: [{}] }, true],
+    ['a volume claim', { volumes: [{ name: 'data', persistentVolumeClaim: {} }] }, true],
+    ['a generic ephemeral volume', { volumes: [{ name: 'scratch', ephemeral: {} }] }, true],
+    ['a volume without a claim', { volumes: [{ name: 'tmp' }] }, false],
   ];
   for (const [what, spec, unverifiable] of hard) {
-    test(`only the scheduler can judge: ${what}: ${unverifiable}`, () =>
+    test(`${what}: ${unverifiable ? 'only the scheduler can judge it' : 'verifiable'}`, () =>
       assert.equal(toPendingPod(api(spec)).unverifiable, unverifiable));
   }
 });
 
-suite('the room on a node', () => {
-  const labels = { app: 'web' };
+suite('what is taken of a node', () => {
   const placed = (uid: string, cpu: string) => ({
     metadata: {
-      ...{ uid, resourceVersion: '1', name: uid, namespace: 'shop', labels, ownerReferences: [owner] },
-      ...(uid === 'b' && { deletionTimestamp: '2026-11-21T12:00:00Z' }),
+      ...{ uid, resourceVersion: '1', name: uid, namespace: 'shop', ownerReferences: [owner] },
     },
     spec: { containers: [{ resources: { requests: { cpu } } }] },
   });
-  const space = usageOf([placed('a', '100m'), placed('b', '200m')], now);
+  const counter = new NodeUsageCounter();
+  for (const pod of [placed('a', '100m'), placed('b', '200m')]) counter.add(pod);
+  const usage = counter.usage(now);
   const expected = { node: 'n2', group: 'rs-uid', requests: { cpu: 50, pods: 1 } };
 
-  test('is what its pods left', () => {
-    assert.deepEqual(freeOf({ cpu: 1000, pods: 3 }, space), { cpu: 700, pods: 1 });
-    assert.equal(space.groups.get('rs-uid'), 2);
-    assert.deepEqual(Object.fromEntries(space.pods), {
-      a: { namespace: 'shop', labels, leaving: false },
-      b: { namespace: 'shop', labels, leaving: true },
-    });
+  test("is the sum of its pods' requests", () => {
+    assert.deepEqual(subtract({ cpu: 1000, pods: 3 }, usage.amounts), { cpu: 700, pods: 1 });
+    assert.equal(usage.groups.get('rs-uid'), 2);
+    assert.deepEqual([...usage.pods], ['a', 'b']);
   });
 
-  test('those that are expected count, once', () => {
-    const taken = takenWith(space, [
+  test('includes expected pods, each once', () => {
+    const taken = takenWith(usage, [
       { ...expected, uid: 'b', leftAt: undefined },
       { ...expected, uid: 'c', leftAt: undefined },
       // the list may be a second old

@@ -37,7 +37,7 @@ const pods = fc.array(
 );
 
 suite('whatever the cluster is like', () => {
-  test('no pod is sent to a node that is not ready, refused it, does not suit it or is full', () => {
+  test('no pod is nominated for a node that is not ready, refused it, does not fit or is full', () => {
     fc.assert(
       fc.property(nodes, pods, fc.nat(30), fc.nat(10), (made, wanted, max, start) => {
         const scored = new Map(made.map((one) => [one.name, one]));
@@ -94,7 +94,7 @@ suite('whatever the cluster is like', () => {
     { minLength: 40, maxLength: 40 },
   );
 
-  test('a pod is not sent to a node again that was ignored, its group pauses, and it for longer each time', () => {
+  test('after an ignored nomination the pod avoids the node, its group pauses, and it pauses longer each time', () => {
     fc.assert(
       fc.property(fates, fc.boolean(), fc.integer({ min: 2, max: 5 }), (all, unverifiable, count) => {
         const run = simulate(all, unverifiable, count);

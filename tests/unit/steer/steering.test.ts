@@ -6,12 +6,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Configuration } from '../../../webhook/config/types.ts';
 import type { Readiness } from '../../../webhook/readiness/readiness.ts';
-import type { Leadership } from '../../../webhook/steer/eligibility.ts';
+import { type Leadership, usesNominations } from '../../../webhook/steer/eligibility.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
 import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Steering } from '../../../webhook/steer/steering.ts';
-import { goesByNominations } from '../../../webhook/steer/version.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -41,7 +40,7 @@ interface Scene {
   answer?: (asked: Asked, response: ServerResponse) => boolean;
 }
 
-/** Steering beside a fake API server, which is what cannot be had: one that is old, or that fails. */
+/** Steering with a fake API server, which is old or fails on demand. */
 async function steering(t: TestContext, scene: Scene) {
   const {
     pods = [web],
@@ -75,20 +74,20 @@ async function steering(t: TestContext, scene: Scene) {
       readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
       pending: () => pods,
       unsynced: () => undefined,
-      policy: () => {
-        turns += 1;
-        changed();
-        return policyOf({ profiles, steer });
-      },
       subscribe: (notify) => {
         wakers.add(notify);
         return () => wakers.delete(notify);
       },
     },
+    policy: () => {
+      turns += 1;
+      changed();
+      return policyOf({ profiles, steer });
+    },
     leader: 'leader' in scene ? scene.leader : leads,
     metrics: new SteerMetrics(registry),
-    notices: { tell: (notice) => notices.push(notice) },
-    log: { info: reported('info'), warn: reported('warn') },
+    notices: { add: (notice) => notices.push(notice) },
+    log: { info: reported('info'), warn: reported('warn'), error: reported('error') },
   });
   const stop = new AbortController();
   const over = steers.run(stop.signal);
@@ -139,7 +138,7 @@ async function steering(t: TestContext, scene: Scene) {
 }
 
 suite('steering', () => {
-  test('asks for the pods of the node that is ready, and nominates it on exactly the pod that it saw', async (t) => {
+  test('lists the pods of the ready node, and nominates it on exactly the version of the pod that it saw', async (t) => {
     const { until, lines, notices, api, patches, state } = await steering(t, {});
     await until(() => lines.length > 0);
     assert.equal(await state(), 'steering');
@@ -157,15 +156,12 @@ suite('steering', () => {
       metadata: { uid: 'web-uid', resourceVersion: '10' },
       status: { nominatedNodeName: 'n2' },
     });
-    assert.match(
-      lines[0]?.text ?? '',
-      /^pod shop\/web, which node n1 was refused for, is nominated for n2: of 1 /,
-    );
+    assert.match(lines[0]?.text ?? '', /^pod shop\/web, refused on node n1, is nominated for node n2: of 1 /);
     const reported = notices.map(({ pod, reason, node, occasion }) => [pod.uid, reason, node, occasion]);
     assert.deepEqual(reported, [['web-uid', 'NodeNominated', 'n2', '11']]);
   });
 
-  test('does nothing on an API server whose scheduler does not go by it, and says so once', async (t) => {
+  test('does nothing before Kubernetes 1.35, and logs that once', async (t) => {
     const { until, lines, api, comeRound, state } = await steering(t, {
       version: { major: '1', minor: '34+', gitVersion: 'v1.34.2-eks' },
     });
@@ -173,7 +169,7 @@ suite('steering', () => {
     assert.deepEqual(lines, [
       {
         level: 'info',
-        text: 'pods that are refused are not sent elsewhere: the API server is v1.34.2-eks, schedulers go by nominations from 1.35 on',
+        text: 'refused pods are not steered: the API server is v1.34.2-eks, and schedulers use nominations from 1.35 on',
       },
     ]);
     await comeRound();
@@ -186,14 +182,14 @@ suite('steering', () => {
     ['no-namespace', { leader: undefined }],
   ];
   for (const [expected, scene] of idle) {
-    test(`asks nobody where its state is ${expected}`, async (t) => {
+    test(`sends no request in state ${expected}`, async (t) => {
       const { api, state, comeRound } = await steering(t, scene);
       await comeRound();
       assert.deepEqual([await state(), api.asked], [expected, []]);
     });
   }
 
-  test('a pod that has changed meanwhile is left alone until it is seen anew', async (t) => {
+  test('after a conflict, waits until the watch reports a newer version of the pod', async (t) => {
     const pods = [web];
     const {
       until,
@@ -218,28 +214,7 @@ suite('steering', () => {
     await until(() => patches().length === 2);
   });
 
-  test('a volume that is being made holds its pod to the node that it is made for', async (t) => {
-    const claiming = (name: string): PendingPod => waiting(name, { requests: {}, claims: [name] });
-    const { until, patches } = await steering(t, {
-      pods: [claiming('n1'), claiming('n2')],
-      answer: ({ path }, response) => {
-        const claim = /persistentvolumeclaims\/(.+)$/.exec(path)?.[1];
-        if (claim === undefined) return false;
-        json(response, 200, {
-          metadata: { annotations: { 'volume.kubernetes.io/selected-node': claim } },
-          spec: {},
-        });
-        return true;
-      },
-    });
-    await until(() => patches().length > 0);
-    assert.deepEqual(
-      patches().map(({ path }) => path),
-      ['/api/v1/namespaces/shop/pods/n2/status'],
-    );
-  });
-
-  test('an API server that cannot take a nomination is asked again, and the pod does not pause for it', async (t) => {
+  test('after an outage of the API server, tries again, and the pod does not pause', async (t) => {
     let faults = 1;
     const { until, patches, lines } = await steering(t, {
       answer: ({ method }, response) => {
@@ -253,27 +228,8 @@ suite('steering', () => {
     assert.equal(patches().length, 2);
     assert.match(
       lines[0]?.text ?? '',
-      /^pods that are refused cannot be sent elsewhere: .*etcd is away; it is tried again$/,
+      /^refused pods cannot be steered: .*etcd is away; cni-gate tries again$/,
     );
-  });
-
-  test('without the right to read claims, pods that have none are sent elsewhere all the same', async (t) => {
-    const claiming = waiting('db', { requests: {}, claims: ['data'] });
-    const { until, patches, lines } = await steering(t, {
-      pods: [claiming, web],
-      answer: ({ path }, response) => {
-        if (!path.includes('persistentvolumeclaims')) return false;
-        json(
-          response,
-          403,
-          status(403, 'Forbidden', 'User "x" cannot get resource "persistentvolumeclaims"'),
-        );
-        return true;
-      },
-    });
-    await until(() => patches().length > 0);
-    assert.equal(patches()[0]?.path, '/api/v1/namespaces/shop/pods/web/status');
-    assert.match(lines[0]?.text ?? '', /RBAC lacks verb "get" on resource "persistentvolumeclaims"/);
   });
 });
 
@@ -297,8 +253,8 @@ function switchedLead() {
   return { leader, lead };
 }
 
-suite('while much goes on', () => {
-  test('a nomination is not written for a pod that changed after it was planned', async (t) => {
+suite('with many pods', () => {
+  test('a nomination is not written if the pod changed after planning', async (t) => {
     // ten are written side by side, so these come later
     const pods = Array.from({ length: 12 }, (_, index) =>
       waiting(`web-${String(index).padStart(2, '0')}`, { requests: {} }),
@@ -328,7 +284,7 @@ suite('while much goes on', () => {
     assert.equal(await counted('cni_gate_nominations_total', { result: 'outdated' }), 2);
   });
 
-  test('nor for a node that is not ready any more', async (t) => {
+  test('a nomination is not written if the node is gone', async (t) => {
     const pods = Array.from({ length: 11 }, (_, index) => waiting(`web-${index}`, { requests: {} }));
     const readiness = clusterWith({ n1: { ready: false }, n2: {} });
     const { until, patches, counted, comeRound } = await steering(t, {
@@ -345,7 +301,7 @@ suite('while much goes on', () => {
     assert.equal(await counted('cni_gate_nominations_total', { result: 'outdated' }), 1);
   });
 
-  test('1,300 pods that no node suits hold up neither the event loop nor the pod of another namespace', async (t) => {
+  test('1,300 pods that fit no node delay neither the event loop nor a pod of another namespace', async (t) => {
     const readiness = clusterWith({
       n1: { ready: false },
       ...Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`m${index}`, {}])),
@@ -365,14 +321,15 @@ suite('while much goes on', () => {
     await until(() => patches().length > 0);
     const took = performance.now() - began;
     assert.equal(patches()[0]?.path, '/api/v1/namespaces/shop/pods/web/status');
+    t.diagnostic(`nominated ${took.toFixed(0)} ms after the lead came back`);
     assert.ok(took < 10_000, `nominated after ${took.toFixed(0)} ms`);
     const { milliseconds } = measured.stop();
-    assert.ok(milliseconds < 200, `the event loop stood still for ${milliseconds.toFixed(0)} ms`);
+    assert.ok(milliseconds < 200, `a turn of the event loop took ${milliseconds.toFixed(0)} ms`);
   });
 });
 
 suite('after the lead changed hands', () => {
-  test('a pause from before delays nothing, even if the lead was gone for a moment only', async (t) => {
+  test('an earlier pause delays nothing, even if the lead was lost for a moment only', async (t) => {
     let refusals = 1;
     const { leader, lead } = switchedLead();
     const { until, patches, comeRound } = await steering(t, {
@@ -394,7 +351,7 @@ suite('after the lead changed hands', () => {
     assert.ok(performance.now() - began < 5000);
   });
 
-  test('an API server that failed before is asked at once', async (t) => {
+  test('an earlier outage delays nothing', async (t) => {
     let faults = 3;
     const { leader, lead } = switchedLead();
     const { until, patches, lines } = await steering(t, {
@@ -416,8 +373,8 @@ suite('after the lead changed hands', () => {
   });
 });
 
-test('schedulers go by nominations from 1.35 on', () => {
-  const goes = (major: string, minor: string): boolean => goesByNominations({ major, minor });
+test('schedulers use nominations from Kubernetes 1.35 on', () => {
+  const goes = (major: string, minor: string): boolean => usesNominations({ major, minor });
   assert.deepEqual(
     [goes('1', '34'), goes('1', '35'), goes('1', '36+'), goes('2', '0'), goes('', '')],
     [false, true, true, true, false],

@@ -9,13 +9,13 @@ import { apiNode, now } from '../readiness/objects.ts';
 
 export { now };
 
-/** A node with room for a thousand millicores and ten pods. */
+/** A node with a thousand millicores and ten places for pods. */
 export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
   const allocatable = { cpu: 1000, pods: 10 };
   return { ...toNodeFacts(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
 }
 
-/** A pod that node n1 was refused for, and that asks for 100 millicores. */
+/** A pod that was refused on node n1 and requests 100 millicores. */
 export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
   const pod = {
     uid: `${name}-uid`,
@@ -31,8 +31,7 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
     constraints: {},
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
-    claims: [],
-    neighbours: { spread: [], apart: [], kind: '' },
+    hasVolumes: false,
     unverifiable: false,
     tooLarge: false,
     ...more,
@@ -40,18 +39,17 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
   return { ...pod, kind: JSON.stringify([pod.profiles, pod.constraints, pod.tolerations, pod.requests]) };
 }
 
-/** A room in which so much is taken, by pods of these groups. */
+/** A node's usage, by pods of these groups. */
 export function usage(amounts: Amounts, groups: Record<string, number> = {}): NodeUsage {
-  return { amounts, groups: new Map(Object.entries(groups)), pods: new Map(), at: now };
+  return { amounts, groups: new Map(Object.entries(groups)), pods: new Set(), at: now };
 }
 
-/** Everything known: n1 takes nobody, all other nodes everybody, and they are empty. */
+/** n1 accepts no pod, all other nodes accept every pod and are empty. */
 export function known(nodes: NodeFacts[], more: Partial<Snapshot> = {}): Snapshot {
   return {
     nodes,
     accepts: (_, name) => name !== 'n1',
     usage: () => usage({}),
-    volumes: () => undefined,
     history: new History(),
     start: 0,
     now,
@@ -59,6 +57,6 @@ export function known(nodes: NodeFacts[], more: Partial<Snapshot> = {}): Snapsho
   };
 }
 
-/** Pods by UID, as they wait now. */
+/** Pods by UID. */
 export const byUid = (...pods: PendingPod[]): Map<string, PendingPod> =>
   new Map(pods.map((pod) => [pod.uid, pod]));

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import { copyOf } from '../../support/answers.ts';
 import { asTheApiServerLeavesIt, changes } from '../../support/between-calls.ts';
-import { podFaults } from '../../support/kubernetes-types.ts';
+import { podFaults } from '../../support/pod-faults.ts';
 import { recorded } from '../../support/reviews.ts';
 
 const written = (): Pod => ({

@@ -33,15 +33,15 @@ async function pods(t: TestContext, ...uids: (string | undefined)[]) {
   };
 }
 
-suite('pods that wait for a node, as a cluster has them', () => {
-  test('one that is known is told at once, by its UID or without any', async (t) => {
+suite('ClusterPods', () => {
+  test('a known pod is returned at once, by its UID or without one', async (t) => {
     const { put, uid, api } = await pods(t, undefined);
     put(pending());
     assert.deepEqual([await uid('u1'), await uid('')], ['u1', 'u1']);
     assert.equal(api.asked.length, 0);
   });
 
-  test('one that was made anew by its name is asked for: the watch has not told of it yet', async (t) => {
+  test('a pod that was recreated under its name is read from the API server, because the watch does not know it yet', async (t) => {
     const { put, uid, api } = await pods(t, 'u2');
     put(pending());
     assert.equal(await uid('u2'), 'u2');
@@ -51,12 +51,12 @@ suite('pods that wait for a node, as a cluster has them', () => {
     );
   });
 
-  test('another one than was asked for is none', async (t) => {
+  test('a pod with another UID is undefined', async (t) => {
     const { uid } = await pods(t, 'u2');
     assert.deepEqual([await uid('u3'), await uid('')], [undefined, 'u2']);
   });
 
-  test('what was asked is forgotten when the watch tells of it', async (t) => {
+  test('an answer is dropped when the watch reports the pod', async (t) => {
     const { put, uid, api } = await pods(t, undefined, 'u3');
     assert.deepEqual([await uid('u3'), await uid('u3')], [undefined, undefined]);
     assert.equal(api.asked.length, 1, 'remembered');

@@ -5,7 +5,7 @@ import { parseClusterState } from '../../../webhook/view/cluster-state.ts';
 const namespace = (labels: string): string =>
   `apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: ${labels}}\n`;
 
-test('a label of a Namespace is a string, or null, which is an empty one', () => {
+test('a label of a Namespace is a string, or null, which means an empty one', () => {
   const { namespaces } = parseClusterState(namespace('{a: b, c: , "__proto__": x}'), 'state.yaml');
   assert.deepEqual(namespaces.get('shop'), JSON.parse('{"a": "b", "c": "", "__proto__": "x"}'));
   assert.deepEqual(parseClusterState(namespace('~'), 'state.yaml').namespaces.get('shop'), {});

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
-import { nodes } from '../../../webhook/lib/limits.ts';
+import { nodes, relist } from '../../../webhook/lib/limits.ts';
 import { optedInBy } from '../../../webhook/view/opted-in.ts';
 import { watchNamespaces } from '../../../webhook/view/watch-namespaces.ts';
 import { watchGate } from '../../../webhook/view/watch-nodes.ts';
@@ -46,7 +46,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const api = await startHostileCluster(t, (path) => objects[path] ?? []);
   const registry = new Registry();
   const warned: string[] = [];
-  const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text) };
+  const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text), error: () => {} };
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(api.client, inside);
   const gate = watchGate(api.client, () => policy, inside, { optedIn: namespaces.optedIn });
@@ -75,8 +75,9 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   };
 }
 
-suite('objects that anybody may make', { timeout: 300_000 }, () => {
+suite('objects that any user can create', { timeout: 300_000 }, () => {
   test('pods of namespaces that did not opt in are not kept, until they do', async (t) => {
+    t.mock.property(relist.afterOptIn, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
     const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
     await until(() => names().length === 1);
@@ -94,7 +95,7 @@ suite('objects that anybody may make', { timeout: 300_000 }, () => {
     assert.deepEqual(names(), ['shop/a', 'shop/b']);
   });
 
-  test('one that grows over the limit is not known any more, and its size goes to log and metric', async (t) => {
+  test('a pod that grows over the limit is dropped, and counted and logged', async (t) => {
     const { api, names, leftOut, warned } = await watching(t, { '/api/v1/pods': [pendingPod('shop', 'a')] });
     await until(() => names().length === 1);
     await api.send('/api/v1/pods', 'MODIFIED', pendingPod('shop', 'a', { claimName }));
@@ -107,7 +108,7 @@ suite('objects that anybody may make', { timeout: 300_000 }, () => {
     await until(() => names().length === 1);
   });
 
-  test('a DaemonSet over the limit is unknown, and not one that is missing', async (t) => {
+  test('a DaemonSet over the limit is unknown, not missing', async (t) => {
     const { api, gate, leftOut } = await watching(t, { [daemonSets]: [agentWith(55_000)] });
     await until(() => gate.unsynced() === undefined);
     assert.deepEqual([gate.notSynced(agent), gate.readiness.knows(agent)], [true, false]);
@@ -134,13 +135,13 @@ suite('objects that anybody may make', { timeout: 300_000 }, () => {
     });
   }
 
-  test('only namespaces that carry our label are asked for', async (t) => {
+  test('only namespaces with the profile label are listed', async (t) => {
     const { api } = await watching(t, {});
     const asked = api.asked.filter(({ path }) => path === '/api/v1/namespaces');
     assert.deepEqual([...new Set(asked.map(({ query }) => query.labelSelector))], ['cni-gate.io/profile']);
   });
 
-  test('a namespace with too many labels is not known, and nobody guesses what it opted in to', async (t) => {
+  test('a namespace with too many labels is unknown, and its profile is not guessed', async (t) => {
     const labels = { 'cni-gate.io/profile': 'mesh', ...manyLabels(1000) };
     const large = { metadata: { name: 'large', uid: 'u', resourceVersion: '5', labels } };
     const { facts, leftOut } = await watching(t, {
@@ -166,7 +167,7 @@ suite('objects that anybody may make', { timeout: 300_000 }, () => {
     assert.equal(await leftOut('too-large'), 2);
   });
 
-  test('of many nodes with many labels the largest are left out, and their bytes are told', async (t) => {
+  test('of many nodes with many labels the largest are left out, and the gauge counts the bytes of the others', async (t) => {
     const many = Array.from({ length: 320 }, (_, index) =>
       JSON.stringify(nodeWith(`large-${index}`, manyLabels(1200))),
     );
@@ -206,7 +207,7 @@ suite('objects that anybody may make', { timeout: 300_000 }, () => {
   });
 });
 
-test('opting in and out is told, and other changes are not', () => {
+test('opting in and out is reported, and other changes are not', () => {
   type Changed = Parameters<Parameters<typeof optedInBy>[0]['subscribe']>[0];
   let tell: Changed = () => {};
   let reported = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectorText } from '../../../webhook/scheduling/label-selector.ts';
 
-test('a selector is written as a query has it', () => {
+test('a selector is written in the form of a query', () => {
   const matchExpressions = [
     { key: 'tier', operator: 'In', values: ['a', 'b'] },
     { key: 'zone', operator: 'NotIn', values: ['c'] },
@@ -15,7 +15,7 @@ test('a selector is written as a query has it', () => {
   );
 });
 
-test('one that is empty is no query: it would bring every pod', () => {
+test('an empty selector has no query, which would select every pod', () => {
   assert.equal(selectorText({}), undefined);
   assert.equal(selectorText({ matchLabels: {}, matchExpressions: null }), undefined);
 });

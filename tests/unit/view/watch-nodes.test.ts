@@ -50,7 +50,7 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
     response.flushHeaders();
     for (const poll of waiters) poll();
   });
-  const log = { info: () => {}, warn: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
   t.after(() => gate.close());
   /** A watch is asked for when what came before it was taken. */
@@ -88,8 +88,8 @@ const named = (name: string) => ({ namespace: 'net', name });
 const daemonSet = (name: string): string => `/apis/apps/v1/namespaces/net/daemonsets metadata.name=${name}`;
 const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
 
-suite('what the gate watches', () => {
-  test('the pods of the DaemonSets that profiles name, of another policy as well', async (t) => {
+suite('watchGate', () => {
+  test('watches the pods of the DaemonSets that profiles name, also after the policy changes', async (t) => {
     const { gate, watched, configure, state, api } = await watching(t, 'agent');
     assert.match(gate.unsynced() ?? '', /^nodes, .*DaemonSet net\/agent$/);
     assert.equal(gate.notSynced(named('agent')), true);
@@ -110,7 +110,7 @@ suite('what the gate watches', () => {
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
   });
 
-  test('of a node that only a later list told of, whether anything was heard of its DaemonSet since', async (t) => {
+  test('knows whether an event about a DaemonSet came after the list that added a node', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     const before = there['/api/v1/nodes'] ?? [];
@@ -128,14 +128,14 @@ suite('what the gate watches', () => {
     assert.deepEqual(notObservedSince(), [false, false, true]);
   });
 
-  test('a node that an event tells of is new, and its pods are not there yet', async (t) => {
+  test('takes a node from an event as new, without pods', async (t) => {
     const { watched, tell, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
     assert.equal(gate.notObservedSince(named('agent'), 'n3'), false);
   });
 
-  test('what goes is gone', async (t) => {
+  test('forgets deleted objects', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     const gone = (object: { metadata: object }): object => ({
@@ -150,7 +150,7 @@ suite('what the gate watches', () => {
     assert.equal(state('agent'), undefined);
   });
 
-  test('of thousands of pods of one tenant a part is known, those that were refused first, and all of the others', () => {
+  test('of thousands of pods of one tenant keeps those that were refused first, and all pods of others', () => {
     const { keeping } = pendingSource();
     assert.ok(keeping);
     const store = new Store(keeping);
@@ -176,7 +176,7 @@ suite('what the gate watches', () => {
     assert.equal(store.leftOut, 6010 - known('large'));
   });
 
-  test('no pods by an empty selector: those would be all of the namespace', () => {
+  test('watches no pods by an empty selector, which would select the whole namespace', () => {
     const facts = toDaemonSetFacts(apiDaemonSet('agent'));
     const sources = (selector: string | undefined) => agentSources([{ facts, selector }], bringing('agent'));
     assert.deepEqual([sources(undefined).size, sources('app=agent').size], [0, 1]);

@@ -1,51 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { apiPath, pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
-import type { Log } from '../reflector/observe.ts';
 import { heldBy, type Lease, type Move, nextMove, type Observation, observe, released } from './move.ts';
 
 /** Milliseconds. */
 export interface LeaseTimes {
-  /** After so long without a change of the Lease, others may take it. Whole seconds. */
+  /** Other replicas may take the Lease if it has not changed for this time. Whole seconds. */
   duration: number;
-  /** After so long without a renewal that worked, the holder counts itself out. Shorter than the duration. */
+  /** The holder no longer leads if no renewal worked for this time. Shorter than the duration. */
   deadline: number;
-  /** Between two looks. */
+  /** Between two requests. */
   retry: number;
 }
 
 /** The usual ones of client-go's leader election. */
 export const defaultTimes: LeaseTimes = { duration: 15_000, deadline: 10_000, retry: 2000 };
 
+/** What an election works with. */
 export interface ElectionOptions {
   namespace: string;
   /** Of the Lease. */
   name: string;
-  /** Another one for each process, restarts included. */
+  /** Unique for each process, also after a restart. */
   identity: string;
   log: Log;
   times?: LeaseTimes;
-  /** Between 0 and 1: contenders should not come at the same time. */
+  /** Between 0 and 1: replicas should not send their requests at the same time. */
   random?: () => number;
 }
 
 /**
- * Contends for a Lease, by the rules of client-go's leader election: the holder renews it, others take it when it was
- * not changed for as long as it says, and every write carries the version that was seen. Time is measured by a clock
- * that neither jumps nor goes back.
+ * Leader election with a Lease, by the rules of client-go: the holder renews it, others take it if it has not changed for
+ * its duration, and every write carries the version that was read. The clock is monotonic.
  */
 export class Election {
   readonly #client: ApiClient;
   readonly #options: ElectionOptions;
   readonly #times: LeaseTimes;
   readonly #changed = new Set<() => void>();
-  #sight: Observation | undefined;
-  /** When the request was sent that last made or kept it ours. */
+  #observation: Observation | undefined;
+  /** When the request was sent that last created, took or renewed the Lease. */
   #renewed = Number.NEGATIVE_INFINITY;
   #reported = false;
-  #fault: string | undefined;
+  #failure: string | undefined;
 
   constructor(client: ApiClient, options: ElectionOptions) {
     this.#client = client;
@@ -53,18 +53,18 @@ export class Election {
     this.#times = options.times ?? defaultTimes;
   }
 
-  /** Whether this process holds the Lease now. It says no by itself when a renewal is overdue. */
+  /** Whether this process leads now. It does not if a renewal is overdue. */
   get leads(): boolean {
     return performance.now() - this.#renewed < this.#times.deadline;
   }
 
-  /** Calls back when this process begins to lead, or has been found not to any more. */
+  /** Calls back when this process begins to lead, or no longer leads. @returns what ends that */
   subscribe(changed: () => void): () => void {
     this.#changed.add(changed);
     return () => this.#changed.delete(changed);
   }
 
-  /** Contends until the signal is aborted, and then lets go of the Lease. Never throws. */
+  /** Takes part in the election until the signal is aborted, then releases the Lease. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { retry } = this.#times;
     const random = this.#options.random ?? Math.random;
@@ -87,22 +87,22 @@ export class Election {
     try {
       const lease = await this.#get(timeout, signal);
       const now = performance.now();
-      this.#sight = observe(this.#sight, lease, now);
-      const move = nextMove(this.#sight, this.#options.identity, now);
+      this.#observation = observe(this.#observation, lease, now);
+      const move = nextMove(this.#observation, this.#options.identity, now);
       if (move === 'wait') this.#renewed = Number.NEGATIVE_INFINITY;
       else await this.#write(lease, move, now, timeout, signal);
-      this.#fault = undefined;
+      this.#failure = undefined;
     } catch (error) {
-      // somebody else was faster, which the next look shows
+      // another replica was faster, as the next request shows
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
       const reported = messageOf(error);
-      if (reported !== this.#fault) {
+      if (reported !== this.#failure) {
         this.#options.log.warn(
           { lease: this.#options.name, err: error },
           `no leader can be found: ${reported}`,
         );
       }
-      this.#fault = reported;
+      this.#failure = reported;
     }
   }
 
@@ -141,13 +141,13 @@ export class Election {
           timeout,
           signal,
         }));
-    this.#sight = observe(this.#sight, written, now);
-    // from before it was sent: nobody else can have counted from earlier
+    this.#observation = observe(this.#observation, written, now);
+    // the time before the request: no other replica can have measured from earlier
     this.#renewed = now;
   }
 
   async #release(): Promise<void> {
-    const lease = this.#sight?.lease;
+    const lease = this.#observation?.lease;
     const holds = this.leads && lease?.spec?.holderIdentity === this.#options.identity;
     this.#renewed = Number.NEGATIVE_INFINITY;
     if (!holds) return;

@@ -6,6 +6,7 @@ export interface Lease {
   spec?: LeaseSpec | null;
 }
 
+/** The fields of a Lease's spec. */
 export interface LeaseSpec {
   /** Empty when nobody holds it. */
   holderIdentity?: string | null;
@@ -15,18 +16,18 @@ export interface LeaseSpec {
   leaseTransitions?: number | null;
 }
 
-/** A Lease as it was seen, undefined where there is none. */
+/** A Lease as it was read, undefined where there is none. */
 export interface Observation {
   lease: Lease | undefined;
-  /** When it was first seen to be as it is, by one's own clock. */
+  /** When it was first read in this state, on this process's clock. */
   since: number;
 }
 
 /**
- * The next sight. Times in a Lease are those of its holder's clock and are not compared with one's own: what counts is
- * for how long the Lease has been seen not to change.
+ * The next observation. Times in a Lease are those of its holder's clock. So only the time without a change counts, on
+ * this process's clock.
  *
- * @param now milliseconds of a clock that does not go back
+ * @param now milliseconds of a monotonic clock
  */
 export function observe(before: Observation | undefined, lease: Lease | undefined, now: number): Observation {
   const same = before !== undefined && versionOf(before.lease) === versionOf(lease);
@@ -35,21 +36,21 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
-/** What to do next about a Lease: make it, take it over, renew it, or leave it to its holder. */
+/** What to do next: create the Lease, take it over, renew it, or leave it to its holder. */
 export type Move = 'create' | 'take' | 'renew' | 'wait';
 
-/** @param now of the clock that {@link observe} was told */
+/** @param now of the same clock as for {@link observe} */
 export function nextMove({ lease, since }: Observation, identity: string, now: number): Move {
   if (lease === undefined) return 'create';
   const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {};
   if (holderIdentity === identity) return 'renew';
-  // an empty holder has let go of it
+  // the holder has released it
   if (!holderIdentity) return 'take';
   return now - since > (leaseDurationSeconds ?? 0) * 1000 ? 'take' : 'wait';
 }
 
 /**
- * What the Lease says once the move is made.
+ * The Lease after the move.
  *
  * @param duration milliseconds
  * @param time of the wall clock, for people and for other implementations
@@ -70,7 +71,7 @@ export function heldBy(
   };
 }
 
-/** What the Lease says once its holder has let go of it: the next one need not wait. As client-go writes it. */
+/** The Lease after its holder has released it, as client-go writes it. The next holder need not wait. */
 export function released(lease: Lease, time: Date): LeaseSpec {
   const now = microTime(time);
   const { leaseTransitions } = lease.spec ?? {};

@@ -1,25 +1,7 @@
 import type { Entry } from './object.ts';
+import type { Amount, Keeping } from './source.ts';
 
-/** How much may be kept. */
-export interface Amount {
-  count: number;
-  /** As {@link Keeping.weigh} reckons them. */
-  bytes: number;
-}
-
-/** How much is kept of objects that anybody may make, and what goes first. */
-export interface Keeping<T> {
-  /** Of all together. */
-  max: Amount;
-  /** Of one namespace. */
-  mostOfNamespace: Amount;
-  /** How much memory an object takes, in bytes. */
-  weigh: (object: T) => number;
-  /** Where there are too many, those with the largest number go first. */
-  rank: (object: T) => number;
-}
-
-/** Keeps objects that have no namespace. Where there are too many, the largest go first. */
+/** Keeps objects that have no namespace. Where there are too many, the largest are dropped first. */
 export const largestFirst = <T>(max: Amount, weigh: (object: T) => number): Keeping<T> => ({
   max,
   mostOfNamespace: max,
@@ -51,7 +33,7 @@ class Group<T> {
     if (this.#last === item) this.#last = undefined;
   }
 
-  /** The one that goes first: of the largest rank, the latest. */
+  /** The entry to drop first: of those with the largest rank, the latest. */
   last(): Weighed<T> | undefined {
     if (this.#last === undefined) {
       for (const item of this.items.values()) {
@@ -66,7 +48,7 @@ class Group<T> {
   }
 }
 
-/** Entries by key, no more than may be kept. Where there are too many, the namespace with the most gives some up. */
+/** Entries by key, within limits. Where there are too many, the namespace with the most loses some. */
 export class Kept<T> implements Iterable<Entry<T>> {
   readonly #keeping: Keeping<T> | undefined;
   readonly #entries = new Map<string, Weighed<T>>();
@@ -88,7 +70,7 @@ export class Kept<T> implements Iterable<Entry<T>> {
     return this.#bytes;
   }
 
-  /** How many entries were given up. */
+  /** How many entries were dropped. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -101,7 +83,7 @@ export class Kept<T> implements Iterable<Entry<T>> {
     for (const { entry } of this.#entries.values()) yield entry;
   }
 
-  /** Takes an entry in place of the one with its key. @returns those that are given up, which may be the new one */
+  /** Adds an entry, or replaces the one with its key. @returns the dropped entries, which may include the new one */
   put(entry: Entry<T>): Entry<T>[] {
     const keeping = this.#keeping;
     if (keeping === undefined) {

@@ -3,53 +3,11 @@ import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
-import { type Keeping, Kept } from './kept.ts';
-import { type ApiObject, entryOf, identityIn, isApiObject, type Metadata } from './object.ts';
+import { Kept } from './kept.ts';
+import { type ApiObject, type Entry, isApiObject } from './object.ts';
+import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
 
-/** What is reflected: one kind of objects, all of them or those that a selector chooses. */
-export interface Source<O extends ApiObject, T> {
-  /** For messages and metrics: `namespaces`. */
-  resource: string;
-  /** Such as `/api/v1/namespaces`. */
-  path: string;
-  /** `labelSelector`, `fieldSelector`. */
-  query?: Record<string, string>;
-  /** So many objects a page (500 by default): fewer where anybody may make large ones. */
-  pageSize?: number;
-  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is not known here. */
-  objectBytes?: number;
-  /** Whether an object matters at all, by its name and namespace. One that does not is not even parsed. */
-  wants?: (metadata: Metadata) => boolean;
-  /** Takes of an object what decisions need; the rest is forgotten. */
-  pick: (object: O) => T;
-  /** Whether what was taken may be kept; the object counts as too large where not. */
-  fits?: (object: T) => boolean;
-  /** How much is kept of all objects together; all of them by default. */
-  keeping?: Keeping<T>;
-}
-
-/** Why an object is not known here: it is too large, it is none that matters, or there are too many. */
-export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
-
-/** An object that is not read. */
-export interface Unread {
-  why: Exclude<LeftOut, 'too-many'>;
-  metadata: Metadata;
-}
-
-/** Why an object is not read; undefined where it is to be. `head` is the beginning of its JSON. */
-export function unread(
-  { wants }: Pick<Source<ApiObject, unknown>, 'wants'>,
-  isTooLarge: boolean,
-  head: () => string,
-): Unread | { why: 'nameless' } | undefined {
-  if (!isTooLarge && wants === undefined) return undefined;
-  const metadata = identityIn(head());
-  if (metadata === undefined) return isTooLarge ? { why: 'nameless' } : undefined;
-  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
-  return isTooLarge ? { why: 'too-large', metadata } : undefined;
-}
-
+/** A complete list. */
 export interface Listed<T> {
   entries: Kept<T>;
   /** From where to watch. */
@@ -64,13 +22,12 @@ interface Page {
 const defaultPageSize = 500;
 
 /**
- * Lists everything, page by page. No version is asked for, so the answer is up to date and not what a cache that is
- * behind has. A page token that expired on the way costs one list more: in one piece, but where pages are small for a
- * reason.
+ * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
+ * is behind. If a page token expires, everything is listed once more: in one piece, unless the source limits its pages.
  *
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
- * @param onUnread called for each object that is there and is not read: there may be any number of them
+ * @param onUnread called for each object that exists and is not read; there is no limit to their number
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
@@ -96,24 +53,23 @@ async function pages<O extends ApiObject, T>(
   limit: number | undefined,
   { timeout, signal, onPage, onUnread }: Parameters<typeof listAll>[2],
 ): Promise<Listed<T>> {
-  const { path, query, pick, keeping, wants = () => true, fits = () => true } = source;
+  const { path, query, keeping } = source;
   const entries = new Kept<T>(keeping);
   const fault = (what: string): Error =>
     unreachable(operationOf('GET', path), client.source, new Error(what));
-  const read = (item: BoundedText): void => {
-    const why = unread(source, item.isTooLarge(), () => item.head);
-    if (why?.why === 'nameless')
-      throw fault(`an item of ${item.bytes} bytes that does not tell its name first`);
-    if (why !== undefined) {
-      onUnread?.(why);
-      return;
-    }
+  const read = (item: BoundedText): Entry<T> | Unread => {
+    const isTooLarge = item.isTooLarge();
+    const found = unparsed(source, isTooLarge, () => item.head);
+    if (found !== undefined) return found;
+    if (isTooLarge) throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
     const object: unknown = JSON.parse(item.text);
     if (!isApiObject(object)) throw fault('the answer is not a list of objects');
-    if (!wants(object.metadata)) return;
-    const entry = entryOf(object as O, pick);
-    if (fits(entry.object)) entries.put(entry);
-    else onUnread?.({ why: 'too-large', metadata: object.metadata });
+    return pickEntry(object as O, source);
+  };
+  const onItem = (item: BoundedText): void => {
+    const found = read(item);
+    if ('why' in found) onUnread?.(found);
+    else entries.put(found);
   };
   let token: string | undefined;
   for (;;) {
@@ -123,7 +79,7 @@ async function pages<O extends ApiObject, T>(
       signal,
       objectBytes: source.objectBytes ?? objectBytes.default,
     };
-    const { metadata, items } = (await client.list<Page>(path, options, read)).list;
+    const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
     const resourceVersion = metadata?.resourceVersion;
     if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
       throw fault('the answer is not a list of objects');

@@ -3,6 +3,7 @@ export interface ApiObject {
   metadata: Metadata;
 }
 
+/** The part of an object's metadata that is read. */
 export interface Metadata {
   name: string;
   namespace?: string;
@@ -25,13 +26,7 @@ export interface Entry<T> {
 export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** The entry that an object makes. */
-export function entryOf<O extends ApiObject, T>(object: O, pick: (object: O) => T): Entry<T> {
-  const { uid, resourceVersion } = object.metadata;
-  return { key: keyOf(object.metadata), uid, resourceVersion, object: pick(object) };
-}
-
-/** Whether a value has what {@link entryOf} needs: nothing else of the API's answers is taken on trust. */
+/** Whether a value has what {@link pickEntry} needs: nothing else of the API's answers is taken on trust. */
 export function isApiObject(value: unknown): value is ApiObject {
   if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
   const { metadata } = value;

@@ -1,23 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
-import { type LeftOut, listAll, type Source } from './list-all.ts';
-import { type Action, beginning, nextStep, type Outcome, type Reason } from './next-step.ts';
-import { type ApiObject, type Entry, entryOf, keyOf } from './object.ts';
+import { listAll } from './list-all.ts';
+import {
+  type Action,
+  beginning,
+  defaultTiming,
+  nextStep,
+  type Outcome,
+  type Reason,
+  type Timing,
+} from './next-step.ts';
+import { type ApiObject, keyOf } from './object.ts';
+import type { LeftOut, Source } from './source.ts';
 import { type Change, Store } from './store.ts';
-import { defaultTiming, type Timing } from './timing.ts';
-import type { WatchEvent } from './watch-event.ts';
-import { watchOnce } from './watch-once.ts';
+import { type ReadEvent, watchOnce } from './watch.ts';
 
-/** Who is told what happens; nothing here may throw. */
+/** Receives what happens to a reflector. No method may throw. */
 export interface Observer {
-  /** The API server said something. */
+  /** The API server sent something. */
   contact(): void;
-  /** A list or watch came to its end, and what is done next. `error` where it was a failure. */
+  /** A list or watch ended, and `wait` milliseconds later the next one starts. `error` is set after a failure. */
   ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
-  /** An object is there and is not known here; `key` is its name. */
+  /** An object exists and is not kept here; `key` is its name. */
   leftOut?(why: LeftOut, key: string): void;
 }
 
+/** Options of a {@link Reflector}. */
 export interface ReflectorOptions {
   observer?: Observer;
   timing?: Partial<Timing>;
@@ -25,15 +33,15 @@ export interface ReflectorOptions {
   random?: () => number;
 }
 
-/** So many names of objects that are too large are remembered: what is asked is mostly whether there is any. */
+/** How many names of objects that are too large are kept: most callers ask only whether there is any. */
 const mostTooLarge = 1000;
 
-/** How long events that were missed may still come after a watch is open again, in milliseconds. */
+/** How many milliseconds after a watch is open again missed events may still arrive. */
 const catchingUp = 10_000;
 
 /**
- * Keeps a store equal to what a cluster has: lists, then watches from there, and does so again whatever goes wrong.
- * Readers ask {@link store} at once; while the cluster cannot be reached they get what was last known.
+ * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
+ * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
  */
 export class Reflector<O extends ApiObject, T> {
   readonly store: Store<T>;
@@ -44,6 +52,7 @@ export class Reflector<O extends ApiObject, T> {
   readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
+  readonly #stopped = new AbortController();
   #isSynced = false;
   #version = '';
   #tooLarge = new Set<string>();
@@ -62,55 +71,62 @@ export class Reflector<O extends ApiObject, T> {
     this.#random = options.random ?? Math.random;
   }
 
-  /** Whether everything was listed once. It stays so: what is known does not become unknown by an outage. */
+  /** Whether everything was listed once. An outage does not change it: what is known stays known. */
   get synced(): boolean {
     return this.#isSynced;
   }
 
   /**
-   * When the API server last said all that there was to say by then, milliseconds of `performance.now()`: a list, an
-   * event, or the regular end of a watch.
+   * When the store was last known to be up to date, in milliseconds of `performance.now()`: at a list, an event, or the
+   * regular end of a watch.
    */
   get heardAt(): number {
     return this.#heardAt;
   }
 
   /**
-   * Whether what is told now may be old: nothing works, or something works again since a moment ago, and what was
-   * missed is told first.
+   * Whether changes that arrive now may be old: the connection is broken, or was restored a moment ago, and missed
+   * events arrive first.
    */
   get isBehind(): boolean {
     return this.#isBroken || performance.now() - this.#backAt < catchingUp;
   }
 
-  /** Whether there is an object that is too large to be read, of this name or of any: nothing follows from its absence. */
+  /** Whether an object with this key, or any object, is too large to be read. Its absence from the store means nothing. */
   hasTooLarge(key?: string): boolean {
     return key === undefined ? this.#tooLarge.size > 0 : this.#tooLarge.has(key);
   }
 
-  /** Lists everything anew, as when another choice of objects matters by now. */
+  /** Lists everything again, as when other objects matter now. */
   relist(): void {
     this.#stale.abort();
   }
 
-  /** Resolves when everything was listed once. */
+  /** Resolves when everything was listed once, or when the reflector was stopped before that. */
   whenSynced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Why the last try failed; undefined once one works. */
+  /** The error of the last attempt; undefined after a success. */
   get lastError(): unknown {
     return this.#lastError;
   }
 
-  /** Calls back with the changes of each event, and of each list at once, after the store has taken them. */
+  /** Calls back with the changes of each event, and with all changes of a list at once, after the store has them. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Runs until the signal is aborted. Never throws. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Ends {@link run}. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#synced.resolve();
+  }
+
+  /** Runs until it is stopped or the signal is aborted. Never throws. */
+  async run(ended: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([ended, this.#stopped.signal]);
     let action: Action = 'list';
     let progress = beginning;
     try {
@@ -165,7 +181,7 @@ export class Reflector<O extends ApiObject, T> {
   }
 
   async #follow(signal: AbortSignal): Promise<Outcome> {
-    const outcome = await watchOnce<O>(this.#client, this.source, {
+    const outcome = await watchOnce(this.#client, this.source, {
       resourceVersion: this.#version,
       timing: this.#timing,
       random: this.#random(),
@@ -185,44 +201,31 @@ export class Reflector<O extends ApiObject, T> {
     return outcome;
   }
 
-  #take(event: Exclude<WatchEvent<O>, { type: 'error' }>): void {
+  #take(event: Exclude<ReadEvent<T>, { type: 'error' }>): void {
     this.#observer?.contact();
     this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;
     }
-    const { store, source } = this;
-    const { metadata } = event.type === 'unread' ? event : event.object;
-    const key = keyOf(metadata);
-    let changes: Change<T>[];
-    if (event.type === 'unread') {
-      this.#tooLarge.delete(key);
-      if (!event.isGone) this.#leave(event.why, key);
-      changes = store.drop(key);
-    } else if (event.type === 'removed') {
-      this.#tooLarge.delete(key);
-      changes = store.remove(key, metadata.uid);
-    } else if (source.wants?.(metadata) === false) {
-      this.#leave('not-wanted', key);
-      changes = store.drop(key);
-    } else {
-      changes = this.#put(entryOf(event.object, source.pick));
-    }
-    this.#version = metadata.resourceVersion;
+    const { resourceVersion } = event.type === 'put' ? event.entry : event.metadata;
+    const changes = this.#changesBy(event);
+    this.#version = resourceVersion;
     this.#tell(changes);
   }
 
-  #put(entry: Entry<T>): Change<T>[] {
-    const { store, source } = this;
-    this.#tooLarge.delete(entry.key);
-    if (source.fits?.(entry.object) === false) {
-      this.#leave('too-large', entry.key);
-      return store.drop(entry.key);
+  #changesBy(event: Extract<ReadEvent<T>, { type: 'put' | 'unread' | 'removed' }>): Change<T>[] {
+    const { store } = this;
+    const key = event.type === 'put' ? event.entry.key : keyOf(event.metadata);
+    this.#tooLarge.delete(key);
+    if (event.type === 'removed') return store.remove(key, event.metadata.uid);
+    if (event.type === 'unread') {
+      this.#leave(event.why, key);
+      return store.drop(key);
     }
     const before = store.leftOut;
-    const changes = store.put(entry);
-    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', entry.key);
+    const changes = store.put(event.entry);
+    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', key);
     return changes;
   }
 

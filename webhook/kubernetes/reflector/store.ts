@@ -1,17 +1,18 @@
-import { type Keeping, Kept } from './kept.ts';
+import { Kept } from './kept.ts';
 import type { Entry } from './object.ts';
+import type { Keeping } from './source.ts';
 
 /**
- * What became different, in the order in which it has to be applied. `listed`: a list told of it, which has the latest
- * version of an object and nothing of what it went through; an event tells of each change by the version it made.
+ * A difference, to be applied in order. `listed`: it comes from a list, which has only the latest version of an object;
+ * events have every version.
  */
 export type Change<T> =
   | { type: 'added'; key: string; uid: string; object: T; listed: boolean }
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
-  /** `missed`: nobody told of the deletion; the object was not there any more when everything was listed anew. */
+  /** `missed`: there was no event of the deletion; the next list did not have the object. */
   | { type: 'deleted'; key: string; uid: string; previous: T; missed: boolean };
 
-/** The objects as they were last told, by key. Pure: it only says what a list or an event changes. */
+/** The last known objects, by key. Pure: it only computes what a list or an event changes. */
 export class Store<T> {
   readonly #keeping: Keeping<T> | undefined;
   #entries: Kept<T>;
@@ -31,7 +32,7 @@ export class Store<T> {
     return this.#entries.bytes;
   }
 
-  /** How many objects were given up since the last list, because there were too many. */
+  /** How many objects were dropped since the last list because there were too many. */
   get leftOut(): number {
     return this.#entries.leftOut;
   }
@@ -48,7 +49,7 @@ export class Store<T> {
     for (const { object } of this.#entries) yield object;
   }
 
-  /** Takes an object that is there now, as far as there is room: others may go for it, or it is not kept itself. */
+  /** Adds or replaces an object within the limits: others may be dropped for it, or the object itself is not kept. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#entries.get(entry.key);
     const given = this.#entries.put(entry);
@@ -57,7 +58,7 @@ export class Store<T> {
     return before === undefined ? others : [deleted(before, true), ...others];
   }
 
-  /** Takes away an object that was deleted; `uid` guards its successor of the same name. */
+  /** Removes an object that was deleted; an object with the same name and another UID stays. */
   remove(key: string, uid: string): Change<T>[] {
     const before = this.#entries.get(key);
     if (before?.uid !== uid) return [];
@@ -65,13 +66,13 @@ export class Store<T> {
     return [deleted(before, false)];
   }
 
-  /** Takes away what is not known any more, though it may still be there. */
+  /** Removes an object that is no longer known, though it may still exist. */
   drop(key: string): Change<T>[] {
     const before = this.#entries.delete(key);
     return before === undefined ? [] : [deleted(before, true)];
   }
 
-  /** Takes a whole list in place of what there was. */
+  /** Replaces everything by a list. */
   replace(entries: Iterable<Entry<T>>): Change<T>[] {
     const old = this.#entries;
     this.#entries = entries instanceof Kept ? entries : this.#keptOf(entries);

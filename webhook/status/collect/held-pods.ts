@@ -1,10 +1,10 @@
-import type { ApiClient } from '../../kubernetes/client.ts';
+import { apiPath } from '../../kubernetes/api-path.ts';
+import { eventReasons, eventReporter } from '../../lib/names.ts';
 import type { NodeUsage } from '../../steer/node-usage.ts';
 import { NodeUsages } from '../../steer/node-usages.ts';
 import type { HeldPodFacts, Nominated, StatusFacts } from '../facts.ts';
 import { podsDue, usagesNeeded } from '../unsent.ts';
-import { lastNominations } from './nominations.ts';
-import { ifAllowed } from './registered.ts';
+import { type ClusterReader, ifAllowed } from './reader.ts';
 
 /** How often a plan is made to find the nodes to ask about: each answer may show that others matter. */
 const rounds = 3;
@@ -21,19 +21,14 @@ type HeldFacts = Omit<StatusFacts, keyof HeldPodFacts>;
  * events. As little as says that; without a right it is not known.
  */
 export class HeldPods {
-  readonly #client: ApiClient;
-  readonly #signal: AbortSignal;
+  readonly #reader: ClusterReader;
   #knowledge: HeldPodFacts;
   #asked = Number.NEGATIVE_INFINITY;
   readonly #mayList = { usages: true, nominations: true };
 
-  /**
-   * @param signal ends every request
-   * @param first what was known before; only these two fields of it are kept
-   */
-  constructor(client: ApiClient, signal: AbortSignal, { usage, lastNomination }: HeldPodFacts = {}) {
-    this.#client = client;
-    this.#signal = signal;
+  /** @param first what was known before; only these two fields of it are kept */
+  constructor(reader: ClusterReader, { usage, lastNomination }: HeldPodFacts = {}) {
+    this.#reader = reader;
     this.#knowledge = { ...(usage && { usage }), ...(lastNomination && { lastNomination }) };
   }
 
@@ -55,7 +50,7 @@ export class HeldPods {
     this.#knowledge = { usage, ...(nominations && { lastNomination: (uid) => nominations.get(uid) }) };
   }
 
-  /** Asks anew from time to time, for who looks again and again. Faults change nothing: the watches tell those. */
+  /** Asks again from time to time, for callers that poll. Errors change nothing: the watches report them. */
   keep(facts: HeldFacts): void {
     const since = performance.now() - this.#asked;
     if (since < pause || facts.policy.steer.mode === 'off') return;
@@ -65,13 +60,13 @@ export class HeldPods {
   }
 
   async #usages(facts: HeldFacts): Promise<UsageOf> {
-    const usages = new NodeUsages(this.#client);
+    const usages = new NodeUsages(this.#reader.client);
     const found = new Map<string, NodeUsage>();
     const usage: UsageOf = (node) => found.get(node);
     for (let round = 0; round < rounds && this.#mayList.usages; round += 1) {
       const nodes = usagesNeeded({ ...facts, usage }, Date.now());
       if (nodes.length === 0) break;
-      const asked = await ifAllowed(usages.ask(nodes, performance.now(), this.#signal));
+      const asked = await ifAllowed(usages.ask(nodes, performance.now(), this.#reader.signal));
       this.#mayList.usages = asked !== undefined;
       for (const node of nodes) {
         const there = usages.get(node, performance.now());
@@ -83,8 +78,48 @@ export class HeldPods {
 
   async #nominations(namespaces: string[]): Promise<Map<string, Nominated> | undefined> {
     if (namespaces.length === 0 || !this.#mayList.nominations) return undefined;
-    const found = await ifAllowed(lastNominations(this.#client, namespaces, this.#signal));
+    const found = await ifAllowed(lastNominations(this.#reader, namespaces));
     this.#mayList.nominations = found !== undefined;
     return found;
   }
+}
+
+/** So many namespaces are asked about, and so many events of each are read. */
+const [mostNamespaces, mostEvents] = [10, 500];
+
+/** What is read of an event. */
+interface ApiEvent {
+  eventTime?: string | null;
+  regarding?: { uid?: string } | null;
+  related?: { name?: string } | null;
+  reportingController?: string;
+}
+
+/**
+ * The last nomination of each pod in some namespaces, by the pod's UID, from the leader's events. The API server
+ * keeps events for an hour by default.
+ *
+ * @throws ClusterError
+ */
+async function lastNominations(
+  { client, signal }: ClusterReader,
+  namespaces: readonly string[],
+): Promise<Map<string, Nominated>> {
+  const query = { fieldSelector: `reason=${eventReasons.nominated}`, limit: mostEvents };
+  const pages = await Promise.all(
+    [...new Set(namespaces)].slice(0, mostNamespaces).map((namespace) => {
+      const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+      return client.request<{ items?: ApiEvent[] | null }>('GET', path, { query, signal });
+    }),
+  );
+  const last = new Map<string, Nominated>();
+  for (const { eventTime, regarding, related, reportingController } of pages.flatMap(
+    ({ items }) => items ?? [],
+  )) {
+    const at = Date.parse(eventTime ?? '');
+    const [uid, node] = [regarding?.uid, related?.name];
+    if (reportingController !== eventReporter || !uid || !node || Number.isNaN(at)) continue;
+    if (at >= (last.get(uid)?.at ?? 0)) last.set(uid, { node, at });
+  }
+  return last;
 }

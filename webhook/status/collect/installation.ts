@@ -1,14 +1,34 @@
-import { apiPath } from '../../kubernetes/api-path.ts';
-import type { ApiClient } from '../../kubernetes/client.ts';
+import { whyNotAccepted } from '../../../certs/accept.ts';
+import { apiPath, pathBelow } from '../../kubernetes/api-path.ts';
 import type { Lease } from '../../kubernetes/lease/move.ts';
 import { installedDeployment, installedPolicies, installedService, leaderLease } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
 import type { Registered, RegisteredWebhook } from '../facts.ts';
-import type { InstallationFacts, LeaseFacts, Observation } from '../installation/facts.ts';
-import { readCertificate } from './certificate.ts';
-import { type ApiDeployment, pickDeployment } from './deployment.ts';
-import { mapObservation, observe } from './observe.ts';
-import { readPolicyPair } from './policy.ts';
-import { type CalledService, readService } from './service.ts';
+import {
+  type CertificateFacts,
+  foundIn,
+  type InstallationFacts,
+  mapObservation,
+  type Observation,
+  type PolicyPair,
+  type ServiceFacts,
+} from '../installation/facts.ts';
+import {
+  type ApiBinding,
+  type ApiDeployment,
+  type ApiEndpointSlice,
+  type ApiPolicy,
+  type ApiService,
+  countEndpoints,
+  pickBinding,
+  pickDeployment,
+  pickLease,
+  pickPolicy,
+  pickService,
+  pickSlice,
+  servingSecret,
+} from './objects.ts';
+import { type ClusterReader, observe } from './reader.ts';
 
 /**
  * Reads all that admission depends on besides the webhook configurations.
@@ -18,28 +38,27 @@ import { type CalledService, readService } from './service.ts';
  * @throws ClusterError where the cluster does not answer; that something may not be read is in the facts
  */
 export async function readInstallation(
-  client: ApiClient,
+  reader: ClusterReader,
   { registered, ownNamespace }: { registered: Registered; ownNamespace: string },
-  signal: AbortSignal,
 ): Promise<InstallationFacts> {
   const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
   const services = servicesOf(webhooks);
   const urls = [...new Set(webhooks.flatMap(({ url }) => url ?? []))];
-  const [first] = services;
-  const namespace = first?.namespace ?? ownNamespace;
-  // where nothing is registered, the Service tells whether anything is installed
+  const namespace = services[0]?.namespace ?? ownNamespace;
+  // where nothing is registered, the Service shows whether anything is installed
   const asked =
     services.length > 0 || urls.length > 0
       ? services
       : [{ namespace: ownNamespace, name: installedService, port: 443 }];
   const [deployment, lease, read, policies] = await Promise.all([
-    readDeployment(client, namespace, signal),
-    readLease(client, namespace, signal),
-    Promise.all(asked.map((service) => readService(client, service, signal))),
-    Promise.all(installedPolicies.map((name) => readPolicyPair(client, name, signal))),
+    reader.get<ApiDeployment>(
+      apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`,
+    ),
+    reader.get<Lease>(apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`),
+    Promise.all(asked.map((service) => readService(reader, service))),
+    Promise.all(installedPolicies.map((name) => readPolicy(reader, name))),
   ]);
-  const now = (): Date => new Date(Date.now() + client.ahead);
-  const certificate = await readCertificate(client, { namespace, deployment, webhooks, now }, signal);
+  const certificate = await readCertificate(reader, namespace, deployment, webhooks);
   return {
     namespace,
     services: read,
@@ -47,10 +66,13 @@ export async function readInstallation(
     deployment: mapObservation(deployment, pickDeployment),
     certificate,
     policies,
-    lease,
+    lease: mapObservation(lease, (found) => pickLease(found, reader.client.clockSkew)),
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
 }
+
+/** A Service by its name, and the port that webhooks call. */
+type CalledService = Pick<ServiceFacts, 'namespace' | 'name' | 'port'>;
 
 /** The Services that webhooks call, each once for each port. There are as many as webhooks of ours at most. */
 function servicesOf(webhooks: readonly RegisteredWebhook[]): CalledService[] {
@@ -62,29 +84,89 @@ function servicesOf(webhooks: readonly RegisteredWebhook[]): CalledService[] {
   return [...called.values()];
 }
 
-function readDeployment(
-  client: ApiClient,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Observation<ApiDeployment>> {
-  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
-  return observe('it', client.request<ApiDeployment>('GET', path, { signal }));
+/** Reads a Service and counts its endpoints. */
+export async function readService(reader: ClusterReader, called: CalledService): Promise<ServiceFacts> {
+  const { namespace, name, port } = called;
+  const slices = {
+    resource: 'endpointslices',
+    path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+    query: { labelSelector: `kubernetes.io/service-name=${name}` },
+    pick: (slice: ApiEndpointSlice) => pickSlice(slice),
+  };
+  const [service, listed] = await Promise.all([
+    reader.get<ApiService>(apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
+    observe(reader.list(slices), 'its EndpointSlices'),
+  ]);
+  return {
+    ...called,
+    service: mapObservation(service, pickService),
+    endpoints: mapObservation(listed, (found) => countEndpoints(found, foundIn(service), port)),
+  };
 }
 
-async function readLease(
-  client: ApiClient,
+/** Reads a policy of ours, the binding of the same name, and whether the ConfigMap with its parameters exists. */
+async function readPolicy(reader: ClusterReader, name: string): Promise<PolicyPair> {
+  const folder = '/apis/admissionregistration.k8s.io/v1';
+  const [policy, binding] = await Promise.all([
+    reader.get<ApiPolicy>(pathBelow(`${folder}/validatingadmissionpolicies`, name)),
+    reader.get<ApiBinding>(pathBelow(`${folder}/validatingadmissionpolicybindings`, name), 'its binding'),
+  ]);
+  const { namespace, name: configMap } = foundIn(binding)?.spec.paramRef ?? {};
+  const named = namespace && configMap ? { namespace, configMap } : undefined;
+  const params =
+    named &&
+    (await reader.get(
+      apiPath`/api/v1/namespaces/${named.namespace}/configmaps/${named.configMap}`,
+      'its ConfigMap',
+    ));
+  return {
+    name,
+    policy: mapObservation(policy, pickPolicy),
+    binding: mapObservation(binding, (found) => ({
+      ...pickBinding(found),
+      params: named && `${named.namespace}/${named.configMap}`,
+      paramsObject: params && mapObservation(params, (): true => true),
+    })),
+  };
+}
+
+const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
+
+/**
+ * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
+ * Service. With managed certificates it is the authority's: each replica signs its own certificate.
+ *
+ * @param webhooks whose caBundles to check it with
+ */
+async function readCertificate(
+  reader: ClusterReader,
   namespace: string,
-  signal: AbortSignal,
-): Promise<Observation<LeaseFacts>> {
-  const path = apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`;
-  const seen = await observe('it', client.request<Lease>('GET', path, { signal }));
-  return mapObservation(seen, ({ spec }) => {
-    const renewed = Date.parse(spec?.renewTime ?? '');
+  deployment: Observation<ApiDeployment>,
+  webhooks: readonly RegisteredWebhook[],
+): Promise<Observation<CertificateFacts>> {
+  if (deployment === 'absent') return notSaid('there is no Deployment that says in which Secret it is');
+  const found = foundIn(deployment);
+  if (found === undefined)
+    return notSaid('the Deployment, which says in which Secret it is, may not be read');
+  const at = servingSecret(found);
+  if (at === undefined) return notSaid('the Deployment does not say in which Secret it is');
+  const secret = `${namespace}/${at.name}`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
+  const read = await reader.get<{ data?: Record<string, string> | null }>(path, `Secret ${secret}`);
+  if (read === 'absent') return notSaid(`Secret ${secret} does not exist`);
+  // the API server's time
+  const now = new Date(Date.now() + reader.client.clockSkew);
+  return mapObservation(read, ({ data }) => {
+    const chain = decoded(own(data, at.key));
     return {
-      holder: spec?.holderIdentity ?? '',
-      // by our clock, as far as the holder's agrees with the API server's
-      renewed: Number.isNaN(renewed) ? undefined : renewed - client.ahead,
-      duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
+      secret,
+      webhooks: webhooks.flatMap(({ name, service, caBundle }) => {
+        if (service === undefined) return [];
+        const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
+        return [{ name, fault: whyNotAccepted(chain, decoded(caBundle), host, now) }];
+      }),
     };
   });
 }
+
+const decoded = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();

@@ -4,10 +4,8 @@ import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterError } from '../../kubernetes/errors.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { podsPath } from '../../view/sources.ts';
-import type { OptIn } from '../facts.ts';
-import type { ProbeFacts } from '../probe/facts.ts';
-import { judgeAnswer, judgeRefusal } from '../probe/judge.ts';
-import { probePod } from '../probe/pod.ts';
+import type { OptIn, ProbeFacts } from '../facts.ts';
+import { judgeAnswer, judgeRefusal, probePod } from '../probe.ts';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
 const mostNamespaces = 10;
@@ -52,7 +50,7 @@ export async function makeProbe(
     if (last.outcome !== 'not-made' || deadline.aborted) return last;
   }
   const what = 'no namespace has opted in with a profile that exists';
-  return last ?? { namespace: undefined, outcome: 'not-made', what };
+  return last ?? { namespace: null, outcome: 'not-made', what };
 }
 
 async function probeIn(
@@ -79,7 +77,7 @@ async function probeIn(
   }
 }
 
-/** Undefined where a label names no profile: such a pod is refused, which status tells by itself. */
+/** Undefined where a label names no profile: such a pod is rejected, which status reports anyway. */
 function joinOf(policy: Policy, profile: string): Join | undefined {
   try {
     return policy.join(profile);

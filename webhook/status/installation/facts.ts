@@ -101,3 +101,7 @@ export const foundIn = <T>(seen: Observation<T>): T | undefined =>
 /** Why it is not known whether something is there. */
 export const unknownIn = (seen: Observation<unknown>): Unknown | undefined =>
   typeof seen === 'object' && 'unknown' in seen ? seen.unknown : undefined;
+
+/** The same with a part of what was found. */
+export const mapObservation = <T, P>(seen: Observation<T>, pick: (found: T) => P): Observation<P> =>
+  typeof seen === 'object' && 'found' in seen ? { found: pick(seen.found) } : seen;

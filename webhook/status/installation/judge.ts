@@ -1,15 +1,17 @@
 import type { Policy } from '../../config/policy.ts';
 import { installedDeployment, installedPolicies } from '../../lib/names.ts';
-import type { Registered, SchedulerFacts } from '../facts.ts';
+import type { ProbeFacts, Registered, SchedulerFacts } from '../facts.ts';
 import type { Fault, PartStatus } from '../model.ts';
-import type { ProbeFacts } from '../probe/facts.ts';
-import { judgeCertificate } from './certificate.ts';
-import { judgeDeployment } from './deployment.ts';
 import { foundIn, type InstallationFacts, type Observation, type PolicyPair, unknownIn } from './facts.ts';
-import { judgeLeader } from './leader.ts';
-import type { PartResult } from './part.ts';
+import {
+  judgeCertificate,
+  judgeDeployment,
+  judgeLeader,
+  judgeService,
+  judgeUrl,
+  type PartResult,
+} from './parts.ts';
 import { judgePolicy } from './policies.ts';
-import { judgeService, judgeUrl } from './service.ts';
 
 /** What is known of the parts of an installation, and what follows from it. */
 export interface Installation {
@@ -73,7 +75,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   };
 }
 
-/** What becomes of new pods while nobody answers, in words. */
+/** What happens to new pods while no replica answers, in words. */
 function withoutAnswer({ failurePolicy }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
   if (failurePolicy === undefined) return `new pods ${where} are refused, or start without a proof`;

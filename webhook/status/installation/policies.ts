@@ -1,7 +1,7 @@
 import type { installedPolicies } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import { type BindingFacts, foundIn, type PolicyFacts, type PolicyPair, unknownIn } from './facts.ts';
-import { inOrder, notKnown, type PartResult, wrong } from './part.ts';
+import { inOrder, notKnown, type PartResult, wrong } from './parts.ts';
 import { expectedPolicies } from './policy-rules.ts';
 
 type PolicyName = (typeof installedPolicies)[number];

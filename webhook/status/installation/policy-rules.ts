@@ -15,16 +15,19 @@ export interface ApiPolicySpec {
   failurePolicy?: 'Fail' | 'Ignore' | null;
 }
 
+/** A named CEL expression, as the API has it. */
 export interface Named {
   name: string;
   expression: string;
 }
 
+/** A label selector, as the API has it. */
 export interface ApiSelector {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
 }
 
+/** A rule of a webhook or a policy, as the API has it. */
 export interface ApiRule {
   apiGroups?: string[] | null;
   apiVersions?: string[] | null;

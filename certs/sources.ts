@@ -1,0 +1,101 @@
+import { CniGateError } from '../webhook/lib/errors.ts';
+import { LiveFiles } from '../webhook/lib/live-files.ts';
+import { createAuthority, issueServing } from './issue.ts';
+import { checkPair } from './pair.ts';
+import { renewalDue } from './period.ts';
+
+/** A serving certificate (a chain, the leaf first) and its key, in PEM. */
+export interface CertificatePair {
+  certificate: string;
+  key: string;
+  notAfter: Date;
+}
+
+/** Where the serving certificate comes from. */
+export interface CertificateSource {
+  readonly current: CertificatePair;
+  /** PEM of the authority that a webhook configuration's caBundle must contain; unknown for files. */
+  readonly authority?: string;
+  close(): void | Promise<void>;
+}
+
+/** What a source of certificates reports to the server. */
+export interface CertificateEvents {
+  /** Another certificate is served from now on. */
+  onReload: (pair: CertificatePair) => void;
+  /** A new certificate cannot be used; the last good one stays. */
+  onError: (error: unknown) => void;
+  /** Adds a check to `/readyz`: why there is no valid certificate, or undefined where there is one. */
+  addReadyCheck: (check: () => string | undefined) => void;
+}
+
+/**
+ * A certificate and key in files, which are read again when they change. A pair that does not match, as while one of
+ * two files is written, is never served.
+ *
+ * @throws CniGateError when the pair cannot be used at the start
+ */
+export function fileCertificate(
+  certificateFile: string,
+  keyFile: string,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
+  interval?: number,
+): CertificateSource {
+  const files = new LiveFiles<CertificatePair>({
+    onReload,
+    onError,
+    paths: [certificateFile, keyFile],
+    unreadable: 'CNI_GATE_TLS_UNREADABLE',
+    parse: ([certificate = '', key = '']) => {
+      const { notAfter, names } = checkPair(certificate, key, new Date());
+      if (names.length === 0) {
+        const message = `${certificateFile} has no subjectAltName: the API server, as all of Go, does not look at the common name`;
+        throw new CniGateError('CNI_GATE_TLS_PAIR', message);
+      }
+      return { certificate, key, notAfter };
+    },
+    ...(interval !== undefined && { interval }),
+  });
+  return {
+    get current() {
+      return files.value;
+    },
+    close: () => files.close(),
+  };
+}
+
+/** Milliseconds between two checks of the clock; a longer timer would not notice that the machine slept. */
+const renewalCheck = 60_000;
+
+/**
+ * A certificate from an authority that lives as long as this process, renewed at two thirds of its life.
+ *
+ * @param names DNS names and addresses that the server is called by
+ * @param days validity of the serving certificate
+ */
+export async function selfMadeCertificate(
+  names: string[],
+  days: number,
+  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
+): Promise<CertificateSource> {
+  const authority = createAuthority({ days: 3650, now: new Date() });
+  const issue = () => issueServing(authority, { names, days, now: new Date() });
+  let current = issue();
+  const timer = setInterval(() => {
+    if (!renewalDue(current, new Date())) return;
+    try {
+      current = issue();
+    } catch (error) {
+      onError(error);
+      return;
+    }
+    onReload(current);
+  }, renewalCheck).unref();
+  return {
+    get current() {
+      return current;
+    },
+    authority: authority.certificate,
+    close: () => clearInterval(timer),
+  };
+}

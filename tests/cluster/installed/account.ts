@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { profileLabel } from '../../../webhook/lib/names.ts';
+import { Api } from '../harness/api.ts';
+import { Cluster } from '../harness/cluster.ts';
+import { eventually } from '../harness/eventually.ts';
+import { apply, byPolicy, namespace } from './overlay.ts';
+
+/** The policy that limits what the service account of cni-gate may write. */
+export const policy = 'service-account.cni-gate.io';
+
+/** Asserts that this policy refuses the attempt. */
+export const refused = (attempt: Promise<unknown>): Promise<void> =>
+  assert.rejects(attempt, (error: unknown) => byPolicy(error, policy));
+
+/** For each field of an object's metadata a value that the account may not write. */
+export const metadata: Record<string, unknown> = {
+  annotations: { a: 'b' },
+  finalizers: ['example.com/never'],
+  labels: {},
+  ownerReferences: [
+    { apiVersion: 'v1', kind: 'Namespace', name: 'x', uid: '00000000-0000-0000-0000-000000000000' },
+  ],
+};
+
+/**
+ * A cluster with overlay strict on which the service account of cni-gate has every right, so that nothing but the
+ * policy can refuse. `api` speaks as that account. Both end with the tests of the file.
+ */
+export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }> {
+  const cluster = await Cluster.start();
+  after(() => cluster.stop());
+  await apply(cluster, 'strict');
+  await cluster.kubectl([
+    ...['create', 'clusterrolebinding', 'too-much', '--clusterrole=cluster-admin'],
+    '--serviceaccount=cni-gate:cni-gate',
+  ]);
+  const api = new Api(await cluster.serviceAccount('cni-gate', 'cni-gate'));
+  after(() => api.close());
+  // a policy and a role count a moment after they are stored; nobody tells
+  await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
+
+  await cluster.kubectl(['apply', '-f', '-'], {
+    input: [
+      namespace('shop', { [profileLabel]: 'cilium' }),
+      namespace('plain'),
+      namespace('declined', { [profileLabel]: 'none' }),
+    ],
+  });
+  return { cluster, api };
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import type { Status } from '../../webhook/status/model.ts';
+import { main, startCniGate } from '../support/command.ts';
+import { optedIn, podOn } from './gate/scene.ts';
+import { setStatusScene, stateOfN1 } from './gate/status-scene.ts';
+import { namespace } from './installed/overlay.ts';
+
+/* `cni-gate status --watch` on a real control plane. */
+
+const { cluster, apply, status, setReady, watching } = await setStatusScene();
+const { api } = cluster;
+
+/** What of a stored object is applied again: not what tells this one from the next. */
+const bare = ({
+  metadata: { name, labels },
+  ...object
+}: {
+  metadata: { name: string; labels?: object };
+}) => ({
+  ...object,
+  metadata: { name, labels },
+});
+
+test('--watch prints a document whenever something changes, and ends with the last exit code', async (t) => {
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  await setReady(false);
+  await until((seen) => stateOfN1(seen) === 'starting' && !seen.well);
+  await apply(namespace('later', { [profileLabel]: 'mesh' }), podOn('web', { namespace: 'later' }));
+  await until(({ namespaces }) => namespaces.some(({ name }) => name === 'later'));
+  await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
+  await until(({ namespaces }) => namespaces.length === 1);
+  await setReady(true);
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('a webhook that is not registered is a fault, also with --watch', async (t) => {
+  const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'];
+  const before = JSON.parse(
+    await cluster.kubectl(['get', ...kinds.map((kind) => `${kind}/cni-gate`), '-o', 'json']),
+  );
+  const faulty = ({ faults }: Status): string[] => faults.map(({ code }) => code);
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  for (const kind of kinds) {
+    await cluster.kubectl(['delete', kind, 'cni-gate']);
+    const seen = await until(({ well }) => !well);
+    assert.deepEqual(faulty(seen), ['CNI_GATE_NOT_REGISTERED']);
+    const { exit, faults, verbs } = status();
+    assert.equal(exit, 1);
+    assert.match(faults[0]?.message ?? '', new RegExp(`in ${kind}/cni-gate, and namespaces have opted in$`));
+    assert.equal(verbs[kinds.indexOf(kind)]?.inForce, false);
+    await apply(...before.items.map(bare));
+    await until(({ well }) => well);
+  }
+  assert.equal(await end(), 0);
+  await cluster.kubectl(['delete', ...kinds.map((kind) => `${kind}/cni-gate`)]);
+  await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}-`]);
+  const nobody = status();
+  assert.deepEqual([nobody.exit, nobody.verbs[1]?.inForce], [1, false]);
+  assert.deepEqual(faulty(nobody), ['CNI_GATE_NOT_REGISTERED', 'CNI_GATE_NOT_REGISTERED']);
+  await cluster.kubectl(['label', 'namespace', optedIn, `${profileLabel}=mesh`]);
+  await apply(...before.items.map(bare));
+  assert.equal(status().exit, 0);
+});
+
+test('a webhook without a caBundle is as one that is not registered, also with --watch', async (t) => {
+  const patch = ['patch', 'validatingwebhookconfiguration', 'cni-gate', '--type=json', '-p'];
+  const path = '/webhooks/1/clientConfig/caBundle';
+  const value = await cluster.kubectl([
+    ...['get', 'validatingwebhookconfiguration', 'cni-gate', '-o'],
+    'jsonpath={.webhooks[1].clientConfig.caBundle}',
+  ]);
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  await cluster.kubectl([...patch, JSON.stringify([{ op: 'remove', path }])]);
+  await until(({ well }) => !well);
+  const { exit, faults, verbs } = status();
+  const why = 'there is no caBundle for placed-pods.cni-gate.io in validatingwebhookconfiguration/cni-gate';
+  assert.deepEqual(
+    [exit, verbs[1]?.inForce, verbs[1]?.why, faults],
+    [1, false, why, [{ code: 'CNI_GATE_NOT_REGISTERED', message: `${why}, and namespaces have opted in` }]],
+  );
+  await cluster.kubectl([...patch, JSON.stringify([{ op: 'add', path, value }])]);
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('--watch tells that nobody answers any more, and that somebody does again', async (t) => {
+  const slice = '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices/cni-gate';
+  const { endpoints } = await api.get<{ endpoints: object[] }>(slice);
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  await api.patch(slice, { endpoints: [] });
+  const { headline, verbs } = await until(({ well }) => !well);
+  assert.match(
+    headline,
+    /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, .*CNI_GATE_NO_ENDPOINTS/,
+  );
+  assert.deepEqual([verbs[0]?.inForce, verbs[1]?.inForce], [false, false]);
+  await api.patch(slice, { endpoints });
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('--watch ends when nobody reads any more, and draws over the last status on a terminal', async (t) => {
+  const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
+  const unread = startCniGate(args);
+  t.after(() => unread.kill('SIGKILL'));
+  const over = once(unread, 'exit');
+  assert.ok(unread.stdout);
+  const [first] = await once(unread.stdout, 'data');
+  // an empty line ends each, where nothing is drawn over
+  assert.match(String(first), /^All is well.*\n\n$/s);
+  unread.stdout.destroy();
+
+  // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130
+  const commandLine = ['exec', process.execPath, main, ...args].join(' ');
+  const terminal = spawn('script', ['-qec', commandLine, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(() => terminal.kill('SIGKILL'));
+  const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
+  const until = async (text: RegExp | ((seen: string) => boolean)): Promise<void> => {
+    const isIt = typeof text === 'function' ? text : (seen: string) => text.test(seen);
+    for (let seen = ''; !isIt(seen); ) {
+      const { value, done } = await shown.next();
+      assert.ok(!done, seen);
+      seen += value;
+    }
+  };
+  await until(/\[H\S*\[J\S*All is well/s);
+  t.after(() => setReady(true));
+  await setReady(false);
+  await until(/\[H\S*\[J\S*Not all is well/s);
+  // it is drawn again where only time went on, as it tells ages
+  await until((seen) => {
+    const frames = seen.split('\u001b[H').filter((frame) => /ll is well/.test(frame));
+    const timeless = frames.map((frame) => frame.replaceAll(/Status at \S+|\(\d\w*\)/g, ''));
+    return frames.some((frame, at) => timeless[at] === timeless[at + 1] && frame !== frames[at + 1]);
+  });
+  // Ctrl-C
+  terminal.stdin.write('\u0003');
+  const [[code]] = await Promise.all([once(terminal, 'exit'), over]);
+  assert.equal(code, 1);
+});
+
+test('--watch goes on through an outage, and tells it', async (t) => {
+  const { until, reported, end } = watching(t);
+  await until(({ well }) => well);
+  const { 'kube-apiserver': apiServer } = cluster.components;
+  await apiServer.kill();
+  await reported(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
+  await apiServer.start();
+  await setReady(false);
+  await until((seen) => stateOfN1(seen) === 'starting');
+  await setReady(true);
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('a reboot is seen by who watched it, and not by who comes later', async (t) => {
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  // the next line comes from the watches: until then they may not have seen the boot before
+  await setReady(false);
+  await until((seen) => stateOfN1(seen) === 'starting');
+  await setReady(true);
+  await until(({ well }) => well);
+  await api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: 'another' } } });
+  await until((seen) => stateOfN1(seen) === 'rebooted');
+  assert.equal(status().exit, 0);
+  await setReady(true, 'containerd://2');
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});

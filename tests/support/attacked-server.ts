@@ -1,0 +1,80 @@
+/** What the tests of bounds share: a server with the memory of its container, and ordinary calls during an attack. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { recorded } from './reviews.ts';
+import { type SmallServer, startSmallServer } from './small-server.ts';
+
+export const MiB = 1024 * 1024;
+/** 80 % of the container. */
+export const mostMemory = 410;
+
+export const pod = JSON.stringify(recorded('pod-deployment-web'));
+export const binding = JSON.stringify(recorded('binding-deployment-web'));
+
+/** Ordinary calls, one after another, until told to stop. Fails if one of them is not answered with 200. */
+function ordinaryCalls(server: SmallServer): () => Promise<number> {
+  let stopped = false;
+  const calls = (async () => {
+    let answered = 0;
+    while (!stopped) {
+      for (const [path, body] of [
+        ['/mutate', pod],
+        ['/gate', binding],
+      ] as const) {
+        const { status, body: answer } = await server.call(path, body);
+        assert.equal(status, 200, answer);
+        answered++;
+      }
+      await sleep(10);
+    }
+    return answered;
+  })();
+  return () => {
+    stopped = true;
+    return calls;
+  };
+}
+
+/** Attacks a server of its own, which has to answer ordinary calls meanwhile, and to keep within its memory. */
+export async function during(
+  t: TestContext,
+  attack: (server: SmallServer) => Promise<void>,
+): Promise<{ server: SmallServer; metrics: string }> {
+  const server = await startSmallServer(t);
+  const stop = ordinaryCalls(server);
+  await attack(server);
+  // those who were told to wait are gone by then
+  await sleep(200);
+  const answered = await stop();
+  assert.ok(answered >= 2, `${answered} ordinary calls`);
+  assert.ok(server.alive(), 'the server runs');
+  assert.ok(server.peak() < mostMemory, `${server.peak()} MiB at the most`);
+  const metrics = await server.metrics();
+  const blocked = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1];
+  t.diagnostic(`${server.peak().toFixed(0)} MiB, event loop blocked for ${blocked} s, ${answered} calls`);
+  return { server, metrics };
+}
+
+/** The value of a metric that has this label; 0 where there is none. */
+export const sum = (metrics: string, name: string, label: string): number =>
+  Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
+
+/** A list of empty objects of this many bytes. */
+export const emptyObjects = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3) - 1)}{}]`;
+
+/** Opens a TLS connection that goes away with the test. */
+export async function open(t: TestContext, server: SmallServer): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca: server.ca });
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]);
+  return socket;
+}
+
+/** The head of a call with a body of this many bytes. */
+export const head = (path: string, length: number): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { applyStep } from '../../../certs/apply.ts';
+import { inForce } from '../../../certs/period.ts';
+import { faultsIn, patience } from '../../../certs/plan.ts';
+import {
+  bundleOf,
+  type Fault,
+  readSecret,
+  type SecretData,
+  secretData,
+  wholeState,
+} from '../../../certs/state.ts';
+import { fingerprintsIn } from '../../../certs/trust.ts';
+import { Replica, type Settings } from './replica.ts';
+import { World, type Written } from './world.ts';
+
+export const minute = 60_000;
+export const day = 24 * 60 * minute;
+
+/** How long a replica that is not frozen may take for a reconciliation. */
+const longestReconciliation = 5_000;
+
+const names = ['mutating/cni-gate', 'validating/cni-gate'];
+
+/** How one API server follows one webhook configuration. */
+interface Watch {
+  server: number;
+  name: string;
+  /** The place in the configuration's history of the last caBundle that it heard of. */
+  known: number;
+}
+
+/** What can be done to the Secret from outside. Each gets what is there. */
+export const secretFaults: Record<
+  string,
+  (data: SecretData, stranger: SecretData) => SecretData | undefined
+> = {
+  deleted: () => undefined,
+  emptied: () => ({}),
+  'emptied by value': (data) => Object.fromEntries(Object.keys(data).map((key) => [key, ''])),
+  garbage: (data) => Object.fromEntries(Object.keys(data).map((key) => [key, 'garbage'])),
+  'half written': (data) => ({ ...data, 'tls.crt': (data['tls.crt'] ?? '').slice(0, 300) }),
+  'key of a stranger': (data, stranger) => ({ ...data, 'tls.key': stranger['tls.key'] ?? '' }),
+  'authority of a stranger': (data, stranger) => ({
+    ...data,
+    'tls.crt': stranger['tls.crt'] ?? '',
+    'tls.key': stranger['tls.key'] ?? '',
+  }),
+  'all of a stranger': (_data, stranger) => stranger,
+  'bundle lost': (data) => ({ ...data, 'ca.crt': '' }),
+  'next damaged': (data) => ({ ...data, 'next.crt': 'garbage' }),
+  'previous damaged': (data) => ({ ...data, 'previous-until': 'yesterday' }),
+};
+
+export const bundleFaults: Record<
+  string,
+  (bundle: string | undefined, stranger: SecretData) => string | undefined
+> = {
+  wiped: () => undefined,
+  garbage: () => 'garbage',
+  foreign: (_bundle, stranger) => stranger['ca.crt'],
+  'one too many': (bundle, stranger) => `${bundle ?? ''}${stranger['ca.crt']}`,
+};
+
+/**
+ * Replicas, a cluster, and API servers that learn late of what webhook configurations say: of each by itself, never
+ * before it has to, and no later than the overlap, which is what is asked of them. After each thing that happens it
+ * asserts what the whole sequence of a rotation is for: that every API server trusts what every replica serves.
+ */
+export class Simulation {
+  readonly world = new World();
+  readonly replicas: Replica[];
+  readonly settings: Settings;
+  readonly #watches: Watch[];
+  /** While somebody broke what nobody can serve without, until it is repaired and known to all. */
+  #excused = true;
+  readonly #stranger: SecretData;
+  readonly #past: SecretData[] = [];
+
+  private constructor(settings: Settings, replicas: number, stranger: SecretData) {
+    this.settings = settings;
+    this.#stranger = stranger;
+    this.replicas = Array.from({ length: replicas }, () => new Replica(this.world, settings));
+    for (const name of names) this.world.setBundle(name, undefined);
+    this.#watches = names.flatMap((name) => [0, 1].map((server) => ({ server, name, known: 0 })));
+  }
+
+  static async begin(settings: Settings, replicas: number): Promise<Simulation> {
+    const made = applyStep({ do: 'create' }, { ...settings, now: new World().now() });
+    assert.ok(made);
+    return new Simulation(settings, replicas, secretData(made));
+  }
+
+  /** Lets one replica make its next request. */
+  async step(index: number): Promise<void> {
+    const replica = this.#replica(index);
+    if (!replica.frozen) await replica.step();
+    this.check();
+  }
+
+  /**
+   * Lets time pass in pieces, in which everybody does what they have to do within that time. A replica that remembers
+   * reconciles before the patience of one that does not is over, so the first pieces are short; and none is so long
+   * that a leaf could end between two reconciliations, since it is renewed when a third of its life is left.
+   */
+  async pass(ms: number): Promise<void> {
+    const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
+    for (let passed = 0; passed < ms; ) {
+      const piece = passed < patience ? short : Math.min(longest, Math.ceil(ms / 8));
+      passed += piece;
+      this.world.monotonicNow += piece;
+      // however long the piece is, by its end they have heard of whatever was written an overlap ago
+      this.#learnUpTo(this.world.monotonicNow - this.settings.overlap);
+      for (const replica of this.replicas) {
+        if (replica.frozen || this.world.monotonicNow - replica.reconciledAt < longestReconciliation)
+          continue;
+        await replica.finish();
+        this.check();
+      }
+    }
+  }
+
+  /** An API server learns what one of the configurations says now. */
+  learn(index: number): void {
+    const watch = this.#watches[index % this.#watches.length];
+    if (watch) watch.known = this.#historyOf(watch).length - 1;
+    this.check();
+  }
+
+  /** A replica loses its memory; somebody else must have one, or nobody is left whom anybody could call. */
+  restart(index: number): void {
+    const replica = this.#replica(index);
+    const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
+    if (others && this.#isSound()) replica.restart();
+  }
+
+  /** A replica is cut off, in the middle of whatever it does; at least one goes on. */
+  freeze(index: number): void {
+    const replica = this.#replica(index);
+    const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
+    if (others && this.#isSound()) replica.frozen = true;
+  }
+
+  thaw(): void {
+    for (const replica of this.replicas) replica.frozen = false;
+  }
+
+  /** Somebody damages the Secret; who was cut off for long comes back before that. */
+  async damage(fault: string): Promise<void> {
+    await this.#settle();
+    const { secret } = this.world;
+    if (secret) this.world.setSecret(secretFaults[fault]?.(secret.data, this.#stranger));
+  }
+
+  /** An older copy of the Secret is written back, with another uid where it was deleted before. */
+  async rollBack(index: number, sameUid: boolean): Promise<void> {
+    await this.#settle();
+    const older = this.#past[index % Math.max(this.#past.length, 1)];
+    if (older && this.world.secret) this.world.setSecret(older, { sameUid });
+  }
+
+  async breakBundle(fault: string): Promise<void> {
+    await this.#settle();
+    const name = names[0] as string;
+    this.world.setBundle(
+      name,
+      bundleFaults[fault]?.(this.world.configurations.get(name)?.bundle, this.#stranger),
+    );
+    this.#excused = true;
+  }
+
+  /** Everybody's clock is set. */
+  async jump(ms: number): Promise<void> {
+    await this.#settle();
+    this.world.shift += ms;
+    // what was in force may not be, and what was forgotten may be in force again: for everybody at once
+    this.#excused = true;
+  }
+
+  /** Somebody asks for the next authority by hand. */
+  async rotate(): Promise<void> {
+    const state = wholeState(readSecret(this.world.secret?.data ?? {}));
+    if (!state || state.next || !this.#isSound()) return;
+    const next = applyStep({ do: 'begin', state }, { ...this.settings, now: this.world.now() });
+    if (next) this.world.setSecret(secretData(next));
+  }
+
+  /** All replicas reconcile until nothing is left to do, and all API servers learn of it. */
+  async rest(): Promise<void> {
+    this.thaw();
+    for (let count = 0; count < 12; count++) await this.pass(longestReconciliation);
+    this.#learnUpTo(this.world.monotonicNow);
+    this.check();
+  }
+
+  /** Asserts that everything is as it should be after a rest. */
+  assertWhole(): void {
+    const { secret, configurations } = this.world;
+    const state = wholeState(readSecret(secret?.data ?? {}));
+    assert.ok(secret && state, 'the Secret is whole');
+    assert.deepEqual(this.#faults(), []);
+    const trusted = fingerprintsIn(bundleOf(state));
+    for (const { bundle } of configurations.values())
+      assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
+    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, state.authority.fingerprint);
+    assert.equal(this.#excused, false, 'repaired within the time that it may take');
+  }
+
+  /** Asserts that every API server trusts what every replica serves, and remembers what was in force. */
+  check(): void {
+    const trusted = this.replicas.every((replica) => this.#untrusted(replica) === undefined);
+    const valid = this.replicas.every((replica) => replica.frozen || this.#isValid(replica));
+    if (this.#excused) this.#excused = !(trusted && valid && this.#known());
+    if (!this.#excused) {
+      for (const replica of this.replicas) {
+        const fault = this.#untrusted(replica);
+        if (fault !== undefined) assert.fail(`replica ${this.replicas.indexOf(replica)}: ${fault}`);
+      }
+    }
+    const data = this.world.secret?.data;
+    if (data && data !== this.#past.at(-1) && wholeState(readSecret(data))) this.#past.push(data);
+  }
+
+  /** Whether every API server has heard of everything that the configurations ever said. */
+  #known(): boolean {
+    return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
+  }
+
+  /** Whether a replica serves something that is in force. */
+  #isValid({ serving }: Replica): boolean {
+    const now = this.world.now();
+    return serving !== undefined && inForce(serving, now);
+  }
+
+  #untrusted(replica: Replica): string | undefined {
+    const { serving } = replica;
+    if (!serving || !this.#isValid(replica)) return undefined;
+    const { signedBy } = serving;
+    const watch = this.#watches.find((each) => !this.#historyOf(each)[each.known]?.trusted.has(signedBy));
+    return watch && `API server ${watch.server} does not trust it by ${watch.name}`;
+  }
+
+  /** Those who were cut off come back, and API servers are up to date: what comes next is one fault, not three. */
+  async #settle(): Promise<void> {
+    this.thaw();
+    for (let count = 0; count < 4; count++) for (const replica of this.replicas) await replica.finish();
+    this.#learnUpTo(this.world.monotonicNow);
+    this.check();
+  }
+
+  #isSound(): boolean {
+    return !this.#excused && this.#faults().length === 0;
+  }
+
+  #faults(): Fault[] {
+    const { secret } = this.world;
+    return faultsIn(secret && readSecret(secret.data), this.world.now());
+  }
+
+  /** API servers have heard of whatever was written until then, and may have heard of more. */
+  #learnUpTo(time: number): void {
+    for (const watch of this.#watches) {
+      const last = this.#historyOf(watch).findLastIndex(({ at }) => at <= time);
+      watch.known = Math.max(watch.known, last);
+    }
+  }
+
+  #historyOf({ name }: Watch): Written[] {
+    return this.world.configurations.get(name)?.history ?? [];
+  }
+
+  #replica(index: number): Replica {
+    return this.replicas[index % this.replicas.length] as Replica;
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ConfigurationSnapshot,
+  type ConfigurationsSnapshot,
+  Conflict,
+  type SecretSnapshot,
+  type SharedObjects,
+} from '../../../certs/shared.ts';
+import type { SecretData } from '../../../certs/state.ts';
+import { fingerprintsIn } from '../../../certs/trust.ts';
+
+/** One webhook configuration with one webhook of ours. */
+export interface Configuration {
+  uid: string;
+  version: number;
+  bundle: string | undefined;
+  /** Everything that it ever said, what it says now last. */
+  history: Written[];
+}
+
+/** What a caBundle that was written says. */
+export interface Written {
+  /** In monotonic time. */
+  at: number;
+  /** The fingerprints of the authorities in it. */
+  trusted: Set<string>;
+}
+
+/**
+ * A cluster that holds a Secret and webhook configurations, with a clock that can be set: what random interleavings
+ * need and no real one can be made to do. Writing is conditional as in the real one.
+ */
+export class World {
+  secret: SecretSnapshot | undefined;
+  configurations = new Map<string, Configuration>();
+  /** Milliseconds that passed; nobody can set this. */
+  monotonicNow = 0;
+  /** What was added to the wall clock by setting it. */
+  shift = 0;
+  #version = 0;
+  readonly #began = Date.parse('2030-01-01T00:00:00Z');
+
+  now(): Date {
+    return new Date(this.#began + this.monotonicNow + this.shift);
+  }
+
+  /** Puts the Secret into a state, whoever asks. */
+  setSecret(data: SecretData | undefined, { labelled = true, sameUid = true } = {}): void {
+    const uid = sameUid && this.secret ? this.secret.uid : randomUUID();
+    this.secret = data && { uid, version: this.#next(), labelled, data };
+  }
+
+  setBundle(name: string, bundle: string | undefined): void {
+    const { uid = randomUUID(), history = [] } = this.configurations.get(name) ?? {};
+    const written = [...history, { at: this.monotonicNow, trusted: fingerprintsIn(bundle) }];
+    this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
+  }
+
+  /** The cluster as a replica sees it; `turn` is waited for before each request. */
+  shared(turn: () => Promise<void>): SharedObjects {
+    return {
+      now: () => this.now(),
+      secret: async () => {
+        await turn();
+        return this.secret && { ...this.secret };
+      },
+      write: async (data, over) => {
+        await turn();
+        const same = over?.uid === this.secret?.uid && over?.version === this.secret?.version;
+        if (!same) throw new Conflict();
+        this.setSecret(data);
+        return { ...(this.secret as SecretSnapshot) };
+      },
+      configurations: async () => {
+        await turn();
+        return this.#snapshot();
+      },
+      trust: async (seen, bundle) => {
+        await turn();
+        const own = this.configurations.get(seen.name);
+        if (String(own?.version) !== seen.resourceVersion) {
+          throw new Conflict();
+        }
+        this.setBundle(seen.name, bundle);
+      },
+    };
+  }
+
+  #snapshot(): ConfigurationsSnapshot {
+    const configurations = [...this.configurations].map(
+      ([name, { uid, version, bundle }]): ConfigurationSnapshot => ({
+        name,
+        version: `${uid}/${version}`,
+        resourceVersion: String(version),
+        bundles: [bundle],
+        webhooks: [0],
+      }),
+    );
+    return { configurations, complete: true, absent: new Map(), failed: new Map() };
+  }
+
+  #next(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}

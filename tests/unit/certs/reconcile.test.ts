@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import { applyStep } from '../../../certs/apply.ts';
+import { patience } from '../../../certs/plan.ts';
+import { type Leaf, Reconciler } from '../../../certs/reconcile.ts';
+import { type ConfigurationSnapshot, Conflict, type SharedObjects } from '../../../certs/shared.ts';
+import { bundleOf, type State, secretData } from '../../../certs/state.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
+import { World } from '../../support/certs/world.ts';
+
+const [one, other] = ['mutating/one', 'validating/other'];
+const options = { authorityDays: 365, leafDays: 7, names: ['x.svc'] };
+let state: State;
+let world: World;
+let reconciler: Reconciler;
+/** What the reconciler reported. */
+let reported: string[];
+/** What it serves. */
+let serving: Leaf | undefined;
+/** What stands in for a request to the cluster. */
+let instead: Partial<SharedObjects>;
+
+beforeEach(async () => {
+  [world, reported, instead, serving] = [new World(), [], {}, undefined];
+  const made = applyStep({ do: 'create' }, { ...options, now: world.now() });
+  assert.ok(made);
+  state = made;
+  world.setSecret(secretData(state));
+  for (const name of [one, other]) world.setBundle(name, bundleOf(state));
+  const shared = world.shared(async () => {});
+  reconciler = new Reconciler({
+    ...options,
+    shared: new Proxy(shared, { get: (target, key: keyof SharedObjects) => instead[key] ?? target[key] }),
+    monotonicNow: () => world.monotonicNow,
+    overlap: 1000,
+    events: {
+      wrote: (step) => reported.push(step),
+      waiting: () => reported.push('waiting'),
+      repaired: (name, reason) => reported.push(`${name} ${reason}`),
+      current: (_state, leaf) => {
+        serving = leaf;
+        reported.push('state');
+      },
+      observed: () => {},
+      failed: (about, { code }) => reported.push(`${about} ${code}`),
+    },
+  });
+  assert.equal(await reconciler.reconcile(), 'done');
+  assert.deepEqual(reported.splice(0), ['state']);
+});
+
+/** Whether each configuration trusts what the state says. */
+const whole = (): boolean[] =>
+  [one, other].map((name) => world.configurations.get(name)?.bundle === bundleOf(state));
+
+/** The request that patches one configuration, with something that goes wrong before. */
+function patching(wrong: (seen: ConfigurationSnapshot) => void): void {
+  const { trust } = world.shared(async () => {});
+  instead = {
+    trust: async (seen, bundle) => {
+      wrong(seen);
+      await trust(seen, bundle);
+    },
+  };
+}
+
+test('every wrong caBundle is repaired, and read again', async () => {
+  world.setBundle(one, undefined);
+  world.setBundle(other, 'garbage');
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, [`${one} empty`, `${other} unreadable`, 'state']);
+  assert.deepEqual(whole(), [true, true]);
+  assert.equal(await reconciler.reconcile(), 'done');
+});
+
+test('one that is as it should be is left alone', async () => {
+  patching(({ name }) => assert.fail(`${name} is patched`));
+  assert.equal(await reconciler.reconcile(), 'done');
+});
+
+test('a second webhook of ours counts as much as the first', async () => {
+  const { configurations } = world.shared(async () => {});
+  const patched: number[][] = [];
+  instead = {
+    configurations: async () => {
+      const seen = await configurations();
+      for (const each of seen.configurations) {
+        each.bundles = [bundleOf(state), each.name === one ? undefined : bundleOf(state)];
+        each.webhooks = [0, 3];
+      }
+      return seen;
+    },
+    trust: async ({ webhooks }) => {
+      patched.push(webhooks);
+    },
+  };
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(patched, [[0, 3]]);
+});
+
+test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
+  for (const name of [one, other]) world.setBundle(name, undefined);
+  patching(({ name }) => {
+    if (name === one) throw new CniGateError('CNI_GATE_CA_BUNDLE', 'forbidden');
+  });
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, `${other} empty`, 'state']);
+  assert.deepEqual(whole(), [false, true]);
+  reported.splice(0);
+  assert.equal(await reconciler.reconcile(), 'done', 'it waits for its time, as after any failure');
+  assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
+});
+
+test('a configuration that somebody changed meanwhile is read again at once, without a report', async () => {
+  world.setBundle(one, undefined);
+  patching(() => {
+    throw new Conflict();
+  });
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, ['state']);
+});
+
+test("while the Secret is somebody else's, what is served stays trusted", async () => {
+  world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
+  world.setBundle(one, undefined);
+  await assert.rejects(reconciler.reconcile(), { code: 'CNI_GATE_TLS_SECRET_FOREIGN' });
+  assert.deepEqual(reported, [`${one} empty`]);
+  assert.deepEqual(whole(), [true, true]);
+  assert.deepEqual(world.secret?.data, { password: 'x' });
+});
+
+test('while it waits for another replica it puts nothing into a caBundle; after its time it does', async () => {
+  const stranger = applyStep({ do: 'create' }, { ...options, now: world.now() });
+  assert.ok(stranger);
+  world.setSecret(undefined);
+  for (const name of [one, other]) world.setBundle(name, bundleOf(stranger));
+  for (const passed of [0, patience - 1]) {
+    world.monotonicNow += passed;
+    assert.equal(await reconciler.reconcile(), 'wait');
+  }
+  assert.deepEqual(reported.splice(0), ['waiting', 'waiting']);
+  assert.deepEqual(whole(), [false, false]);
+  world.monotonicNow += 1;
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, ['restore', `${one} foreign`, `${other} foreign`, 'state']);
+  assert.deepEqual(whole(), [true, true]);
+});
+
+test('what another replica does between the two reads is not undone', async () => {
+  const begun = applyStep({ do: 'begin', state }, { ...options, now: world.now() });
+  assert.ok(begun);
+  const plain = world.shared(async () => {});
+  const reads: (() => void)[] = [
+    () => {},
+    () => {
+      world.setSecret(secretData(begun));
+      for (const name of [one, other]) world.setBundle(name, bundleOf(begun));
+    },
+  ];
+  instead = {
+    configurations: () => {
+      reads.shift()?.();
+      return plain.configurations();
+    },
+    secret: () => {
+      reads.shift()?.();
+      return plain.secret();
+    },
+  };
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, ['state']);
+  for (const { bundle } of world.configurations.values()) assert.equal(bundle, bundleOf(begun));
+});
+
+const day = 86_400_000;
+
+/** Reconciles some days later, and says how long what is served then is still valid, in days. */
+async function validAfter(days: number): Promise<number> {
+  world.monotonicNow += days * day;
+  const result = await reconciler.reconcile();
+  assert.equal(result, 'done', reported.join());
+  return ((serving?.notAfter.getTime() ?? 0) - world.now().getTime()) / day;
+}
+
+test('the serving certificate is for the names, and is renewed at two thirds of its life without a write', async () => {
+  const { certificate } = serving ?? assert.fail();
+  assert.ok(new X509Certificate(certificate).checkHost('x.svc'));
+  const written = world.secret?.version;
+  assert.equal(await validAfter(4.6), 2.4);
+  assert.equal(serving?.certificate, certificate);
+  assert.equal(await validAfter(0.1), 7);
+  assert.notEqual(serving?.certificate, certificate);
+  assert.equal(world.secret?.version, written);
+});
+
+test('a serving certificate that ends with its authority is not renewed again and again', async () => {
+  const until = (state.authority.notAfter.getTime() - world.now().getTime()) / day;
+  // the next authority, which is due, is never trusted long enough
+  patching(() => {
+    throw new Conflict();
+  });
+  world.monotonicNow += (until - 3) * day;
+  await reconciler.reconcile();
+  const last = serving;
+  assert.deepEqual(last?.notAfter, state.authority.notAfter);
+  world.monotonicNow += 2.9 * day;
+  await reconciler.reconcile();
+  assert.equal(serving, last);
+});
+
+test('its validity counts from before the Secret was read: who retires its authority knows how long to trust it', async () => {
+  const { secret } = world.shared(async () => {});
+  const asked = world.now().getTime() + 5 * day;
+  instead = {
+    secret: async () => {
+      const found = await secret();
+      world.monotonicNow += 3 * day;
+      return found;
+    },
+  };
+  world.monotonicNow += 5 * day;
+  await reconciler.reconcile();
+  assert.equal(serving?.notAfter.getTime(), asked + 7 * day);
+});
+
+test('when the authority changes, so does the serving certificate', async () => {
+  const begun = applyStep({ do: 'begin', state }, { ...options, now: world.now() });
+  const promoted = begun && applyStep({ do: 'promote', state: begun }, { ...options, now: world.now() });
+  assert.ok(promoted);
+  world.setSecret(secretData(promoted));
+  await reconciler.reconcile();
+  assert.equal(serving?.signedBy, promoted.authority.fingerprint);
+});
+
+test('memory counts only while the serving certificate that goes with it is valid', async () => {
+  const stranger = applyStep({ do: 'create' }, { ...options, now: world.now() });
+  assert.ok(stranger);
+  world.setSecret(secretData(stranger));
+  world.monotonicNow += 7 * day + 1;
+  assert.equal(await reconciler.reconcile(), 'wait', 'another replica may know better');
+  world.monotonicNow -= 1;
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported.splice(0), ['waiting', 'restore', 'state']);
+});
+
+test('a clock that is wrong until the API server answers replaces no authority', async () => {
+  const plain = world.shared(async () => {});
+  let skew = -400 * day;
+  instead = {
+    now: () => new Date(world.now().getTime() + skew),
+    secret: async () => {
+      skew = 0;
+      return plain.secret();
+    },
+  };
+  assert.equal(await reconciler.reconcile(), 'done');
+  assert.deepEqual(reported, ['state']);
+});

@@ -1,0 +1,32 @@
+import type { Registry } from 'prom-client';
+
+/** The log, as far as features write to it: facts for machines, then a sentence for people. */
+export interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** Where the time comes from. A test hands in its own. */
+export interface Clock {
+  /** The time of day, in milliseconds since the epoch. It can jump and go back. */
+  now(): number;
+  /** Milliseconds since some moment in the past. It never goes back, so use it for durations. */
+  monotonicNow(): number;
+}
+
+/** The clock of this machine. */
+export const systemClock: Clock = { now: () => Date.now(), monotonicNow: () => performance.now() };
+
+/** What every long-running part of the server needs. */
+export interface Deps {
+  log: Log;
+  /** Where the part registers its metrics. */
+  registry: Registry;
+  clock: Clock;
+  /**
+   * Aborted when the process is told to stop. It ends a wait during the start. What serves requests does not end by it:
+   * it goes on until its `close`, because the server still answers while it drains.
+   */
+  signal: AbortSignal;
+}

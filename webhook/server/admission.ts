@@ -1,0 +1,128 @@
+import type { FastifyRequest } from 'fastify';
+import { parseDuration } from '../../validator/shared/duration.ts';
+import type { AdmissionDecision } from '../admission/decision.ts';
+import { respond } from '../admission/respond.ts';
+import { gate } from '../gate/gate.ts';
+import { mutate } from '../inject/mutate.ts';
+import { reviewNamespace } from '../inject/namespace-label.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { memoryLimits, serverLimits } from '../lib/limits.ts';
+import { Bodies } from './bodies.ts';
+import { Connections } from './connections.ts';
+import { type AnsweredRequest, logDecision, type WebhookName } from './decision-log.ts';
+import { answerErrors } from './http-errors.ts';
+import { plugin } from './plugin.ts';
+
+/** Options of the plugin {@link admission}. */
+export interface AdmissionOptions {
+  /** The namespace that cni-gate runs in: its pods are exempt. */
+  ownNamespace?: string | undefined;
+}
+
+/** What the API server adds to the URL. */
+interface Timed {
+  Querystring: { timeout?: string };
+}
+
+/** The routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
+export const admission = plugin<AdmissionOptions>(
+  'admission',
+  ['configuration', 'cluster'],
+  async (app, { ownNamespace, deps }) => {
+    const { metrics, clock } = deps;
+    const { policy, view } = app;
+    const limits = memoryLimits();
+    const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
+    metrics.measureBodies(() => bodies.inFlight);
+    const connections = new Connections(
+      limits.connections,
+      serverLimits.answerTimeout,
+      (limit) => metrics.overload(limit),
+      serverLimits.handshakeTimeout,
+    );
+    // a pod can have any key, `__proto__` too; nothing here copies keys by assignment
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('application/json', (request, payload, done) =>
+      bodies.parse(request, payload, done),
+    );
+    connections.bound(app.server);
+    app.addHook('onResponse', (request, reply, done) => {
+      connections.answered(request.raw, reply.statusCode === 200);
+      done();
+    });
+    answerErrors(app, metrics);
+    app.addHook('onRequest', (request, _reply, done) => {
+      const encoding = request.headers['content-encoding'] ?? 'identity';
+      if (encoding === 'identity') done();
+      else {
+        const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
+        done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
+      }
+    });
+
+    /** Decides while the connection counts as busy and the memory of the body is reserved; counts and logs the decision. */
+    const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
+      webhook: WebhookName,
+      request: FastifyRequest,
+      decide: () => Decided | Promise<Decided>,
+      toAnswer: (decided: Decided) => Answer,
+    ): Promise<Answer> => {
+      connections.working(request.raw);
+      return bodies.answering(request, async () => {
+        const start = clock.monotonicNow();
+        const decided = await decide();
+        const seconds = (clock.monotonicNow() - start) / 1000;
+        metrics.answered(webhook, decided.decision, seconds);
+        logDecision(request.log, webhook, decided, seconds);
+        return toAnswer(decided);
+      });
+    };
+    const { body } = serverLimits;
+    app.post<Timed>('/mutate', { bodyLimit: body.mutate }, (request) =>
+      answer(
+        'mutate',
+        request,
+        () => {
+          const { namespaces } = view;
+          const context = { policy: policy.current(), namespaces, ownNamespace, caller: request.ip };
+          return mutate(request.body, context, timeToAnswer(request.query.timeout));
+        },
+        ({ review }) => review,
+      ),
+    );
+    app.post('/gate', { bodyLimit: body.gate }, (request) =>
+      answer(
+        'gate',
+        request,
+        () => gate(request.body, view, policy.current(), clock.now(), request.ip),
+        ({ request: { uid }, decision }) => respond(uid, decision),
+      ),
+    );
+    app.post('/namespaces', { bodyLimit: body.namespaces }, (request) =>
+      answer(
+        'namespaces',
+        request,
+        () => reviewNamespace(request.body, policy.current()),
+        ({ request: { uid }, decision }) => respond(uid, decision),
+      ),
+    );
+  },
+);
+
+/** The API server's own limits on `timeoutSeconds`: 1 to 30, default 10. */
+const defaultTimeout = 10_000;
+const longestTimeout = 30_000;
+
+/** What the answer needs to get back to the API server, in milliseconds. */
+const reserve = 250;
+
+/**
+ * Milliseconds until the answer has to be sent: shortly before the API server stops waiting.
+ *
+ * @param timeout the `timeout` parameter that the API server adds to the URL, such as `10s`
+ */
+export function timeToAnswer(timeout: string | undefined): number {
+  const asked = timeout === undefined ? undefined : parseDuration(timeout);
+  const given = Math.min(asked ?? defaultTimeout, longestTimeout);
+  return Math.max(given - reserve, given / 2);
+}

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { plugin } from './plugin.ts';
+
+/** Options of the plugin {@link drain}. */
+export interface DrainOptions {
+  /** Milliseconds between "not ready" and the closing of the port: the API server needs time to drop the endpoint. */
+  drainDelay: number;
+  /** Milliseconds from the start of the drain until open connections are cut. */
+  drainTimeout: number;
+}
+
+/**
+ * What happens when the instance closes: `/readyz` fails, and after a delay Fastify closes the port and waits for
+ * requests that still run. Connections that are open at the end of the timeout are cut. Register it first: then its
+ * reason comes before others in `/readyz`, and it ends when everything else has ended.
+ */
+export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
+  const { log, ready } = options.deps;
+  let cut: NodeJS.Timeout | undefined;
+  ready.add(() => (cut === undefined ? undefined : 'shutting down'));
+  // Fastify tells clients from here on to close their connections
+  app.addHook('preClose', async () => {
+    // a server that never opened its port has no requests to wait for
+    if (!app.server.listening) return;
+    log.info({ delay: options.drainDelay }, 'draining');
+    cut = setTimeout(() => app.server.closeAllConnections(), options.drainTimeout);
+    await sleep(options.drainDelay);
+  });
+  app.addHook('onClose', async () => {
+    if (cut === undefined) return;
+    clearTimeout(cut);
+    log.info('drained');
+  });
+});
