@@ -93,7 +93,8 @@ suite('connections', { concurrency: 2 }, () => {
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       answers += chunk;
     });
-    const closed = once(socket, 'close');
+    // with or without an error: the server closes while it has bytes that it has not read
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(request.repeat(50));
     await closed;
     assert.ok((answers.match(/HTTP\/1\.1 200 /g) ?? []).length <= 2, answers);
