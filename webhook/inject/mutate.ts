@@ -13,6 +13,8 @@ export interface MutateContext {
   policy: Policy;
   namespaces: Namespaces;
   ownNamespace?: string | undefined;
+  /** Address of who calls. */
+  caller?: string | undefined;
 }
 
 /** A request of `/mutate` with its answer. */
@@ -28,13 +30,13 @@ export interface Mutation extends Admission {
  * @throws CniGateError if the body is not a review of a pod; everything else is answered
  */
 export async function mutate(body: unknown, context: MutateContext, within?: number): Promise<Mutation> {
-  const { policy, namespaces, ownNamespace } = context;
+  const { policy, namespaces, ownNamespace, caller } = context;
   const request = decodePodRequest(body);
   let namespace: NamespaceFacts | undefined;
   try {
     // an exempt pod never waits: a cluster recovers by such pods
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
-      const known = namespaces.facts(request.namespace);
+      const known = namespaces.facts(request.namespace, caller);
       namespace = known instanceof Promise ? await beforeDeadline(known, within) : known;
     }
   } catch (error) {

@@ -11,6 +11,7 @@ export const errorCodes = {
   CNI_GATE_PROFILE_UNKNOWN: 'A label or flag names a profile that the configuration does not have.',
   CNI_GATE_PROFILE_JOIN: 'A label or flag joins profiles that cannot hold together.',
   CNI_GATE_STATE_INVALID: 'The file of cluster objects given with --cluster-state cannot be used.',
+  CNI_GATE_HTTP: 'A call is not a request of HTTP as the server can read it.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID:
     'The body of an admission call is JSON, but not an AdmissionReview of what this path serves.',
