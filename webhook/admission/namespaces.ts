@@ -33,7 +33,7 @@ export interface Namespaces {
   /**
    * What is known of the namespace; undefined where it does not exist, as far as the source knows.
    *
-   * @param caller the caller's address: callers share the requests to the API server
+   * @param caller address of the client that sent the request: clients share the rate of requests to the API server
    */
   facts(name: string, caller?: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }

@@ -8,7 +8,7 @@ export interface PendingPods {
   /**
    * The pod, or undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any.
    *
-   * @param caller the caller's address: callers share the requests to the API server
+   * @param caller address of the client that sent the request: clients share the rate of requests to the API server
    */
   pod(
     namespace: string,

@@ -22,7 +22,7 @@ export interface Gated {
  * @param body parsed JSON
  * @param policy in force
  * @param now milliseconds since the epoch
- * @param caller the caller's address: callers share the requests to the API server
+ * @param caller address of the client, for {@link ClusterView.pods}
  * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
 export async function gate(

@@ -1,14 +1,13 @@
-import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import fastify, { LogController } from 'fastify';
 import type { CertificateSource } from '../../certs/sources.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
 import { type ClusterOptions, cluster } from './cluster.ts';
 import { type ConfigurationOptions, configuration } from './configuration.ts';
-import { type DepsOptions, serverDeps } from './deps.ts';
+import { type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drain } from './drain.ts';
 import { errorOptions } from './http-errors.ts';
 import { listen } from './listen.ts';
-import type { Metrics } from './metrics.ts';
 import { type OpsOptions, ops } from './ops.ts';
 import type { App } from './plugin.ts';
 import { type SecureContextOptions, secureContext } from './secure-context.ts';
@@ -47,7 +46,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const { log } = deps;
   const parts = { ...options, deps };
-  const app = createApp(log, deps.metrics, options.clientCa !== undefined);
+  const app = createApp(deps, options.clientCa !== undefined);
   // The server starts in this order, and then opens its port. It stops in the reverse order: the port first, then,
   // when the last request is answered, what the plugins keep.
   app
@@ -77,11 +76,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
  * @param requestCert whether callers are asked for a certificate. A caller without one gets an answer that says so,
  *   instead of a failed handshake
  */
-export function createApp(log: FastifyBaseLogger, metrics: Metrics, requestCert: boolean): App {
+export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>, requestCert: boolean): App {
   return fastify({
     https: {
       handshakeTimeout: serverLimits.handshakeTimeout,
-      // while a connection waits for its handshake, only its first bytes are read; TLS has its own buffers
+      // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       requestTimeout: serverLimits.requestTimeout,
@@ -92,9 +91,9 @@ export function createApp(log: FastifyBaseLogger, metrics: Metrics, requestCert:
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
+    ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered
     return503OnClosing: false,
-    ...errorOptions(metrics),
     // a plugin may wait for the certificate as long as it takes
     pluginTimeout: 0,
   });

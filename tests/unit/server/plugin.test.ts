@@ -4,14 +4,13 @@ import { pino } from 'pino';
 import { cluster } from '../../../webhook/server/cluster.ts';
 import { configuration } from '../../../webhook/server/configuration.ts';
 import { ReadyChecks, serverDeps } from '../../../webhook/server/deps.ts';
-import { Metrics } from '../../../webhook/server/metrics.ts';
 import { createApp } from '../../../webhook/server/serve.ts';
 
 const log = pino({ level: 'silent' });
 
 test('a plugin registered before one that it needs ends the start', async (t) => {
   const parts = { profile: 'cilium', deps: serverDeps({ log }) };
-  const app = createApp(log, new Metrics(), false);
+  const app = createApp(parts.deps, false);
   t.after(() => app.close());
   app.register(cluster, parts).register(configuration, parts);
   await assert.rejects(async () => app.ready(), { code: 'FST_ERR_PLUGIN_DEPENDENCY_NOT_REGISTERED' });

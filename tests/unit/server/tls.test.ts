@@ -45,7 +45,7 @@ test('a certificate in files that names nobody is refused: the API server would 
 
 test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
   const { pino } = await import('pino');
-  const app = createApp(pino({ level: 'silent' }), new Metrics(), false);
+  const app = createApp({ log: pino({ level: 'silent' }), metrics: new Metrics() }, false);
   t.after(() => app.close());
   assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
   assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);
