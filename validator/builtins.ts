@@ -1,6 +1,6 @@
 /**
- * Node's own modules, each loaded when it is needed first. An `import` of `node:fs` would cost every run 5 ms for
- * streams that nobody here uses: to list a module's exports is to load all of them.
+ * Node's own modules, each loaded at first use. An `import` of `node:fs` would cost every run 5 ms for streams that are
+ * not used here, because listing a module's exports loads all of them.
  */
 export const fs = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 /** `node:os`, loaded at the first call. */

@@ -3,13 +3,13 @@ import { validateCommand } from './shared/contract.ts';
 /** Wrong usage: of the command line, or of what the injector set. */
 export class UsageError extends Error {}
 
-/** Where the kubelet reads the message from unless the container says otherwise (`terminationMessagePath`). */
+/** The file from which the kubelet reads the message by default (`terminationMessagePath`). */
 const defaultTerminationLog = '/dev/termination-log';
 
 /** The usage line, for the help and for errors. */
 export const usage = `usage: ${validateCommand} [--termination-log <path>]`;
 
-/** What `--help` says. Everything that the program is told comes from its environment. */
+/** The text of `--help`. All input of the program comes from its environment. */
 const help = `${usage}
 
 Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it runs in.
@@ -19,12 +19,12 @@ Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it r
 
 Exit codes: 0 all checks passed, 95 the network is wrong, 69 a check could not run, 64 wrong usage.`;
 
-/** The help, where the command line asks for it and for nothing else. */
+/** Returns the help if the command line requests it and nothing else. */
 export function helpFor(args: string[]): string | undefined {
   return args.length === 2 && (args[1] === '--help' || args[1] === '-h') ? help : undefined;
 }
 
-/** The path of the termination log. @throws UsageError */
+/** Returns the path of the termination log. @throws UsageError */
 export function readArguments(args: string[]): { terminationLog: string } {
   const [command, ...rest] = args;
   if (command !== validateCommand) throw new UsageError(`${command ?? 'no command'}: ${usage}`);

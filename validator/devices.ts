@@ -7,16 +7,16 @@ export interface Device {
   name: string;
   up: boolean;
   addresses: Address[];
-  /** The link-layer address, six bytes behind colons, or an empty text. */
+  /** The link-layer address, six bytes separated by colons, or an empty text. */
   mac: string;
 }
 
 /** `include/uapi/linux/if.h` */
 const flag = { up: 0x1, pointToPoint: 0x10, noArp: 0x80 };
 
-/** Interfaces with their addresses, `lo` among them. */
+/** Returns the interfaces with their addresses, including `lo`. */
 export function readDevices(): Device[] {
-  // this lists those that are up, running and have an address (libuv: uv__ifaddr_exclude)
+  // this lists only interfaces that are up, running and have an address (libuv: uv__ifaddr_exclude)
   const running = os().networkInterfaces();
   const names = new Set([...deviceNames(readText('/proc/net/dev')), ...Object.keys(running)]);
   return [...names].map((name) => ({
@@ -41,7 +41,7 @@ export function isUp(flags: string, state: string): boolean {
   return on && !['down', 'lowerlayerdown', 'notpresent'].includes(state.trim());
 }
 
-/** Whether nobody is asked for link-layer addresses on an interface: `tun`, IPVLAN and netkit in their L3 modes. */
+/** Whether an interface has no neighbours to resolve: `tun`, IPVLAN and netkit in their L3 modes. */
 export function hasNoNeighbours(name: string): boolean {
   return (Number.parseInt(readSys(name, 'flags'), 16) & (flag.pointToPoint | flag.noArp)) !== 0;
 }

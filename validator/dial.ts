@@ -6,9 +6,9 @@ export interface DialOptions {
   host: string;
   port: number;
   localAddress?: string;
-  /** How a name is looked up, where it matters. */
+  /** How to look up a name, if the caller needs a special way. */
   lookup?: LookupFunction;
-  /** Milliseconds after which no answer is taken for none. */
+  /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
 }
 
@@ -18,7 +18,7 @@ export type Dialled =
   /** This machine's own routes refused it: no packet was sent. */
   | { as: 'no-route'; code: string }
   | { as: 'refused'; code: string }
-  /** `resolved` is false where the name had no address yet. */
+  /** `resolved` is false if the name has no address yet. */
   | { as: 'silent'; resolved: boolean };
 
 /** Connects by TCP, and says how that ended. It never throws. The caller closes a socket that is connected. */
@@ -33,7 +33,7 @@ export function dial({ limit, ...options }: DialOptions): Promise<Dialled> {
     socket.on('connectionAttempt', () => {
       resolved = true;
     });
-    // the kernel's routing fails a connect on the spot, before it is an attempt that something else can fail
+    // the kernel's routing fails a connect at once, before Node counts it as an attempt
     let tried = false;
     socket.on('connectionAttemptFailed', () => {
       tried = true;

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { afterPending } from './waiting.ts';
 
 /**
- * Who answered a connection: our own listener, somebody who got the token from it by another connection, somebody who
- * said something else, or nobody so far.
+ * Who answered a connection: our own listener, somebody who got the token from it over another connection, somebody who
+ * sent something else, or nobody so far.
  */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
@@ -14,13 +14,13 @@ export interface ExchangeOptions {
   accepted: () => boolean;
   /** Milliseconds after which a connection that our listener did not accept is not ours. */
   patience: number;
-  /** Milliseconds after which one that it did accept is given up. */
+  /** Milliseconds after which an accepted connection counts as unanswered. */
   limit: number;
 }
 
 /**
- * Waits on a connection for the own token. The token alone proves nothing: a node may lead the pod's packets back to
- * it. The socket is left as it is.
+ * Waits on a connection for our token. The token alone proves nothing: a node may send the pod's packets back to it.
+ * The socket stays open.
  */
 export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answer> {
   const { token, accepted, patience, limit } = options;
@@ -31,7 +31,7 @@ export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answ
       clearTimeout(late);
       resolve(answer);
     };
-    // nothing that was accepted elsewhere becomes ours by waiting: a silent peer does not cost the time-out
+    // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out
     const early = setTimeout(async () => {
       await afterPending();
       if (!accepted()) settle('silence');

@@ -4,7 +4,7 @@ import type { Pod } from './pod.ts';
 import { formatAddress } from './shared/addresses.ts';
 import { formatTarget, targetsOf } from './shared/targets.ts';
 
-/** What a check expects, in words that read on after "expected". */
+/** What a check expects, as the text after "expected". */
 export function expectedOf({ check, family }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);
@@ -30,5 +30,5 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
 function interfacesOf({ networks, namespace }: Pod): string {
   const asked = readNetworks(networks, namespace) ?? [];
   const names = asked.map((network) => [network.name, network.interface].filter(Boolean).join('@'));
-  return `an interface for each network that the pod asks for (${names.join(', ') || 'none'})`;
+  return `an interface for each network that the pod requests (${names.join(', ') || 'none'})`;
 }

@@ -2,16 +2,16 @@ import type { Reason } from './reasons.ts';
 import type { Family } from './shared/addresses.ts';
 import type { CheckName, Direction } from './shared/contract.ts';
 
-/** What one look at the network found. `seen` reads on after "saw". */
+/** The result of one attempt. `seen` is the text after "saw". */
 export type Finding = Passed | Failed;
 
 /** The network is as expected. */
 export interface Passed {
   passed: true;
   seen: string;
-  /** What was not looked at, and why that is right. */
+  /** What was not checked, and why. */
   note?: string;
-  /** Another attempt may tell more. It counts once the time of the check is over. */
+  /** Another attempt may find more. It counts when the time of the check is over. */
   preliminary?: true;
 }
 
@@ -20,11 +20,11 @@ export interface Failed {
   passed: false;
   reason: Reason;
   seen: string;
-  /** No further look can change it. */
+  /** No further attempt can change it. */
   final?: true;
 }
 
-/** How a check ended, for one address family where it has one. */
+/** How a check ended, for one address family if it has one. */
 export interface Result {
   profile: string;
   check: CheckName;

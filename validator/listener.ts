@@ -10,10 +10,10 @@ export interface Listener {
 }
 
 /**
- * Listens on a port of one family, on all addresses of the pod, or tells the error's code.
+ * Listens on a port of one family, on all addresses of the pod, or returns the error's code.
  *
- * @param alone - whether the pod has no other family: then the port is listened on without a host, so for both. Node
- *   holds each host against a regular expression for IPv6, and to compile that takes a tenth of the whole run.
+ * @param alone - whether the pod has no other family: then it listens without a host, and so for both. Node matches
+ *   each host against a regular expression for IPv6, and compiling that takes a tenth of the whole run.
  */
 export function listen(
   port: number,
@@ -25,7 +25,7 @@ export function listen(
   return new Promise((resolve) => {
     const server: Server = net().createServer((socket) => {
       ends.add(`${parseSocketAddress(socket.remoteAddress)?.hex} ${socket.remotePort}`);
-      socket.on('error', () => {}); // the other end may be gone already
+      socket.on('error', () => {}); // the other end may be closed already
       socket.end(token);
     });
     server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

@@ -3,10 +3,10 @@ import { fitText } from './shared/fit-text.ts';
 import type { Report } from './verdict.ts';
 
 /**
- * A message longer than this is made shorter. The kubelet reads the last 4096 bytes of the file
- * (`MaxContainerTerminationMessageLength`), and its status manager then keeps the first part only: 12 KiB shared
- * evenly among all containers of the pod (`normalizeStatus`), 1 KiB each where there are twelve. The line break at its
- * end counts.
+ * A longer message is shortened. The kubelet reads the last 4096 bytes of the file
+ * (`MaxContainerTerminationMessageLength`), and its status manager then keeps the first part only: 12 KiB shared evenly
+ * among all containers of the pod (`normalizeStatus`), 1 KiB each if there are twelve. The line break at the end
+ * counts.
  */
 export const mostBytes = 1024;
 
@@ -24,14 +24,14 @@ interface Entry {
 
 type Shortening = (entries: Entry[]) => Entry[];
 
-/** A text that as JSON has at most so many bytes: an escape has up to six. */
+/** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
 const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
 
 /**
- * Each keeps what a reader needs more for longer: which check failed and why, then what was seen, then what a check
- * that passed did not look at.
+ * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
+ * then what was seen, then the note of a check that passed.
  */
 const shortenings: Shortening[] = [
   (entries) => entries,

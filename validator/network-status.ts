@@ -1,26 +1,26 @@
 import type { Device } from './devices.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
 
-/** An entry of `k8s.v1.cni.cncf.io/network-status`: what came of one network. */
+/** An entry of `k8s.v1.cni.cncf.io/network-status`: the result for one network. */
 export interface NetworkStatus {
   name: string;
-  /** Absent where the plugin made no interface in the pod. */
+  /** Absent if the plugin created no interface in the pod. */
   interface?: string;
   addresses: Address[];
   /** The link-layer address of that interface. */
   mac?: string;
   /** The cluster's own network. */
   default: boolean;
-  /** It came with a device of the node (`device-info`), which the kernel's network need not know. */
+  /** It has a device of the node (`device-info`), which need not be a network interface. */
   device: boolean;
 }
 
 /**
- * What Multus wrote when it made this sandbox (Network Plumbing Working Group, "Network Attachment Status"), or
- * undefined while that is not known. The file is empty at first, or after a reboot still holds what was written for
- * the sandbox before: only what has an address of this pod is believed, or, where the cluster's own network tells
- * none, the link-layer address of an interface of this pod. Both are given out for each sandbox anew. An address may
- * come again by chance, so a status whose link-layer address of the pod's first interface is another one is not believed.
+ * Returns what Multus wrote when it created this sandbox (Network Plumbing Working Group, "Network Attachment Status"),
+ * or undefined if that is unknown. The file is empty at first, and after a reboot it may have the status of the
+ * previous sandbox. So a status is valid only if it has an address of this pod or, if the cluster's own network has
+ * none in it, the link-layer address of an interface of this pod. Each sandbox gets new ones. An address can repeat by
+ * chance, so the link-layer address of the pod's first interface must match as well, if the status has it.
  */
 export function readNetworkStatus(
   text: string,
@@ -39,10 +39,10 @@ export function readNetworkStatus(
   return believed && !contradicts(own, devices) ? entries : undefined;
 }
 
-/** What a device without a link-layer address has: netkit and ipvlan in their L3 modes. */
+/** The link-layer address of a device without one: netkit and ipvlan in their L3 modes. */
 const noMac = '00:00:00:00:00:00';
 
-/** Only the cluster's own network is asked: a bond gives the interfaces of others one link-layer address. */
+/** Compares only the cluster's own network: a bond gives the interfaces of other networks one link-layer address. */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
   if (!mac) return false;
   return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);

@@ -1,28 +1,28 @@
-/** A network that the pod asks for. */
+/** A network that the pod requests. */
 export interface AskedNetwork {
   /** `namespace/name`, as `network-status` names it. */
   name: string;
-  /** The interface that it is to have, if the pod says so. */
+  /** The interface name that the pod requests, if any. */
   interface?: string;
-  /** What Multus calls its interface otherwise. */
+  /** The name that Multus uses otherwise. */
   usualInterface: string;
-  /** The pod asks for addresses there by itself. */
+  /** The pod requests addresses on it. */
   asksAddress?: true;
 }
 
 /**
  * The networks in `k8s.v1.cni.cncf.io/networks`, which is a comma list `namespace/name@interface` or a JSON list
- * (Multus, `pkg/k8sclient`, `parsePodNetworkAnnotation`), or undefined where it is neither. Multus has made the
- * interfaces by this text already: more than what is needed is not looked at.
+ * (Multus, `pkg/k8sclient`, `parsePodNetworkAnnotation`), or undefined if it is neither. Multus has already created the
+ * interfaces from this text, so only the needed fields are read.
  *
- * @param podNamespace an entry without a namespace means this one
+ * @param podNamespace the namespace of entries that name none
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
   const entries = /[[{"]/.test(text) ? fromJson(text) : fromCommaList(text);
   return entries?.map(({ namespace, name, interface: device, asksAddress }, index) => ({
     name: `${namespace || podNamespace}/${name}`,
     ...(device && { interface: device }),
-    // by its place in the list, which begins with the cluster's own network: Multus, `getIfname`
+    // by its position in the list, in which the cluster's own network is the first: Multus, `getIfname`
     usualInterface: `net${index + 1}`,
     ...(asksAddress && { asksAddress: true }),
   }));
@@ -39,7 +39,7 @@ function fromJson(text: string): Entry[] | undefined {
   try {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list) || !list.every((item) => typeof item?.name === 'string')) return undefined;
-    // `interfaceRequest` is its name from before Multus 3.2, which Multus still takes
+    // Multus before 3.2 called it `interfaceRequest`, which Multus still accepts
     return list.map(({ namespace, name, interface: device, interfaceRequest, ips }) => ({
       namespace,
       name,

@@ -1,14 +1,14 @@
 import { type Failed, type Finding, failed } from './finding.ts';
 import { type Attempt, now, untilPassed } from './waiting.ts';
 
-/** A check that is to pass together with others. */
+/** A check that must pass together with others. */
 export interface TimedAttempt {
   attempt: Attempt;
-  /** How long it is tried, in milliseconds from the start. */
+  /** How long it is retried, in milliseconds from the start. */
   timeout: number;
 }
 
-/** Findings that are at most this much older than the newest one are of the same moment, in milliseconds. */
+/** Findings that are at most this much older than the newest one count as of the same moment, in milliseconds. */
 const moment = 250;
 
 /** The least time that a repeated check gets, in milliseconds: one lost packet must not fail a pod. */
@@ -30,15 +30,15 @@ interface Run<Check> {
 }
 
 /**
- * Runs the checks side by side, each until it passes or its time is over. When the last one passes, those that passed
- * earlier are repeated: what they saw may be undone by now. A check that fails its repeat is tried again until its own
- * time is over, and after it the others are repeated.
+ * Runs the checks in parallel, each until it passes or its time is over. When the last one passes, those that passed
+ * earlier are repeated, because the network may have changed. A check that fails its repeat is retried until its own
+ * time is over; then the others are repeated.
  *
- * It ends: once the longest time-out is over, every further round is counted. Checks that pass in turns, and never
- * together, have failed then.
+ * It ends: after the longest time-out, the number of rounds is limited. Checks that pass in turns, and never together,
+ * have then failed.
  *
- * @param tell hears how each check ended. A check may end again: it is told without a finding when it passed before, does
- *   no longer, and is tried again
+ * @param tell called when a check ends. A check can end again: tell is called without a finding when a check that
+ *   passed fails its repeat and is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(
   checks: Check[],
@@ -62,7 +62,7 @@ export async function untilAllPass<Check extends TimedAttempt>(
     const unchanged = lost.every((finding) => finding === undefined);
     repeats = unchanged || now() >= last ? repeats + 1 : 0;
     if (repeats < mostRepeats || unchanged || outdatedOf(runs).length === 0) continue;
-    // each passed at some time, and never all together
+    // each passed at some time, but never all together
     for (const [index, run] of outdated.entries()) {
       const failure = lost[index];
       if (failure === undefined || !run.finding.passed) continue;
@@ -73,14 +73,14 @@ export async function untilAllPass<Check extends TimedAttempt>(
   return runs;
 }
 
-/** Those that have to be repeated before all can be said to pass. None where one failed: no repeat changes that. */
+/** The checks to repeat before the pod is proved. None if a check failed: no repeat changes that. */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
   const newest = Math.max(...runs.map(({ at }) => at));
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Returns what the first attempt found where the check no longer passed. */
+/** Returns the finding of the first attempt if the check no longer passes. */
 async function repeat<Check>(
   run: Run<Check>,
   tell: (finding: Finding | undefined) => void,
@@ -101,7 +101,7 @@ async function repeat<Check>(
   return first.passed ? undefined : first;
 }
 
-/** An error says nothing about the network, and must not end the other checks. */
+/** An error says nothing about the network and must not end the other checks. */
 function withoutThrowing(attempt: Attempt): Attempt {
   return async (deadline) => {
     try {

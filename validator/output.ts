@@ -9,7 +9,7 @@ export const log = (text: string): void => write(stdout, text);
 /** A line on standard error. */
 export const complain = (text: string): void => write(stderr, text);
 
-/** Leaves the message to the kubelet. That it cannot be written says nothing about the network. */
+/** Writes the message for the kubelet. A failure to write says nothing about the network. */
 export function leaveMessage(path: string, message: string): void {
   try {
     fs().writeFileSync(path, `${message}\n`);
@@ -21,7 +21,7 @@ export function leaveMessage(path: string, message: string): void {
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(`${text}\n`);
   let written = 0;
-  // a pipe that is full for the moment gets some more tries; nobody waits for a log that nobody reads
+  // a full pipe gets a few more attempts, but the program does not wait for a log that nobody reads
   for (let tries = 0; written < bytes.length && tries < 1000; tries++) {
     try {
       written += fs().writeSync(descriptor, bytes, written);

@@ -11,14 +11,15 @@ export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh leaves alone by design: the verdict names them. */
   leftAlone?: Family[];
-  /** Where it can be told without looking at the network that it cannot pass. */
+  /** The failure, if the check cannot pass whatever the network is. */
   settled?: Failed;
 }
 
 /**
- * What is to be looked at, side by side. No check vanishes: one that fits none of the pod's families fails.
+ * Returns the steps to run in parallel. A check without a family of the pod becomes a step that fails, so no check is
+ * lost.
  *
- * @param devices the interfaces of the pod; asked only where a mesh chooses one family by them
+ * @param devices the interfaces of the pod; called only if a mesh chooses one family by them
  */
 export function plan(
   asked: AskedCheck[],
@@ -29,12 +30,12 @@ export function plan(
     const families = familiesFor(check, pod.families, devices);
     if (families === undefined) return [check];
     const { proved, leftAlone } = families;
-    if (proved.length === 0) return [{ ...check, settled: nothingToLookAt(pod.families) }];
+    if (proved.length === 0) return [{ ...check, settled: noFamily(pod.families) }];
     return proved.map((family) => ({ ...check, family, ...(leftAlone.length > 0 && { leftAlone }) }));
   });
 }
 
-/** The families that a check looks at, or undefined where it looks at the pod as a whole. */
+/** Returns the families that a check covers, or undefined if it covers the pod as a whole. */
 function familiesFor(
   { check }: AskedCheck,
   families: Family[],
@@ -43,14 +44,14 @@ function familiesFor(
   if ('interfaces' in check || 'reach' in check) return undefined;
   if ('address' in check || 'gateway' in check) return { proved: families, leftAlone: [] };
   const { connect } = 'redirect' in check ? check.redirect : check.captured;
-  // a profile without a target of some family leaves that family to those who know why
+  // a profile without a target of a family does not check that family
   const fitting = families.filter((family) => targetsOf(connect, family).length > 0);
   return 'redirect' in check
     ? redirectFamilies(check.redirect, fitting, devices)
     : { proved: fitting, leftAlone: [] };
 }
 
-function nothingToLookAt(families: Family[]): Failed {
+function noFamily(families: Family[]): Failed {
   if (families.length === 0) return failed('address-unknown', 'no address of the pod');
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }

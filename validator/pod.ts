@@ -2,7 +2,7 @@ import { addressesOf, type Device } from './devices.ts';
 import { type Address, type Family, isLinkLocal, parseAddress } from './shared/addresses.ts';
 import { env } from './shared/contract.ts';
 
-/** What the program is told about the pod that it runs in. */
+/** What the program knows about its pod. */
 export interface Pod {
   /** `status.podIPs`, the primary address first. */
   addresses: Address[];
@@ -20,8 +20,8 @@ export interface Pod {
 type Environment = Record<string, string | undefined>;
 
 /**
- * @param devices asked only where the environment does not say which addresses the pod has
- * @param groupId the primary group, which is what a rule looks at
+ * @param devices called only if the environment does not contain the pod's addresses
+ * @param groupId the primary group, which a rule matches
  */
 export function readPod(
   environment: Environment,

@@ -13,10 +13,10 @@ import { leftAloneNote } from './redirect-families.ts';
 import type { Attempt } from './waiting.ts';
 
 /**
- * Runs all steps side by side, each until it passes or its own time is over, and repeats those that passed early: see
+ * Runs all steps in parallel, each until it passes or its own time is over, and repeats those that passed early: see
  * {@link untilAllPass}.
  *
- * @param tell hears of each at its end; without a result where one that passed does no longer and is tried again
+ * @param tell called when a step ends; without a result when one that passed fails its repeat and is retried
  */
 export async function prove(
   steps: Step[],
@@ -54,7 +54,7 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
   };
 }
 
-/** A check that passed for one family says which other ones the mesh leaves alone. */
+/** Adds to a check that passed for one family which others the mesh leaves alone. */
 function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
   const note = family === undefined ? undefined : leftAloneNote(family, leftAlone);
   return finding.passed && note !== undefined ? { ...finding, note } : finding;

@@ -4,7 +4,7 @@ import { parseDuration } from './shared/duration.ts';
 import { parseTarget } from './shared/targets.ts';
 import { unfitTargets } from './shared/unfit-target.ts';
 
-/** A check that was asked for, its time-out in milliseconds beside it. */
+/** A requested check, with its time-out in milliseconds. */
 export interface AskedCheck {
   profile: string;
   word: CheckName;
@@ -34,7 +34,7 @@ const timeout: Rule = {
   is: 'a duration such as 500ms, 10s or 2m',
 };
 
-/** What each word takes: the words and settings of `contract.ts`. */
+/** The settings of each check, as in `contract.ts`. */
 const words: Record<CheckName, Record<string, Rule>> = {
   redirect: {
     direction: {
@@ -67,8 +67,8 @@ const words: Record<CheckName, Record<string, Rule>> = {
 };
 
 /**
- * The checks that the injector asked for. What is not understood is refused, never left out: a proof that looks at
- * less than was asked for would pass for the wrong reason.
+ * Reads the checks that the injector requested. Refuses what it does not understand: a proof that omits a requested
+ * check would pass for the wrong reason.
  *
  * @throws UsageError
  */
@@ -99,7 +99,7 @@ function readCheck(item: unknown, at: string): AskedCheck {
   if (!isObject(settings)) throw new UsageError(`${at}.${word} is not an object`);
   checkSettings(settings, words[word as CheckName], `${at}.${word}`);
   const known = item as ProfileCheck;
-  // it would pass for the wrong reason
+  // such a target would pass for the wrong reason
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined) throw new UsageError(`${at}.${word}.connect[${unfit.place}]: ${unfit.text}`);
   return {

@@ -3,7 +3,7 @@ import { parseIPv6Routes, parseRoutes, type Route } from './proc/routes.ts';
 import { byteOrder } from './proc/words.ts';
 import type { Family } from './shared/addresses.ts';
 
-/** The text of a file, or an empty one: what /proc and /sys do not show is treated as not there. */
+/** Returns the text of a file, or an empty text if /proc or /sys does not have it. */
 export function readText(path: string): string {
   try {
     return fs().readFileSync(path, 'utf8');
@@ -13,8 +13,8 @@ export function readText(path: string): string {
 }
 
 /**
- * The text of a table of the kernel that a pod's network namespace always has. A check must not take one that it
- * could not read for an empty one: no route and no neighbour both mean that there is nothing to prove.
+ * Returns the text of a kernel table that every network namespace has. Throws if it cannot be read, because an empty
+ * table means that there is nothing to prove.
  */
 export function readTable(path: string): string {
   try {
@@ -24,12 +24,12 @@ export function readTable(path: string): string {
   }
 }
 
-/** The same for a table of IPv6, which a kernel without IPv6 does not have: then it is empty. */
+/** The same for a table of IPv6, which is empty if the kernel has no IPv6. */
 export function readIPv6Table(path: string): string {
   return fs().existsSync(path) ? readTable(path) : '';
 }
 
-/** Where a symbolic link leads, or an empty text. */
+/** Returns the target of a symbolic link, or an empty text. */
 export function readLink(path: string): string {
   try {
     return fs().readlinkSync(path);

@@ -12,16 +12,16 @@ import { nameOf, sentenceOn, verdictSentence } from './sentences.ts';
 import { env, exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Verdict, verdictOf } from './verdict.ts';
 
-/** What is known of the run so far: a signal may end it at any time. */
+/** The state of the run: a signal may end it at any time. */
 interface Progress {
-  /** Where the kubelet reads the message, once the command line was read. */
+  /** The file of the termination message, once the command line was read. */
   terminationLog?: string;
   open: Set<Step>;
-  /** What is known of each step that is not open. */
+  /** The result of each step that ended. */
   results: Map<Step, Result>;
 }
 
-/** Proves what the environment asks for, and ends the process with the verdict. */
+/** Runs the checks of the environment, and ends the process with the verdict. */
 export function run(): void {
   const help = helpFor(process.argv.slice(2));
   if (help !== undefined) {
@@ -29,7 +29,7 @@ export function run(): void {
     return;
   }
   const progress: Progress = { open: new Set(), results: new Map() };
-  // the pod is going away: without a handler the first process of a container would not even notice
+  // the pod is being deleted: without a handler, the kernel delivers no signal to the first process of a container
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () =>
       finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
@@ -66,12 +66,12 @@ async function proveAll(progress: Progress): Promise<never> {
 function stopped(signal: string, { open }: Progress): string {
   const names = [...open].map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
-  return `${signal} came before a verdict${still}; that is no fault of the network`;
+  return `${signal} came before the verdict${still}; the network is not the cause`;
 }
 
-/** Says how it ended, in the log and to the kubelet, and ends. */
+/** Writes the verdict to the log and to the termination message, and exits. */
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
-  // only `warn` lets a pod through: a word that is not known here is as good as none
+  // only `warn` lets a pod start: an unknown mode counts as absent
   const warn = process.env[env.mode] === 'warn';
   const report = {
     ...verdict,
@@ -83,6 +83,6 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   };
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
-  // connections may still be under way, and nothing waits for them
+  // open connections must not delay the exit
   process.exit(exitCodeFor(verdict, warn));
 }

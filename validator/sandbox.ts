@@ -1,8 +1,8 @@
 import { readLink, readText } from './read-text.ts';
 
-/** Which network namespace of which boot a verdict is about: proofs are owed per sandbox, not per pod. */
+/** The network namespace and boot of a verdict: a proof is valid for a sandbox, not for a pod. */
 export interface Sandbox {
-  /** Inode of the network namespace; numbers come again after a reboot. */
+  /** Inode of the network namespace; numbers repeat after a reboot. */
   netns: string;
   bootId: string;
 }

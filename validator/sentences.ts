@@ -3,14 +3,14 @@ import { reasons } from './reasons.ts';
 import { exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Report } from './verdict.ts';
 
-/** Text of others in one line of ours: what could end the line, or write over it in a terminal, is escaped. */
+/** Escapes what could end the line, or overwrite it in a terminal. */
 const inOneLine = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** One line of the log on how a check ended: what was expected, what was seen, and what to look at. */
+/** One line of the log for a check: what was expected, what was seen, and what to check. */
 export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
   const name = `${profile}: ${nameOf(check, family)}`;
   if (finding.passed) {
@@ -20,7 +20,7 @@ export function sentenceOn({ profile, check, family, expected, finding }: Result
   const { reason, seen } = finding;
   const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
   return inOneLine(
-    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].lookAt}`,
+    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].advice}`,
   );
 }
 
@@ -32,7 +32,7 @@ export function verdictSentence(report: Report): string {
   const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
   const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-  // whoever reads nothing but this line must not miss that something was not looked at
+  // a reader of only this line must see that something was not checked
   const notes = causes.length === 0 ? results.flatMap(notedIn) : [];
   const noted = notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
   return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);

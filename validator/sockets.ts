@@ -11,33 +11,32 @@ export function readSockets(): TcpSocket[] {
   return texts.flatMap((text) => parseTcp(text, byteOrder()));
 }
 
-/** The address that a socket connects from. */
+/** The source address of a socket. */
 export function sourceOf({ localAddress }: Socket): Address[] {
   const address = parseSocketAddress(localAddress);
   return address === undefined ? [] : [address];
 }
 
 /**
- * The addresses of the pod, those of `lo` among them. A MASQUERADE rule in the pod puts one of them in the place of
- * the address that a socket connects from, and keeps the port unless that is taken (iptables-extensions(8)). No connection
- * comes in from outside by one of them: the answer to it would stay on `lo`.
+ * The addresses of the pod, including those of `lo`. A MASQUERADE rule in the pod replaces a socket's source address by
+ * one of them, and keeps the port unless it is taken (iptables-extensions(8)). No connection from outside can have one
+ * of them as source: its answer would stay on `lo`.
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 
 /**
- * What the other end of a connection may be while ours is open. TIME_WAIT and CLOSE_WAIT are left over from a
- * connection that had the same port before: of the first nobody knows whose it was, the second is a program's that
- * never closes.
+ * The states of the other end of a connection while ours is open. TIME_WAIT and CLOSE_WAIT are left from an earlier
+ * connection with the same port.
  */
 const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
 
-/** The same, where the other end may have closed first: good enough to say who answered, not to prove anything. */
+/** The same if the other end may have closed first: enough to say who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
 /**
- * The port of the socket in this network namespace that is the other end of a connection, if one is.
+ * Returns the port of the socket in this network namespace that is the other end of a connection, if any.
  *
- * @param from the addresses that the connection may come from, as its other end sees it
+ * @param from the possible source addresses of the connection, as its other end sees them
  */
 export function endedAt(
   from: Address[],

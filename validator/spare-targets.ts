@@ -4,9 +4,9 @@ import { readRoutes } from './read-text.ts';
 import { formatTarget, spareTargets, type Target, withoutOwn } from './shared/targets.ts';
 
 /**
- * The targets to try after these failed, or the failure where no others would tell more. Others are needed where the
- * wanted ones have no route, and where they are addresses of the pod itself: what goes to those stays on `lo`, which
- * the outbound rules of the meshes leave alone.
+ * Returns the targets to try after these failed, or the failure if others would not help. Others are needed if the
+ * requested ones have no route or are addresses of the pod itself: traffic to those stays on `lo`, which the outbound
+ * rules of the meshes exclude.
  */
 export function otherTargets(
   wanted: Target[],

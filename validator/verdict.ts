@@ -3,7 +3,7 @@ import { reasons } from './reasons.ts';
 import type { Sandbox } from './sandbox.ts';
 import { exitCode } from './shared/contract.ts';
 
-/** How it ended, in one word; the words are as stable as the exit codes that they stand for. */
+/** The verdict in one word. The words are as stable as the exit codes. */
 export type VerdictWord = 'proved' | 'failed' | 'unproved' | 'wrong-usage' | 'stopped';
 
 /** The result of a proof, and the exit code that stands for it. */
@@ -12,7 +12,7 @@ export interface Verdict {
   code: number;
 }
 
-/** A network that is not what it should be weighs more than a proof that could not be made. */
+/** A failed check takes precedence over one that could not be made. */
 export function verdictOf(results: Result[]): Verdict {
   const codes = results.flatMap(({ finding }) => (finding.passed ? [] : [reasons[finding.reason].code]));
   if (codes.length === 0) return { verdict: 'proved', code: exitCode.proved };
@@ -20,18 +20,18 @@ export function verdictOf(results: Result[]): Verdict {
   return { verdict: 'unproved', code: exitCode.unproved };
 }
 
-/** In warn mode the pod starts whatever was found; a signal is no finding, and stays what it is. */
+/** In warn mode the pod starts whatever the result is; the code of a signal stays. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.proved : code;
 }
 
-/** All that the program has to say at its end. */
+/** The result of a run. */
 export interface Report extends Verdict {
   warn: boolean;
   sandbox: Sandbox;
   /** From the start of the process to the verdict. */
   seconds: number;
   results: Result[];
-  /** What went wrong besides checks: wrong usage, or a signal. */
+  /** A problem other than a failed check: wrong usage, or a signal. */
   problem?: string;
 }

@@ -9,11 +9,11 @@ import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';
 import { recorded } from '../support/reviews.ts';
 
-/** What an answer should be. */
+/** The expected answer. */
 export interface Expectation {
   outcome: string;
   reason: string;
-  /** As in the response, before the API server puts the webhook's name before each key. */
+  /** As in the response, before the API server prefixes each key with the webhook's name. */
   audit: Record<string, string>;
   warnings?: string[];
   message?: string;
@@ -21,7 +21,7 @@ export interface Expectation {
   patch: unknown;
 }
 
-/** A later call: what others did to the pod since the last answer, and the answer to what they left. */
+/** A later call: the changes of others since the last answer, and the expected answer. */
 export interface LaterCall {
   others?: Operation[];
   expect?: Expectation | null;
@@ -32,7 +32,7 @@ export interface GoldenCase {
   title: string;
   /** A configuration file without apiVersion and kind. */
   config?: object;
-  /** `profile` is short for the label that opts in; `known: false` where its labels cannot be told. */
+  /** `profile` is short for the label that opts in; `known: false` means that the labels are unknown. */
   namespace?: {
     name?: string;
     profile?: string;
@@ -41,10 +41,10 @@ export interface GoldenCase {
     known?: boolean;
   };
   ownNamespace?: string;
-  /** Fields of the AdmissionReview's request that are not those of a pod's creation. */
+  /** Fields of the AdmissionReview's request that differ from a pod's creation. */
   request?: Record<string, unknown>;
   pod?: Pod;
-  /** In place of a pod: the name of a recorded review. */
+  /** The name of a recorded review, instead of a pod. */
   review?: string;
   expect?: Expectation | null;
   calls?: LaterCall[];
@@ -54,7 +54,7 @@ const fields = new Set([
   ...['title', 'config', 'namespace', 'ownNamespace', 'request', 'pod', 'review', 'expect', 'calls'],
 ]);
 
-/** Reads a case. `<version>` in it stands for the version of cni-gate, so that a release changes no case. */
+/** Reads a case. `<version>` in it means the version of cni-gate, so that a release changes no case. */
 export function readCase(file: URL): { golden: GoldenCase; document: Document } {
   const document = parseDocument(readFileSync(file, 'utf8'));
   const [fault] = document.errors;
@@ -65,7 +65,7 @@ export function readCase(file: URL): { golden: GoldenCase; document: Document } 
   return { golden, document };
 }
 
-/** The pod and the rest of the request that a case begins with. */
+/** The pod and the rest of the first request of a case. */
 export function beginningOf(golden: GoldenCase): { pod: Pod; request: Record<string, unknown> } {
   const { object, ...request } =
     golden.review === undefined ? { object: undefined } : requestOf(golden.review);
@@ -79,7 +79,7 @@ const requestOf = (name: string): { object: Pod } & Record<string, unknown> => r
 
 const nameOf = (golden: GoldenCase): string => golden.namespace?.name ?? 'shop';
 
-/** The policy and the namespaces that a case is answered with. */
+/** The policy and the namespaces of a case. */
 export function contextOf(golden: GoldenCase): MutateContext {
   const { labels, annotations = {}, profile, known } = golden.namespace ?? {};
   const all = { 'kubernetes.io/metadata.name': nameOf(golden), ...labels };

@@ -3,7 +3,7 @@ import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
 import { abbreviated } from './injected.ts';
 
-/** An answer in the form in which a case tells it. */
+/** An answer in the form of a case. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
   const reported = {
     outcome: decision.outcome,
@@ -17,7 +17,7 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
   return { ...rest, patch: abbreviated(operations) };
 }
 
-/** The places where an injection tells the version, and no others: a user's text may hold the same digits. */
+/** The places where an injection has the version, and no others: a user's text may contain the same digits. */
 function withoutVersion<T>(value: T): T {
   const text = JSON.stringify(value)
     .replaceAll(`cni-gate/cni-gate:${version}"`, 'cni-gate/cni-gate:<version>"')

@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>;
 const ordinary: Fields = parse(readFileSync(new URL('./injected.yaml', import.meta.url), 'utf8'));
 
 /**
- * A value of a patch with each injected container in its short form: `injected` holds the container's checks, and the
+ * A value of a patch with each injected container in its short form: `injected` has the container's checks, and the
  * fields that differ from those in `injected.yaml`. A field that the container lacks is null. Two containers have the
  * same short form only if they are equal.
  */
@@ -22,7 +22,7 @@ export function abbreviated(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, abbreviated(inner)]));
 }
 
-/** The fields of `actual` that `base` does not have in the same form, and null for those that only `base` has. */
+/** The fields of `actual` that differ in `base`, and null for those that only `base` has. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {

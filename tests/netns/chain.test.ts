@@ -10,11 +10,11 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/** A real plugin chain, called by the CNI project's own tool: what a plugin that is not in it does to the proof. */
+/** A real plugin chain, called by the CNI project's own tool, with and without the mesh's plugin. */
 before(requireMachine);
 before(cnitool);
 
-/** A namespace as a runtime hands it to the plugins: nothing is in it yet. */
+/** An empty namespace, as a runtime passes it to the plugins. */
 const bare = { gateway: 'none' } as const;
 
 describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () => {
@@ -31,7 +31,7 @@ describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () =>
     }
   });
 
-  test('out of the chain: the sandbox is made and has no rules; putting the plugin back helps the next one only', async () => {
+  test('out of the chain: the sandbox has no rules; adding the plugin again helps only the next sandbox', async () => {
     await using chain = await PluginChain.make();
     await chain.configure({ withMesh: false });
     await using sandbox = await Sandbox.make(bare);
@@ -42,13 +42,13 @@ describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () =>
     const failed = await early.ended;
     assert.equal(failed.code, 95, failed.log);
     assert.ok(failed.milliseconds > 5000, 'it went on trying after the plugin was back');
-    // plugins run when a sandbox is made: this one stays as it is, and only the next gets the rules
+    // plugins run when a sandbox is created: this one does not change, and only the next gets the rules
     await using next = await Sandbox.make(bare);
     const made = await startProof(next, specimens.linkerd, { podIPs: await chain.add(next) }).ended;
     assert.equal(made.code, 0, made.log);
   });
 
-  test('out of the chain, and rules written into the running sandbox, as by the repair of Istio: retries help', async () => {
+  test("out of the chain, then rules written into the running sandbox, as by Istio's repair: a retry passes", async () => {
     await using chain = await PluginChain.make();
     await chain.configure({ withMesh: false });
     await using sandbox = await Sandbox.make(bare);

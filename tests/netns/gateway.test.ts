@@ -10,7 +10,7 @@ import type { Shape } from './harness/shape.ts';
 import type { Step } from './table/plan.ts';
 import { silenceGateway } from './table/steps.ts';
 
-/** What the check `gateway` says where the table has no row. */
+/** The message of the check `gateway` if the table has no row. */
 before(requireMachine);
 
 const notes = (log: string): (string | undefined)[] =>
@@ -29,7 +29,7 @@ function proveGateway(sandbox: Sandbox, timeout = '1s'): Promise<Proof> {
 
 const reasons = ({ message }: Proof): (string | undefined)[] => message.checks.map(({ reason }) => reason);
 
-describe('a pod without a network has no gateway to ask, and that proves nothing', { concurrency: 3 }, () => {
+describe('a pod without a network: no gateway does not pass', { concurrency: 3 }, () => {
   const networks: [what: string, shape: Partial<Shape>, step: Step][] = [
     ['nothing but lo', { gateway: 'none' }, () => {}],
     [
@@ -47,7 +47,7 @@ describe('a pod without a network has no gateway to ask, and that proves nothing
       assert.deepEqual(reasons(proof), ['address-missing', 'address-missing']);
     });
 
-  test('no default route beside the right address is as it should be', async () => {
+  test('no default route with the right address: passes', async () => {
     await using sandbox = await Sandbox.make({ defaultRoute: false });
     const proof = await proveGateway(sandbox);
     assert.equal(proof.code, 0, proof.log);
@@ -55,7 +55,7 @@ describe('a pod without a network has no gateway to ask, and that proves nothing
   });
 });
 
-/** Somebody outside leads all addresses through the pod's gateway by two halves in place of one route. */
+/** The default route is two routes for half of all addresses each. */
 const splitDefault: Step = async (sandbox) => {
   await sandbox.ip(
     'pod',
@@ -65,7 +65,7 @@ const splitDefault: Step = async (sandbox) => {
   );
 };
 
-test('two halves of a default route lead to a gateway that is asked', async () => {
+test('two halves of a default route: their gateway is asked', async () => {
   await using right = await Sandbox.make({ families: 'ipv4' });
   await using silent = await Sandbox.make({ families: 'ipv4' });
   await Promise.all([right, silent].map((sandbox) => splitDefault(sandbox)));
@@ -75,7 +75,7 @@ test('two halves of a default route lead to a gateway that is asked', async () =
   assert.deepEqual(unanswered && reasons(unanswered), ['gateway-silent'], unanswered?.log);
 });
 
-test('an IPv6 gateway of an IPv4 route is noted: nobody was asked', async () => {
+test('an IPv6 gateway of an IPv4 route: passes with a note', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4', defaultRoute: false });
   await sandbox.exec('pod', 'ip', [
     '-4',
@@ -90,10 +90,10 @@ test('an IPv6 gateway of an IPv4 route is noted: nobody was asked', async () => 
   ]);
   const { code, log } = await proveGateway(sandbox);
   assert.equal(code, 0, log);
-  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nobody was asked/);
+  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nothing was asked/);
 });
 
-test('nobody is asked on a device without neighbours', async () => {
+test('a device without neighbours: passes with a note', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4' });
   await sandbox.ip('pod', 'link set eth0 arp off');
   const { code, log } = await proveGateway(sandbox);
@@ -101,7 +101,7 @@ test('nobody is asked on a device without neighbours', async () => {
   assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
 });
 
-/** The kernel looks for doubles of an address that has just been given, and sends nothing from it until then. */
+/** During duplicate address detection, the kernel sends nothing from a new address. */
 const giveAddressWithDetection: Step = async (sandbox) => {
   const address = withPrefix('ipv6', podAddress.ipv6, 'subnet');
   const detect =
@@ -115,15 +115,15 @@ const giveAddressWithDetection: Step = async (sandbox) => {
   );
 };
 
-test('a pod whose IPv6 address is still looked at for doubles is proved when that is over', async () => {
+test('duplicate address detection in progress: proved when it ends', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv6' });
   await giveAddressWithDetection(sandbox);
   const proof = await proveGateway(sandbox, '3s');
   assert.equal(proof.code, 0, proof.log);
 });
 
-describe('a gateway that is known from before', { concurrency: 2 }, () => {
-  test('is told of as such: nobody had to answer in this run', async () => {
+describe('a gateway that was known before the run', { concurrency: 2 }, () => {
+  test('passes with a note', async () => {
     await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
     const first = await startProof(sandbox, specimens.cilium).ended;
     assert.equal(first.code, 0, first.log);
@@ -137,7 +137,7 @@ describe('a gateway that is known from before', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('shows by refusing a datagram that it is still there', async () => {
+  test('passes by refusing a datagram', async () => {
     await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
     for (const _ of ['first', 'second']) {
       const { code, log } = await startProof(sandbox, specimens.cilium).ended;

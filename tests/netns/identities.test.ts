@@ -75,7 +75,7 @@ const cases: [title: string, rules: RuleSet, pod: PodSpecimen, code: number][] =
   ],
 ];
 
-describe('the proof runs as the rule of that pod needs it', { concurrency: 4 }, () => {
+describe("the proof runs with the ids that the pod's rule needs", { concurrency: 4 }, () => {
   for (const [title, rules, pod, code] of cases) {
     test(`${title}: ${code}`, async () => {
       const ended = await prove(rules, pod);
@@ -83,7 +83,7 @@ describe('the proof runs as the rule of that pod needs it', { concurrency: 4 }, 
     });
   }
 
-  test('a container that somebody gave another user or group says so at once', async () => {
+  test('a container with another user or group fails at once with wrong-user', async () => {
     const pod = { ...specimens.linkerd, annotations: { [proxyGid]: '3000' } };
     const wrongGroup = await prove(linkerd(), pod, { user: 3000 });
     assert.equal(wrongGroup.code, 69, wrongGroup.log);
@@ -94,7 +94,7 @@ describe('the proof runs as the rule of that pod needs it', { concurrency: 4 }, 
   });
 });
 
-describe("a mesh's own validator runs as the rule of that pod needs it", { concurrency: 2 }, () => {
+describe("a mesh's own validator runs with the ids that the pod's rule needs", { concurrency: 2 }, () => {
   const program = '/app/linkerd2-network-validator.ts';
   const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
   const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140', '--timeout', '2s'];
@@ -120,7 +120,7 @@ describe("a mesh's own validator runs as the rule of that pod needs it", { concu
   };
   const rules = linkerd({ proxyUser: 1000, proxyGroup: 1000 });
 
-  test('clear of the exempted user and group', async () => {
+  test('with ids that the rule does not exempt: passes', async () => {
     const { code, log } = await run(rules, {
       notAsUser: { annotation: proxyUid },
       notAsGroup: { annotation: proxyGid },
@@ -128,7 +128,7 @@ describe("a mesh's own validator runs as the rule of that pod needs it", { concu
     assert.equal(code, 0, log);
   });
 
-  test('and fails as one of them', async () => {
+  test('with an exempted id: fails', async () => {
     const { code, log } = await run(rules, {});
     assert.equal(code, 95, log);
   });
@@ -141,7 +141,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
   const note = (proved: string, left: string): string =>
     `${left} was not checked: without its dual-stack option the mesh redirects only ${proved} in this pod, and leaves ${left} traffic alone`;
 
-  test('dual stack: both, and a missing one is found', async () => {
+  test('with the dual-stack option: both families, and a missing one fails', async () => {
     const right = await prove(istio(), dual);
     assert.equal(right.code, 0, right.log);
     assert.deepEqual(
@@ -158,7 +158,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
     }
   });
 
-  test("without it: the family of the kernel's first address, whatever status.podIPs has first", async () => {
+  test("without the option: the family of the kernel's first address, whatever status.podIPs lists first", async () => {
     for (const podIPs of [
       ['10.244.1.7', 'fd00:10:244:1::7'],
       ['fd00:10:244:1::7', '10.244.1.7'],
@@ -172,7 +172,7 @@ describe('families of an Istio sidecar', { concurrency: 4 }, () => {
     }
   });
 
-  test('a pod of one family has nothing that is left alone', async () => {
+  test('a pod of one family: no note', async () => {
     for (const family of ['ipv4', 'ipv6'] as const) {
       await using sandbox = await Sandbox.make({ families: family });
       await writeRules(sandbox, istio());

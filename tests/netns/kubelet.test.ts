@@ -13,7 +13,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
 import { addSecondInterface, downLo } from './table/steps.ts';
 
-/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and what it says at its end. */
+/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and its message. */
 before(requireMachine);
 
 describe('started as by a kubelet', { concurrency: 3 }, () => {
@@ -43,7 +43,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.equal(termination.trim().split('\n').length, 1);
   });
 
-  test('a container that is started again in the same sandbox sees what was put right since', async () => {
+  test('a restarted container in the same sandbox passes after a repair', async () => {
     await using sandbox = await Sandbox.make();
     const first = await startProof(sandbox, specimens.istio).ended;
     assert.equal(first.code, 95, first.log);
@@ -55,7 +55,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     }
   });
 
-  test('several profiles at once: the one that fails is named', async () => {
+  test('several profiles: the verdict names the failing one', async () => {
     const specimen = { ...specimens.linkerd, ...specimens.multus, profile: 'cilium.linkerd.multus' };
     const sidecars = specimens.linkerd.sidecars;
     await using whole = await Sandbox.make({ gateway: 'by-link-route' });
@@ -98,7 +98,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     });
   }
 
-  test('a redirect that ends at lo, which is down, is told so', async () => {
+  test('a redirect while lo is down: the failure says so', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await writeRules(sandbox, istio());
     await downLo(sandbox);
@@ -107,7 +107,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.match(log, /, and the interface lo is down\./);
   });
 
-  test('network-status is waited for: what comes a second late decides', async () => {
+  test('network-status that comes a second late decides', async () => {
     await using sandbox = await Sandbox.make();
     await addSecondInterface(otherSecondAddress)(sandbox);
     const proof = startProof(sandbox, specimens.multus);
@@ -119,7 +119,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.equal(message.checks[0]?.reason, 'address-differs');
   });
 
-  test('in warn mode all is told and the pod starts', async () => {
+  test('warn mode: failures are reported, exit 0', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const { code, message, log } = await startProof(sandbox, specimens.istio, { mode: 'warn' }).ended;
     assert.equal(code, 0, log);
@@ -130,7 +130,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.notEqual(message.verdict, 'proved');
   });
 
-  test('SIGTERM ends it at once, and is no failure of the network', async () => {
+  test('SIGTERM: ends at once, verdict stopped', async () => {
     await using sandbox = await Sandbox.make();
     const proof = startProof(sandbox, specimens.linkerd);
     await proof.started;

@@ -9,7 +9,7 @@ import { linkerd } from './rules/linkerd.ts';
 import type { Step } from './table/plan.ts';
 import { listenInPod, write } from './table/steps.ts';
 
-/** A pod of one family listens without a host, and proves the same. */
+/** A pod of one family listens without a host, with the same results. */
 before(requireMachine);
 
 const withoutIPv6: Step = async (sandbox) => {
@@ -22,7 +22,7 @@ const meshes = [
 ] as const;
 
 describe('pods of one family', { concurrency: 6 }, () => {
-  test("istio, IPv6, no rules and no route to the mesh's own address: the mesh is not there", async () => {
+  test("istio, IPv6, no rules and no route to the mesh's own address: not-redirected", async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv6', gateway: 'none' });
     const { code, message, log } = await startProof(sandbox, specimens.istio).ended;
     assert.deepEqual([code, message.checks[0]?.reason], [95, 'not-redirected'], log);

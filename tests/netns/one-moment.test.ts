@@ -11,7 +11,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
 import { addSecondInterface } from './table/steps.ts';
 
-/** A verdict is one moment: what passed early is looked at again when the rest passes. Codes and reasons are in the table. */
+/** Checks that passed early are repeated when the last one passes. Codes and reasons are in the table. */
 before(requireMachine);
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
@@ -22,11 +22,11 @@ const joined: PodSpecimen = {
   sidecars: specimens.linkerd.sidecars,
 };
 
-/** How often the log tells that a check passed. */
+/** How often the log says that a check passed. */
 const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {
-  test('that pass at different times are proved together, and each is told once', async () => {
+  test('that pass at different times: proved together, each reported once', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     await addSecondInterface()(sandbox);
@@ -40,7 +40,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     assert.ok(message.checks.every(({ passed }) => passed));
   });
 
-  test('of which one was undone while another was waited for: the log tells that it passed before', async () => {
+  test('one of which fails its repeat: the log says that it passed before', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const proof = startProof(sandbox, joined, { networkStatus: right });
@@ -63,7 +63,7 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('of which one is tried again when the pod goes away: it is among the open ones', async () => {
+  test('one of which is retried when the pod is deleted: it is among the open ones', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const proof = startProof(sandbox, joined, { networkStatus: right });
@@ -83,12 +83,12 @@ describe('checks of several profiles', { concurrency: 4 }, () => {
   });
 });
 
-test('a network without an interface is noted in the log, in the verdict and in the message', async () => {
+test('a network without an interface: a note in log, verdict and message', async () => {
   await using sandbox = await Sandbox.make();
   const status = networkStatusOf('dual', podAddress);
   const { code, log, message } = await startProof(sandbox, specimens.multus, { networkStatus: status }).ended;
   assert.equal(code, 0, log);
-  const note = 'network-status of this sandbox does not list shop/storage: its plugin told of no interface';
+  const note = 'network-status of this sandbox does not list shop/storage: its plugin reported no interface';
   assert.ok(log.includes(`saw no interface net1 for shop/storage. Note: ${note}.`), log);
   assert.match(log, /verdict: proved \(0\) after [\d.]+ s, with a note on multus interfaces\./);
   assert.equal(message.checks[0]?.note, note);

@@ -12,7 +12,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/** The path of the stand-in in the mesh's image, and in this checkout. */
+/** The path of the substitute in the mesh's image, and in this checkout. */
 const program = '/app/linkerd2-network-validator.ts';
 const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
 
@@ -20,7 +20,7 @@ const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140
 const container = { imageOf: 'linkerd-proxy', command: ['/node', program], args, asUser: 65_534 };
 const profile = { name: 'linkerd', when: { container: 'linkerd-proxy' }, proof: { container } };
 
-/** Runs the container that the webhook puts into a pod of that profile, as a kubelet would. */
+/** Runs the container that the webhook injects into a pod of that profile, as a kubelet would. */
 function prove(sandbox: Sandbox): Promise<ContainerEnd> {
   const seen = injected(specimens.linkerd, 'enforce', configurationOf({ profiles: [profile] }));
   const [node, ...command] = seen.container.command as string[];
@@ -36,15 +36,15 @@ function prove(sandbox: Sandbox): Promise<ContainerEnd> {
 
 before(requireMachine);
 
-describe("a mesh's own validator in the place of ours", { concurrency: 3 }, () => {
-  test('holds the pod where the rules are missing, with its own exit code and words', async () => {
+describe("a mesh's own validator instead of ours", { concurrency: 3 }, () => {
+  test('without rules: blocks the pod with its own exit code and message', async () => {
     await using sandbox = await Sandbox.make();
     const { code, log } = await prove(sandbox);
     assert.equal(code, 95, log);
     assert.match(log, /Failed to validate/);
   });
 
-  test('lets it start where they are there', async () => {
+  test('with rules: the pod starts', async () => {
     await using sandbox = await Sandbox.make();
     await writeRules(sandbox, linkerd());
     const { code, log } = await prove(sandbox);

@@ -51,7 +51,7 @@ describe('cells that pass at once', { concurrency: 2 }, () => {
   for (const cell of [...cells, ...writerCells].filter(isQuick)) testCell(cell);
 });
 
-// many at a time: these wait for a time-out, or for what comes late
+// many at a time: these wait for a time-out or a late event
 describe('cells that wait', { concurrency: 10 }, () => {
   for (const cell of cells.filter((cell) => !isQuick(cell))) testCell(cell);
 });

@@ -7,10 +7,10 @@ import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/** `reach`, which no built-in profile asks for and the table so has no row of. */
+/** `reach`, which no built-in profile has, so it is not in the table. */
 before(requireMachine);
 
-/** Runs the container that the webhook puts into a pod of a profile which reaches for that host. */
+/** Runs the container that the webhook injects for a profile with `reach` to that host. */
 function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
   const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });
@@ -47,7 +47,7 @@ describe('reach', { concurrency: 4 }, () => {
     });
   }
 
-  test('a name that only the second name server knows: the first does not answer', async () => {
+  test('a name that only the second name server knows, while the first does not answer', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await listen(sandbox, 'node', { host: '0.0.0.0', tcp: [5432], manner: 'silent' });
     await serveNames(sandbox, { host: gatewayAddress.ipv4, address: gatewayAddress.ipv4 });

@@ -14,8 +14,8 @@ import { linkerd } from './rules/linkerd.ts';
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
 /**
- * The rule sets by themselves, without the validator: what was seen of the real ones (`linkerd2-proxy-init` and
- * `istio-iptables`) holds for these.
+ * The rule sets alone, without the validator: they behave as the real ones (`linkerd2-proxy-init` and
+ * `istio-iptables`).
  */
 before(requireMachine);
 
@@ -26,7 +26,7 @@ const loopback = { ipv4: '127.0.0.1', ipv6: '::1' } as const;
 
 describe('the rules of the meshes, written by each backend', { concurrency: 3 }, () => {
   for (const backend of backends) {
-    test(`linkerd by ${backend}: the proxy's user and what stays on lo are let through`, async () => {
+    test(`linkerd with ${backend}: the proxy's user and traffic on lo are exempt`, async () => {
       await using sandbox = await Sandbox.make();
       await writeRules(sandbox, linkerd(), { backend });
       await listen(sandbox, 'pod', { ...everywhere, tcp: [4140, 4143, 8080] });
@@ -41,7 +41,7 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
       assert.deepEqual(await dialFromNode(sandbox, inbound), [4143, 4143]);
     });
 
-    test(`istio by ${backend}: only the proxy's user comes in again by 127.0.0.6 and ::6`, async () => {
+    test(`istio with ${backend}: connections to 127.0.0.6 and ::6 come back only for the proxy's user`, async () => {
       await using sandbox = await Sandbox.make();
       await writeRules(sandbox, istio(), { backend });
       await listen(sandbox, 'pod', { ...everywhere, tcp: [15_001, 15_006] });
@@ -55,7 +55,7 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
       assert.deepEqual(await dialFromNode(sandbox, inbound), [15_006, 15_006]);
     });
 
-    test(`ambient by ${backend}: what goes outside comes to ztunnel, 127.0.0.6 does not`, async () => {
+    test(`ambient with ${backend}: outbound connections reach ztunnel, 127.0.0.6 does not`, async () => {
       await using sandbox = await Sandbox.make();
       await writeRules(sandbox, ambient(), { backend });
       await listen(sandbox, 'pod', { ...everywhere, tcp: [15_001, 15_006, 15_053] });

@@ -13,12 +13,12 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 
-/** The harness itself: what it makes is apart from the machine, as closed as a container, and gone afterwards. */
+/** The harness: its namespaces are separate from the machine, confined as a container, and removed afterwards. */
 before(requireMachine);
 
 const fixture = (name: string): string => fileURLToPath(new URL(`./harness/${name}`, import.meta.url));
 
-test('nothing of a sandbox is in the network namespace of the machine', async () => {
+test("a sandbox leaves nothing in the machine's network namespace", async () => {
   await using sandbox = await Sandbox.make();
   await writeRules(sandbox, istio());
   assert.doesNotMatch(await run('ip', ['link']), /pod0/);
@@ -27,7 +27,7 @@ test('nothing of a sandbox is in the network namespace of the machine', async ()
   assert.match(await sandbox.exec('pod', 'nft', ['list', 'ruleset']), /ISTIO_/);
 });
 
-test('a container has no capability, no /tmp, nothing to write to but its termination log', async () => {
+test('a container has no capability, no /tmp, and only its termination log to write to', async () => {
   await using sandbox = await Sandbox.make();
   const end = await startContainer(sandbox, {
     args: ['/look-around.ts'],
@@ -52,7 +52,7 @@ test('a container has no capability, no /tmp, nothing to write to but its termin
 });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`${signal} takes the namespaces away`, async () => {
+  test(`${signal} removes the namespaces`, async () => {
     const child = spawn(process.execPath, [fixture('idle.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [names] = await once(child.stdout, 'data');
     const made: string[] = JSON.parse(String(names));

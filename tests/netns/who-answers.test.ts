@@ -7,7 +7,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
-/** What the log says of a connection that somebody else answered: the code and the reason are in the table. */
+/** What the log says about a connection that somebody else answered. Codes and reasons are in the table. */
 before(requireMachine);
 
 interface Answered {
@@ -34,7 +34,7 @@ const cases: Answered[] = [
     what: 'a program of the pod that hands it on to the proof',
     network: 'istio',
     before: [listenInPod(15_002, 15_006)],
-    says: /that ended at port 15002 of this pod, whose other end handed on the own token/,
+    says: /that ended at port 15002 of this pod, whose other end relayed the token/,
   },
   {
     what: 'a program of the pod, at the wrong port of a redirect',
@@ -58,11 +58,11 @@ const cases: Answered[] = [
     what: 'the node, which leads it back to the proof',
     network: 'linkerd',
     before: [leadBack(4140)],
-    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end handed on the own token/,
+    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end relayed the token/,
   },
 ];
 
-describe('who answered is told', { concurrency: 4 }, () => {
+describe('who answered the connection', { concurrency: 4 }, () => {
   for (const { what, network, before: steps, says } of cases) {
     test(`${network}: ${what}`, async () => {
       const { code, log } = await runCommand({ before: steps, ends: 95 }, specimens[network]);

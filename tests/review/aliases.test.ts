@@ -4,7 +4,7 @@ import jsonpatch, { type Operation } from 'fast-json-patch';
 import { readYaml } from '../../webhook/review/input/yaml.ts';
 import { type Reviewed, reviewText } from './support.ts';
 
-/** The only workload's document is what its patch makes of it, whatever its aliases stand for. */
+/** Asserts that the document of the only workload equals its patched value, with aliases expanded. */
 function assertPatched(reviewed: Reviewed, text: string): void {
   const patch = reviewed.json().workloads[0]?.patch as Operation[];
   assert.ok(patch.length > 0);
@@ -29,7 +29,7 @@ const spec = `spec:
         - name: web # the one
       volumes: [{name: v, secret: {secretName: s, defaultMode: 0644}}]`;
 
-test('an alias to labels is written out, and the other users of the anchor keep theirs', async (t) => {
+test('a patch of aliased labels: the alias is replaced by a copy, other users of the anchor do not change', async (t) => {
   const labels = `&labels
     # of all
     app: web
@@ -48,7 +48,7 @@ test('an alias to labels is written out, and the other users of the anchor keep 
   assert.match(output, /defaultMode: 0644/);
 });
 
-test('an alias in braces, and one to braces, are seen to', async (t) => {
+test('an alias in braces, and an alias of braces, are patched', async (t) => {
   for (const labels of ['&labels {app: web}', '&labels\n    app: web']) {
     for (const metadata of ['{labels: *labels}', '\n      labels: *labels']) {
       const text = deployment(labels, `metadata: ${metadata}\n    ${spec}`);
@@ -59,7 +59,7 @@ test('an alias in braces, and one to braces, are seen to', async (t) => {
   }
 });
 
-test('an anchor in the template is given up where others use it', async (t) => {
+test('an anchor in the template that others use: the document is written without aliases', async (t) => {
   const text = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -76,11 +76,11 @@ spec:
   const output = reviewed.yaml();
   assert.match(output, /app: web # kept/);
   assert.match(output, /defaultMode: 0644/);
-  // the diff shows what admission changes, not how the text was written anew
+  // the diff shows what admission changes, not how the text was rewritten
   assert.doesNotMatch(reviewed.text(), /^-(?!--)/m);
 });
 
-test('a template that comes by an alias or a merge key is patched alone', async (t) => {
+test('a template from an alias or a merge key: only this workload is patched', async (t) => {
   const base = `x-base: &base
   metadata: &meta
     labels: {a: b}
@@ -101,7 +101,7 @@ test('a template that comes by an alias or a merge key is patched alone', async 
   }
 });
 
-test('an alias that the patch does not touch stays', async (t) => {
+test('an alias outside of the patch stays', async (t) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata: {name: a}

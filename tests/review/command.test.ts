@@ -21,7 +21,7 @@ const reviewed = (input: string, ...args: string[]): Ended =>
 const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
 const warned = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
 
-test('the examples are reviewed without anything wrong, and show each outcome', () => {
+test('the examples: exit code 0, and every outcome occurs', () => {
   const { status, stdout, stderr } = cniGate(['review', '-f', 'examples/'], { cwd: root });
   assert.equal(stderr, '');
   assert.equal(status, 0);
@@ -40,7 +40,7 @@ test('the examples are reviewed without anything wrong, and show each outcome', 
   assert.ok(!stdout.includes('\u001b'));
 });
 
-test('the examples keep every line in the YAML output but the alias that is written out', () => {
+test('the examples as YAML: every line stays, except the expanded alias', () => {
   const { status, stdout } = cniGate(['review', '-f', 'examples', '-o', 'yaml'], { cwd: root });
   assert.equal(status, 0);
   const files = readdirSync(join(root, 'examples')).toSorted();
@@ -56,7 +56,7 @@ test('the examples keep every line in the YAML output but the alias that is writ
   assert.equal(parseAllDocuments(stdout).length, files.length + 3);
 });
 
-test('exit codes: 1 a refusal, 2 what cannot be read', () => {
+test('exit codes: 1 for a refusal, 2 for unreadable input', () => {
   assert.equal(reviewed(refused, '--profile', 'cilium').status, 1);
   const { status, stdout, stderr } = reviewed(`${refused}---\na: b: c\n`, '--profile', 'cilium');
   assert.equal(status, 2);
@@ -64,7 +64,7 @@ test('exit codes: 1 a refusal, 2 what cannot be read', () => {
   assert.match(stdout, /^refused Pod shop\/a/);
 });
 
-test('--strict makes 1 of a warning', (t) => {
+test('--strict: exit code 1 for a warning', (t) => {
   const folder = folderWith(t, {
     'config.yaml': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
   });
@@ -73,11 +73,11 @@ test('--strict makes 1 of a warning', (t) => {
   assert.equal(reviewed(warned, ...args, '--strict').status, 1);
 });
 
-test('--strict fails where a pod waits for its mesh, --assume-meshed goes on; yaml has no proxy either way', () => {
+test("a pod without its mesh's proxy: --strict fails, --assume-meshed passes, and YAML contains no proxy", () => {
   const asking = pod('a').replace('metadata:', 'metadata:\n  annotations: {linkerd.io/inject: enabled}');
   const input = [namespaceOf('shop', 'linkerd'), asking].join('---\n');
   const waiting =
-    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: asks for linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
+    /^cni-gate: stdin:8: (warning|error): Pod shop\/a: requests linkerd .*CNI_GATE_PROXY_MISSING\)$/m;
   const lenient = reviewed(input, '-o', 'yaml');
   assert.equal(lenient.status, 0);
   assert.equal(waiting.exec(lenient.stderr)?.[1], 'warning');
@@ -97,7 +97,7 @@ test('the examples pass --strict', () => {
   assert.deepEqual([status, stderr], [0, '']);
 });
 
-test('wrong usage says what is wrong', async () => {
+test('wrong usage: the message says what is wrong', async () => {
   for (const [args, text] of [
     [[], /required option '-f, --filename <path\.\.\.>' not specified/],
     [['-f', 'x', '-o', 'html'], /Allowed choices are text, json, yaml, junit/],
@@ -121,7 +121,7 @@ test('wrong usage says what is wrong', async () => {
   }
 });
 
-test('wrong usage and an input that is not there exit with 2, without a stack', () => {
+test('wrong usage and a missing input: exit code 2 without a stack', () => {
   for (const [args, text] of [
     [['-f', 'x', '--profile', 'nowhere'], /^cni-gate: .*\(CNI_GATE_PROFILE_UNKNOWN\)$/m],
     [['-f', 'none.yaml'], /^cni-gate: none\.yaml: no such file or folder \(CNI_GATE_INPUT_UNREADABLE\)$/m],
@@ -133,7 +133,7 @@ test('wrong usage and an input that is not there exit with 2, without a stack', 
   }
 });
 
-test('-f may be given several times, with several names, and - once', (t) => {
+test('-f: several times, with several names, and - once', (t) => {
   const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
   const args = ['-f', join(folder, 'a.yaml'), join(folder, 'b.yaml'), '-f', '-', '-f', '-', '-o', 'json'];
   const { stdout } = cniGate(['review', ...args], { input: namespaceOf('shop', 'cilium') });
@@ -145,14 +145,14 @@ test('-f may be given several times, with several names, and - once', (t) => {
   );
 });
 
-test('yaml goes to standard output alone, refusals and warnings to standard error', () => {
+test('YAML output: standard output has only YAML, standard error has refusals and warnings', () => {
   const { status, stdout, stderr } = reviewed(refused, '--profile', 'cilium', '-o', 'yaml');
   assert.equal(status, 1);
   assert.deepEqual(parse(stdout), parse(refused));
   assert.match(stderr, /^cni-gate: stdin:1: refused: profile "nowhere" does not exist/);
 });
 
-test('reviews in, answers out; other objects are counted on standard error', () => {
+test('AdmissionReviews as input: answers on standard output, other objects counted on standard error', () => {
   const input = ['binding-meshed', 'pod-meshed'].map((name) => JSON.stringify(recorded(name))).join('\n');
   const { status, stdout, stderr } = reviewed(input, '--profile', 'linkerd', '-o', 'json');
   assert.equal(status, 0);
@@ -162,12 +162,12 @@ test('reviews in, answers out; other objects are counted on standard error', () 
   assert.equal(stderr, 'cni-gate: other objects: AdmissionReview of Binding 1\n');
 });
 
-test('--color paints where the output is no terminal', () => {
+test('--color: colours in a pipe', () => {
   const { stdout } = reviewed(pod('a'), '--profile', 'cilium', '--color');
   assert.ok(stdout.includes('\u001b[32m+    cni-gate.io/profile: cilium'));
 });
 
-test('a reader that stops reading is no error', () => {
+test('a closed output pipe is not an error', () => {
   const many = Array.from({ length: 200 }, (_, index) => pod(`pod-${index}`)).join('---\n');
   const script = `"${process.execPath}" webhook/main.ts review -f - --profile cilium | head -n 1; echo "$PIPESTATUS"`;
   const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: root, input: many, encoding: 'utf8' });
@@ -175,7 +175,7 @@ test('a reader that stops reading is no error', () => {
   assert.equal(stdout, 'injected Pod shop/pod-0 (stdin:1): cilium\n0\n');
 });
 
-test('neither a server nor the Kubernetes client is loaded', () => {
+test('review loads neither the server nor the Kubernetes client', () => {
   const watch = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
       const found = next(name, context);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { diffLines } from '../../webhook/review/output/changes.ts';
 import { reviewText } from './support.ts';
 
-/** The lines that went away, but for those that were only given a comma. */
+/** The removed lines, without those that only got a comma. */
 function gone(before: string, after: string): string[] {
   const kept = new Set(after.split('\n'));
   return diffLines(before, after)
@@ -48,7 +48,7 @@ spec:
 # ends the pod
 `;
 
-test('comments in brackets, and those that end a map or list, stay where they are', async (t) => {
+test('comments in brackets and at the end of a map or list stay in place', async (t) => {
   const output = (await reviewText(t, commented, { profile: 'cilium' })).yaml();
   assert.deepEqual(gone(commented, output), ['    y: "2"  # of y']);
   assert.match(
@@ -67,7 +67,7 @@ test('comments in brackets, and those that end a map or list, stay where they ar
   assert.match(output, /\n {6}# ends app\n {4}# ends the containers\n {2}# ends spec\n# ends the pod\n$/);
 });
 
-test('what is reviewed again is current, and taken out again leaves the comments', async (t) => {
+test('the output reviewed again is current; removing the injection leaves the comments', async (t) => {
   const output = (await reviewText(t, commented, { profile: 'cilium' })).yaml();
   const again = await reviewText(t, output, { profile: 'cilium' });
   assert.equal(again.summary.current, 1);
@@ -82,7 +82,7 @@ test('what is reviewed again is current, and taken out again leaves the comments
   );
 });
 
-test('entries on one line, with comments behind them', async (t) => {
+test('entries on one line with comments after them', async (t) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata: {name: a, # the name
@@ -115,7 +115,7 @@ proof: {imagePullSecrets: [theirs]}
   );
 });
 
-test('a list whose comments stand in the column of its key keeps them with the next key', async (t) => {
+test("comments in the column of a list's key stay with the next key", async (t) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata: {name: a}
@@ -137,7 +137,7 @@ spec:
   );
 });
 
-test('a quoted key "<<" stays quoted, also where the document is written anew', async (t) => {
+test('a quoted key "<<" stays quoted, also in a rewritten document', async (t) => {
   const inPlace =
     'apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {"<<": x}}\nspec: {containers: [{name: app, image: a}]}\n';
   const expanded = `apiVersion: v1
@@ -157,7 +157,7 @@ spec: {containers: [{name: app, image: a}]}
   }
 });
 
-test('JSON with escapes and layouts that YAML does not have is patched, too', async (t) => {
+test('JSON with escapes and layouts that YAML lacks is patched', async (t) => {
   const json =
     '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a\\ud83d\\ude00","annotations":{"<<":"x"}},"spec":{"containers":[{"name":"app","image":"a"}]}}\n';
   const output = (await reviewText(t, json, { profile: 'cilium' })).yaml();
@@ -170,7 +170,7 @@ test('JSON with escapes and layouts that YAML does not have is patched, too', as
   assert.deepEqual(anew, JSON.parse(output));
 });
 
-test('a malformed list of networks is a warning, and a quantity that is none no update for ever', async (t) => {
+test('a malformed list of networks is a warning; an invalid quantity does not cause endless updates', async (t) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata:
@@ -189,7 +189,7 @@ spec:
   assert.deepEqual(again.reported, ['current promised Pod default/a']);
 });
 
-test('null for annotations, labels or one of a namespace is nothing', async (t) => {
+test('null annotations and labels count as absent', async (t) => {
   const text = `apiVersion: v1
 kind: Namespace
 metadata: {name: shop, labels: {cni-gate.io/profile: cilium, team: ~}}
@@ -210,13 +210,13 @@ spec:
   assert.deepEqual(reported, ['injected promised Deployment shop/web']);
 });
 
-test('a key that is there twice is told where the object is reviewed, and left alone in others', async (t) => {
+test('a duplicate key is an error in a reviewed object, and ignored in others', async (t) => {
   const twice = (kind: string): string =>
     `apiVersion: v1\nkind: ${kind}\nmetadata: {name: a}\nmetadata: {name: b}\nspec: {containers: [{name: app, image: a}]}\n`;
   const other = await reviewText(t, twice('ConfigMap'), { profile: 'cilium' });
   assert.deepEqual(other.faults, []);
   const { faults } = await reviewText(t, twice('Pod'), { profile: 'cilium' });
-  assert.deepEqual(faults, ['4: the key "metadata" is there twice: is a "---" missing before it?']);
+  assert.deepEqual(faults, ['4: the key "metadata" occurs twice: is a "---" missing before it?']);
   // a pod that a ConfigMap without a marker follows is lost
   const lost = await reviewText(t, `${twice('Pod')}kind: ConfigMap\n`, { profile: 'cilium' });
   assert.equal(lost.faults.length, 1);

@@ -115,7 +115,7 @@ for (const [apiVersion, kind, spec, pointers] of objects) {
   });
 }
 
-test('each of several templates is named by where it is', async (t) => {
+test('several templates: each is named by its path', async (t) => {
   const object = {
     apiVersion: 'ray.io/v1',
     kind: 'RayCluster',
@@ -130,7 +130,7 @@ test('each of several templates is named by where it is', async (t) => {
   assert.match(reviewed.text(), /^injected RayCluster shop\/a workerGroupSpecs\[0\] \(/m);
 });
 
-test('templates that share an anchor are patched each', async (t) => {
+test('templates that share an anchor are each patched', async (t) => {
   const text = `apiVersion: kubeflow.org/v1
 kind: PyTorchJob
 metadata: {name: train, namespace: shop}
@@ -146,7 +146,7 @@ spec:
   assert.deepEqual(Worker, Master);
 });
 
-test('a custom resource that looks like a workload is reviewed, and named as of an unknown kind', async (t) => {
+test('a custom resource with spec.template.spec.containers is reviewed as an unknown kind', async (t) => {
   const widget = {
     apiVersion: 'example.com/v1',
     kind: 'Widget',
@@ -157,15 +157,15 @@ test('a custom resource that looks like a workload is reviewed, and named as of 
   assert.deepEqual(reviewed.reported, ['injected promised Widget shop/a']);
   assert.equal(reviewed.json().workloads[0]?.unknownKind, true);
   assert.equal(reviewed.summary.unknownKinds, 1);
-  assert.match(reviewed.text(), /^ {2}note: Widget is no known kind: .* spec\.template$/m);
+  assert.match(reviewed.text(), /^ {2}note: Widget is not a known kind: .* spec\.template$/m);
   assert.match(reviewed.text(), /, 1 workload of an unknown kind$/m);
   assert.match(reviewed.table(), /^injected +Widget\/a \(unknown kind\) +shop +address, gateway$/m);
   assert.match(reviewed.table(), /, 1 workload of an unknown kind$/m);
-  assert.match(reviewed.junit(), /no known kind/);
+  assert.match(reviewed.junit(), /not a known kind/);
   assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
 });
 
-test('what makes no pods by a template, or is not to be found, is another object', async (t) => {
+test('an object without a pod template counts as another object', async (t) => {
   const others = [
     { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', spec: { template: { spec: { domain: {} } } } },
     { apiVersion: 'apps/v1', kind: 'ControllerRevision', data: { spec: { template } } },
@@ -200,7 +200,7 @@ test('what makes no pods by a template, or is not to be found, is another object
   );
 });
 
-test('a template that is none is told with its place', async (t) => {
+test('an invalid template is an error with its position', async (t) => {
   const text =
     'apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: a}\nspec:\n  template: web\n';
   const { faults } = await reviewText(t, text, { profile: 'cilium' });
@@ -212,7 +212,7 @@ test('a template that is none is told with its place', async (t) => {
   );
 });
 
-test('an object with more templates than any workload has is refused', async (t) => {
+test('more than 1,000 templates in an object are an error', async (t) => {
   const replicas = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`r${at}`, { template }]));
   const object = {
     apiVersion: 'kubeflow.org/v1',
@@ -223,7 +223,7 @@ test('an object with more templates than any workload has is refused', async (t)
   const { faults, reported } = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
   assert.deepEqual(
     [faults, reported],
-    [['1: spec.tfReplicaSpecs.*.template leads to more than 1000 values'], []],
+    [['1: spec.tfReplicaSpecs.*.template matches more than 1000 values'], []],
   );
 });
 
@@ -241,7 +241,7 @@ const deployment = (namespace: string): string =>
     spec: { template },
   });
 
-test('a Rollout with workloadRef is reviewed by its Deployment, which has to be there', async (t) => {
+test('a Rollout with workloadRef uses its Deployment, and is a finding without it', async (t) => {
   const there = await reviewText(t, [rollout, deployment('shop')].join('---\n'), { profile: 'cilium' });
   assert.deepEqual(there.reported, ['injected promised Deployment shop/web']);
   assert.deepEqual(there.findings, []);
@@ -251,19 +251,19 @@ test('a Rollout with workloadRef is reviewed by its Deployment, which has to be 
     assert.deepEqual(findings, ['TEMPLATE_NOT_GIVEN Rollout shop/roll']);
     assert.match(
       report.findings[0]?.message ?? '',
-      /^takes its pods from Deployment web, which is not in the input/,
+      /^uses the pod template of Deployment web, which is not in the input/,
     );
   }
 });
 
-test('nor does it matter in a namespace that did not opt in', async (t) => {
+test('a missing Deployment is no finding in a namespace that did not opt in', async (t) => {
   const bare = stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
   assert.deepEqual((await reviewText(t, [rollout, bare].join('---\n'))).findings, []);
   const optedIn = [rollout, namespaceOf('shop', 'cilium')].join('---\n');
   assert.deepEqual((await reviewText(t, optedIn)).findings, ['TEMPLATE_NOT_GIVEN Rollout shop/roll']);
 });
 
-test('the configuration adds kinds, and replaces what is built in of one', async (t) => {
+test('review.kinds adds kinds, and replaces the built-in entries of a kind', async (t) => {
   const config = stringify({
     apiVersion: 'cni-gate.io/v1alpha1',
     kind: 'Configuration',
@@ -302,7 +302,7 @@ test('the configuration adds kinds, and replaces what is built in of one', async
   assert.deepEqual(summary.otherObjects, { Farm: 1 });
 });
 
-test('the pods of a DaemonSet of OpenKruise that brings a network are left alone, as on the server', async (t) => {
+test("pods of a network's OpenKruise DaemonSet are exempt, as on the server", async (t) => {
   const object = {
     apiVersion: 'apps.kruise.io/v1alpha1',
     kind: 'DaemonSet',

@@ -40,7 +40,7 @@ const wrong: [what: string, text: string, subject: string, message: RegExp][] = 
     'a key that is like none',
     deployment({}, annotations('cni-gate.io/skip-this-pod')),
     'Deployment shop/web',
-    /^annotation cni-gate\.io\/skip-this-pod is unknown and has no effect: what a user sets is label/,
+    /^annotation cni-gate\.io\/skip-this-pod is unknown and has no effect: users set the label/,
   ],
   [
     'a prefix with a letter missing',
@@ -101,14 +101,14 @@ for (const [what, text] of right) {
   });
 }
 
-test('what was injected earlier is reviewed without a finding', async (t) => {
+test('an earlier injection is no finding', async (t) => {
   const before = await reviewText(t, deployment({}, {}), { profile: 'cilium' });
   const { findings, reported } = await reviewText(t, before.yaml(), { profile: 'cilium' });
   assert.deepEqual(findings, []);
   assert.deepEqual(reported, ['current promised Deployment shop/web']);
 });
 
-test('letters that are apart', () => {
+test('the edit distance of two keys', () => {
   assert.equal(distance('', 'abc'), 3);
   assert.equal(distance('abc', 'abc'), 0);
   assert.equal(distance('porfile', 'profile'), 1);
@@ -119,7 +119,7 @@ test('letters that are apart', () => {
 
 const host = pod('host').replace('spec:', 'spec:\n  hostNetwork: true');
 
-test('a namespace that opted in and of which nothing is checked is found, with the reasons', async (t) => {
+test('an opted-in namespace without any check is a finding with the reasons', async (t) => {
   const text = [
     namespaceOf('shop', 'linkerd'),
     pod('a'),
@@ -137,7 +137,7 @@ test('a namespace that opted in and of which nothing is checked is found, with t
   assert.deepEqual([exitCodeOf(summary, true), exitCodeOf(summary, false)], [1, 0]);
 });
 
-test('one workload that is checked, or refused, is enough', async (t) => {
+test('one checked or refused workload: no finding', async (t) => {
   const one = [namespaceOf('shop', 'cilium'), pod('a'), host].join('---\n');
   assert.deepEqual((await reviewText(t, one)).findings, []);
   const refused = await reviewText(t, [namespaceOf('shop', 'nowhere'), pod('a')].join('---\n'));
@@ -145,54 +145,51 @@ test('one workload that is checked, or refused, is enough', async (t) => {
   assert.equal(refused.summary.refused, 1);
 });
 
-test('a Namespace that stands twice with different labels is found, and one that is only repeated is not', async (t) => {
+test('a Namespace twice with different labels is a finding; with the same labels it is not', async (t) => {
   const namespace = namespaceOf('shop', 'cilium');
   const unlabelled = namespace.replace('cni-gate.io/profile', 'example.com/team');
   const { findings, report, summary } = await reviewText(t, [namespace, unlabelled, pod('a')].join('---\n'));
   assert.deepEqual(findings, ['NAMESPACE_TWICE Namespace shop']);
   assert.match(
     report.findings[0]?.message ?? '',
-    /^stands twice in the input: with cni-gate\.io\/profile=cilium in .*:1, and here without label cni-gate\.io\/profile, which counts/,
+    /^is twice in the input: with cni-gate\.io\/profile=cilium in .*:1, and here without label cni-gate\.io\/profile, which counts/,
   );
   assert.deepEqual([exitCodeOf(summary, true), exitCodeOf(summary, false)], [1, 0]);
   assert.deepEqual((await reviewText(t, [namespace, namespace, pod('a')].join('---\n'))).findings, []);
 });
 
-test('a namespace without a workload in the input is no finding, unless its profile does not exist', async (t) => {
+test('a namespace without workloads is a finding only if its profile does not exist', async (t) => {
   assert.deepEqual((await reviewText(t, namespaceOf('shop', 'cilium'))).findings, []);
   assert.deepEqual((await reviewText(t, namespaceOf('shop', 'none'))).findings, []);
   const { findings } = await reviewText(t, namespaceOf('shop', 'cilium.linkred'));
   assert.deepEqual(findings, ['PROFILE_UNKNOWN Namespace shop']);
 });
 
-test('with --profile nothing checked in all of the input is found, and not in each namespace', async (t) => {
+test('--profile: no check in the whole input is one finding, not one for each namespace', async (t) => {
   const text = [pod('a', 'one'), pod('b', 'kube-system')].join('---\n');
   assert.deepEqual((await reviewText(t, text, { profile: 'linkerd' })).findings, [
     'NOTHING_CHECKED the input',
   ]);
   assert.deepEqual((await reviewText(t, text, { profile: 'cilium' })).findings, []);
-  // who reviews kube-system alone expects nothing
+  // a review of kube-system alone expects no check
   assert.deepEqual((await reviewText(t, pod('b', 'kube-system'), { profile: 'cilium' })).findings, []);
 });
 
-test('recorded reviews say nothing of a whole namespace', async (t) => {
+test('recorded reviews cause no finding about a namespace', async (t) => {
   const text = [JSON.stringify(recorded('pod-deployment-web')), namespaceOf('shop', 'linkerd')];
   const { reported, findings } = await reviewText(t, text.join('\n---\n'));
   assert.deepEqual(reported, ['skipped nothing-promised Pod shop/web-7fdb9d4559-*']);
   assert.deepEqual(findings, []);
 });
 
-test('workloads of one missing namespace make one finding', async (t) => {
+test('several workloads of a missing namespace: one finding', async (t) => {
   const text = [pod('a'), pod('b'), pod('c', 'tools')].join('---\n');
   const { findings, report } = await reviewText(t, text);
   assert.deepEqual(findings, ['NAMESPACE_NOT_GIVEN Namespace shop', 'NAMESPACE_NOT_GIVEN Namespace tools']);
-  assert.match(
-    report.findings[0]?.message ?? '',
-    /whether 2 workloads would be checked: add it to the input/,
-  );
+  assert.match(report.findings[0]?.message ?? '', /select the checks of 2 workloads: add it to the input/);
 });
 
-test('json has findings beside errors, with code, subject and place', async (t) => {
+test('JSON: findings have code, subject and position', async (t) => {
   const { json } = await reviewText(t, namespaceOf('shop', 'cilium').replace('/profile', '/profil'));
   const [finding] = json().findings;
   assert.deepEqual(

@@ -21,13 +21,13 @@ const files = {
   '.git/x.yaml': '',
 };
 
-test('folders are read to their depths, sorted, and only manifests are taken', (t) => {
+test('folders are read recursively, sorted, and only manifests', (t) => {
   const folder = folderWith(t, files);
   assert.deepEqual(found(folder, ['']), ['a.yml', 'b.yaml', 'c/d.json']);
   assert.deepEqual(found(folder, ['c']), ['c/d.json']);
 });
 
-test('a named file is taken whatever it is called, each once, in the order of the arguments', (t) => {
+test('named files are read whatever their extension, each once, in the order of the arguments', (t) => {
   const folder = folderWith(t, files);
   assert.deepEqual(found(folder, ['c/e.txt', 'b.yaml', '.', 'c/../b.yaml']), [
     'c/e.txt',
@@ -37,23 +37,23 @@ test('a named file is taken whatever it is called, each once, in the order of th
   ]);
 });
 
-test('globs are sorted, and a name with brackets is a name first', (t) => {
+test('globs are sorted; an existing file with brackets in its name takes precedence', (t) => {
   const folder = folderWith(t, { ...files, '[x].yaml': '' });
   assert.deepEqual(found(folder, ['*.y*ml']), ['[x].yaml', 'a.yml', 'b.yaml']);
   assert.deepEqual(found(folder, ['**/d.{json,yaml}', '[x].yaml']), ['c/d.json', '[x].yaml']);
 });
 
-test('what is not there is told, and the rest is taken', (t) => {
+test('a missing input is an error, and the rest is read', (t) => {
   const folder = folderWith(t, { 'a.yaml': '', 'empty/x.txt': '' });
   assert.deepEqual(found(folder, ['none.yaml', 'a.yaml', '*.yml', 'empty']), [
     'none.yaml: no such file or folder',
     'a.yaml',
     '*.yml: no file matches',
-    'empty: the folder holds no .yaml, .yml or .json file',
+    'empty: the folder contains no .yaml, .yml or .json file',
   ]);
 });
 
-test('links that lead in a circle are told', (t) => {
+test('circular links are an error', (t) => {
   const folder = folderWith(t, { 'in/a.yaml': '' });
   symlinkSync('..', join(folder, 'in', 'up'));
   symlinkSync('self.yaml', join(folder, 'self.yaml'));
@@ -63,7 +63,7 @@ test('links that lead in a circle are told', (t) => {
   assert.match(more.join(), /self\.yaml: its symbolic links lead in a circle/);
 });
 
-test('a mounted ConfigMap, where every file is a link into a hidden folder, is read once', (t) => {
+test('a mounted ConfigMap with links into a hidden folder is read once', (t) => {
   const folder = folderWith(t, { '..2026/a.yaml': '' });
   symlinkSync('..2026', join(folder, '..data'));
   symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
@@ -73,7 +73,7 @@ test('a mounted ConfigMap, where every file is a link into a hidden folder, is r
 const asked = (names: string[]): Promise<Reviewed> =>
   reviewNames({ names, namespace: 'x', admission: { policy: readPolicy(undefined), profile: 'cilium' } });
 
-test('files that are no text are told', async (t) => {
+test('binary files are an error', async (t) => {
   const folder = folderWith(t, { 'nul.yaml': 'a: \0', 'ok.yaml': pod('a') });
   writeFileSync(join(folder, 'bytes.yaml'), Buffer.from([0x61, 0xff]));
   mkdirSync(join(folder, 'sub'));
@@ -81,37 +81,37 @@ test('files that are no text are told', async (t) => {
   assert.deepEqual(
     report.faults.map(({ code, message }) => `${code} ${message}`),
     [
-      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text; its bytes are not',
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes',
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found a NUL byte at 3: is it binary, or UTF-16?',
-      'CNI_GATE_INPUT_UNREADABLE the folder holds no .yaml, .yml or .json file',
+      'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file',
     ],
   );
   assert.deepEqual(reported, ['injected promised Pod shop/a']);
 });
 
-test('an input without a single object is told: what should have filled it failed', async (t) => {
+test('an empty input is an error', async (t) => {
   for (const text of ['', '# only this\n---\n---\n', 'null\n']) {
     const { faults } = await reviewText(t, text);
     assert.deepEqual(faults, ['undefined: there are no objects in the input'], JSON.stringify(text));
   }
 });
 
-test('a byte order mark is no part of a document', async (t) => {
+test('a byte order mark is ignored', async (t) => {
   const { reported, yaml } = await reviewText(t, `\ufeff---\n${pod('a')}`, { profile: 'cilium' });
   assert.deepEqual(reported, ['injected promised Pod shop/a']);
   assert.match(yaml(), /^---\napiVersion: v1\n/);
 });
 
-test('documents that cannot be used are told with their lines, and the others are reviewed', async (t) => {
+test('unreadable documents are errors with lines, and the others are reviewed', async (t) => {
   const nested = (open: string, close: string) => `a: ${open.repeat(20_000)}${close.repeat(20_000)}\n`;
   const bomb = `a0: &a0 [x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(9)}]\n`).join('')}`;
   const bad: [text: string, message: RegExp][] = [
     ['a: b: c\n', /^\d+: neither YAML nor JSON: a second ":" in this line/],
     ['{"a": 1,, "b": 2}\n', /^\d+: neither YAML nor JSON: expected a value before the ","/],
-    ['a: *b\n', /^\d+: neither YAML nor JSON: nothing above has the anchor &b/],
-    ['<<: 1\n', /^\d+: neither YAML nor JSON: the merge key "<<" takes a map/],
+    ['a: *b\n', /^\d+: neither YAML nor JSON: no anchor above is &b/],
+    ['<<: 1\n', /^\d+: neither YAML nor JSON: the merge key "<<" requires a map/],
     [nested('[', ']'), /^\d+: nested too deeply: more than 1000 levels/],
-    [bomb, /^\d+: \*a\d: aliases stand for more than 8388608 characters/],
+    [bomb, /^\d+: \*a\d: aliases expand to more than 8388608 characters/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n', /^\d+: expected a Kubernetes object, got a number/],
     ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
@@ -146,12 +146,12 @@ test('documents that cannot be used are told with their lines, and the others ar
   }
 });
 
-test('a forgotten --- makes two objects one: that is told, not reviewed', async (t) => {
+test('a missing --- between objects is an error', async (t) => {
   const { report } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
   assert.deepEqual(report.reviewed, []);
   assert.equal(report.faults.length, 1);
   assert.match(
     report.faults[0]?.message ?? '',
-    /the key "apiVersion" is there twice: is a "---" missing before it\?/,
+    /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
   );
 });

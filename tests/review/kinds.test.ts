@@ -43,7 +43,7 @@ for (const [kind, versions, body, path] of kinds) {
   }
 }
 
-test('objects that make no pods are counted, and so are kinds of another group', async (t) => {
+test('objects without pods, and kinds of another group, are counted', async (t) => {
   const others = ['policy/v1 Deployment', 'v1 Service', 'v1 Service'];
   const text = others.map((other) => {
     const [apiVersion, kind] = other.split(' ');
@@ -56,7 +56,7 @@ test('objects that make no pods are counted, and so are kinds of another group',
   assert.deepEqual(summary.otherObjects, { Deployment: 1, Service: 2, 'no kind': 1 });
 });
 
-test('Lists are opened, also in each other, and lists of one kind whose items do not name it', async (t) => {
+test('Lists are expanded, also nested ones, and typed lists whose items omit the kind', async (t) => {
   const item = (name: string) => ({ metadata: { name, namespace: 'shop' }, spec: template.spec });
   const full = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', ...item(name) });
   const list = (kind: string, items: object[]) => ({ apiVersion: 'v1', kind, items });
@@ -72,7 +72,7 @@ test('Lists are opened, also in each other, and lists of one kind whose items do
   assert.deepEqual(reviewed.summary.otherObjects, { Service: 1 });
 });
 
-test('the items of a YAML List are told by their lines, and stay in it', async (t) => {
+test('items of a YAML List have their lines, and stay in the List', async (t) => {
   const items = ['a', 'b']
     .map((name) => `- ${pod(name).trimEnd().replaceAll('\n', '\n  ')}\n`)
     .join('# between\n');
@@ -91,7 +91,7 @@ test('the items of a YAML List are told by their lines, and stay in it', async (
   assert.doesNotMatch(diffs[1] ?? '', /name: b$/m);
 });
 
-test('the items of a JSON List are told by their lines', async (t) => {
+test('items of a JSON List have their lines', async (t) => {
   const items = ['a', 'b'].map((name) => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -115,7 +115,7 @@ test('the items of a JSON List are told by their lines', async (t) => {
   }
 });
 
-test('a template without metadata gets what the pod gets', async (t) => {
+test("a template without metadata gets the pod's metadata", async (t) => {
   for (const metadata of ['', '      metadata:\n', '      metadata: {}\n']) {
     const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n    template:\n${metadata}      spec:\n        containers: [{name: app, image: app}]\n`;
     const reviewed = await reviewText(t, text, { profile: 'cilium' });
@@ -127,7 +127,7 @@ test('a template without metadata gets what the pod gets', async (t) => {
   }
 });
 
-test("pods of a network's own DaemonSet are left alone, those of a Deployment with its name are not", async (t) => {
+test("pods of a network's DaemonSet are exempt, those of a Deployment of the same name are not", async (t) => {
   const own = (kind: string) =>
     JSON.stringify({
       apiVersion: 'apps/v1',

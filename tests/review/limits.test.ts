@@ -11,7 +11,7 @@ const codes = ({ report }: Reviewed): string[] => report.faults.map((fault) => f
 /** Large enough that a List is read item by item. */
 const many = Math.ceil((1.2 * largestObject) / 7000);
 
-test('a List that is larger than an object may be is read item by item, with its own lines', async (t) => {
+test('a List above the limit of an object is read item by item, with the lines of the file', async (t) => {
   const text = listOfDeployments(many);
   assert.ok(text.length > largestObject);
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
@@ -33,7 +33,7 @@ test('a List that is larger than an object may be is read item by item, with its
   assert.equal(output.split('\n').length, lines.length + many * perItem);
 });
 
-test('a List of JSON is, too, and stays JSON', async (t) => {
+test('a JSON List above the limit is read item by item, and stays JSON', async (t) => {
   const reviewed = await reviewFiles(t, { 'a.json': jsonListOfDeployments(many) }, { profile: 'cilium' });
   assert.deepEqual(reviewed.faults, []);
   assert.equal(reviewed.summary.injected, many);
@@ -47,7 +47,7 @@ test('a List of JSON is, too, and stays JSON', async (t) => {
   );
 });
 
-test('items of a large list of one kind have its kind, and one that is broken does not spoil the others', async (t) => {
+test('items of a large typed list get its kind; a broken item does not affect the others', async (t) => {
   const filler = `# ${'x'.repeat(200)}\n`.repeat(Math.ceil(largestObject / 200));
   const item = (name: string): string =>
     `- metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
@@ -69,7 +69,7 @@ test('a document beyond the limit is an error with a code, and the others are re
   assert.equal(list.summary.injected, 1);
 });
 
-test('depth, aliases and the number of documents are bounded, whatever they are made of', async (t) => {
+test('depth, aliases and the number of documents are bounded', async (t) => {
   const deep = (open: string, close = ''): string => `a: ${open.repeat(100_000)}${close.repeat(100_000)}\n`;
   const bomb = `a0: &a0 ${'x'.repeat(1000)}\n${Array.from({ length: 20 }, (_, i) => `a${i + 1}: &a${i + 1} {<<: {x: *a${i}, y: *a${i}}}\n`).join('')}`;
   const indented = Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
@@ -91,7 +91,7 @@ test('depth, aliases and the number of documents are bounded, whatever they are 
   }
 });
 
-test('what is read is bounded by the memory that Node may take', async (t) => {
+test("the size of the input is bounded by Node's heap limit", async (t) => {
   assert.equal(mostInput(2 ** 40), 256 * 2 ** 20);
   assert.equal(mostInput(2 ** 30), 128 * 2 ** 20);
   assert.equal(mostObjects(2 ** 40), 50_000);
@@ -102,7 +102,7 @@ test('what is read is bounded by the memory that Node may take', async (t) => {
   assert.ok('code' in fault && fault.code === 'CNI_GATE_INPUT_TOO_LARGE');
 });
 
-test('an endless input ends with exit code 2, not by running out of memory', () => {
+test('an endless input: exit code 2, no exhausted memory', () => {
   const ended = cniGate(['review', '-f', '/dev/zero'], {
     env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=100' },
   });

@@ -77,13 +77,13 @@ const waiting: [what: string, one: Case, command: RegExp][] = [
 ];
 
 for (const [what, one, command] of waiting) {
-  test(`a pod that waits for an injector is found: ${what}`, async (t) => {
+  test(`a pod without its proxy is a finding: ${what}`, async (t) => {
     const { findings, report, text } = await reviewed(t, one);
     assert.deepEqual(findings, [`PROXY_MISSING ${one.kind ?? 'Deployment'} shop/web`]);
     assert.match(report.findings[0]?.message ?? '', command);
     assert.match(report.findings[0]?.message ?? '', /--assume-meshed/);
-    assert.match(text(), /^ {2}warning: asks for (?:linkerd|istio) and does not carry/m);
-    assert.match(text(true), /^ {2}error: asks for/m);
+    assert.match(text(), /^ {2}warning: requests (?:linkerd|istio) and has no/m);
+    assert.match(text(true), /^ {2}error: requests/m);
   });
 }
 
@@ -174,7 +174,7 @@ const silent: [what: string, one: Case][] = [
 ];
 
 for (const [what, one] of silent) {
-  test(`no injector is waited for: ${what}`, async (t) => {
+  test(`no finding: ${what}`, async (t) => {
     const { findings, reported } = await reviewed(t, one);
     assert.deepEqual(
       findings.filter((finding) => finding.startsWith('PROXY_MISSING')),
@@ -187,12 +187,12 @@ for (const [what, one] of silent) {
   });
 }
 
-test('nothing is waited for in a namespace that did not opt in', async (t) => {
+test('a pod without its proxy is no finding in a namespace that did not opt in', async (t) => {
   const one: Case = { profile: 'none', annotations: injectLinkerd, labels: injectIstio };
   assert.deepEqual((await reviewed(t, one)).findings, []);
 });
 
-test('a wrong label is told by the refusal', async (t) => {
+test('a wrong label: only the refusal is reported', async (t) => {
   const { reported, findings } = await reviewed(t, { profile: 'nowhere', annotations: injectLinkerd });
   assert.deepEqual(reported, ['refused CNI_GATE_PROFILE_UNKNOWN Deployment shop/web']);
   assert.deepEqual(findings, []);
@@ -222,7 +222,7 @@ const injected: [mesh: string, asking: Case, meshed: Case][] = [
 ];
 
 for (const [mesh, asking, meshed] of injected) {
-  test(`--assume-meshed gives a pod that asks for ${mesh} what the meshed pod gets, and no proxy`, async (t) => {
+  test(`--assume-meshed: a pod that requests ${mesh} gets the patch of the meshed pod, without a proxy`, async (t) => {
     const assumed = await reviewed(t, asking, { assumeMeshed: true });
     const real = await reviewed(t, meshed);
     assert.deepEqual(assumed.findings, []);
@@ -245,7 +245,7 @@ for (const [mesh, asking, meshed] of injected) {
   });
 }
 
-test('--assume-meshed follows the `when` of a profile of one own, whatever container of the mesh it names', async (t) => {
+test('--assume-meshed works with the `when` of a custom profile for any container of the mesh', async (t) => {
   const config = stringify({
     apiVersion: 'cni-gate.io/v1alpha1',
     kind: 'Configuration',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
 import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.ts';
 
-test('a Namespace gives the profile wherever it stands: behind its workloads, in another file, in a List', async (t) => {
+test('a Namespace after its workloads, in another file or in a List sets the profile', async (t) => {
   const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
   const { reported } = await reviewFiles(t, {
     'a.yaml': [pod('a', 'shop'), namespaceOf('shop', 'cilium')].join('---\n'),
@@ -17,7 +17,7 @@ test('a Namespace gives the profile wherever it stands: behind its workloads, in
   ]);
 });
 
-test("a Namespace's annotations say which user and group a mesh exempts there", async (t) => {
+test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
   const annotations =
     '  annotations: {config.linkerd.io/proxy-uid: "65532", config.linkerd.io/proxy-gid: "3000", note: a, odd: 7}\n';
   const meshed = pod('a').replace(
@@ -31,7 +31,7 @@ test("a Namespace's annotations say which user and group a mesh exempts there", 
   assert.match(yaml, /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
 
-test('workloads of namespaces without the label, or not in the input, are not opted in and no refusal', async (t) => {
+test('workloads of a namespace without the label, or not in the input, are skipped', async (t) => {
   const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
   const reviewed = await reviewText(
     t,
@@ -47,7 +47,7 @@ test('workloads of namespaces without the label, or not in the input, are not op
   assert.deepEqual(reviewed.summary.skipped, { 'not-opted-in': 2, 'namespace-not-given': 1 });
 });
 
-test('where every Namespace is there and none opted in, a hint says how', async (t) => {
+test('no Namespace opted in: a hint says how', async (t) => {
   const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
   const reviewed = await reviewText(t, [pod('a', 'bare'), bare].join('---\n'));
   assert.match(
@@ -57,7 +57,7 @@ test('where every Namespace is there and none opted in, a hint says how', async 
   assert.deepEqual(reviewed.findings, []);
 });
 
-test('the hint is not given where something opted in', async (t) => {
+test('a Namespace opted in: no hint', async (t) => {
   const reviewed = await reviewText(
     t,
     [pod('a'), namespaceOf('shop', 'cilium'), pod('b', 'x')].join('---\n'),
@@ -66,7 +66,7 @@ test('the hint is not given where something opted in', async (t) => {
   assert.doesNotMatch(reviewed.text(), /no workload is in a namespace that opted in/);
 });
 
-test('a Namespace that was forgotten, or -n, is told, and fails a strict pipeline', async (t) => {
+test('a missing Namespace or -n is a finding, and fails with --strict', async (t) => {
   const forgotten = await reviewText(t, pod('a', 'shop'));
   assert.deepEqual(forgotten.findings, ['NAMESPACE_NOT_GIVEN Namespace shop']);
   assert.equal(exitCodeOf(forgotten.summary, true), 1);
@@ -77,14 +77,14 @@ test('a Namespace that was forgotten, or -n, is told, and fails a strict pipelin
   assert.equal(exitCodeOf(optedOut.summary, true), 0);
 });
 
-test('what an earlier injection left in a namespace that did not opt in stays: the API server does not call', async (t) => {
+test('an earlier injection in a namespace that did not opt in stays, because the API server does not call', async (t) => {
   const injected = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
   const reviewed = await reviewText(t, injected);
   assert.deepEqual(reviewed.reported, ['skipped namespace-not-given Pod shop/a']);
   assert.equal(reviewed.yaml(), injected);
 });
 
-test('--profile opts every namespace in, in place of its label', async (t) => {
+test('--profile opts every namespace in and overrides its label', async (t) => {
   const text = [pod('a'), namespaceOf('shop', 'linkerd'), pod('b', 'unknown')].join('---\n');
   const { report } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('--profile opts every namespace in, in place of its label', async (t) => {
   );
 });
 
-test('objects that name no namespace are in the one of -n', async (t) => {
+test('objects without a namespace are in that of -n', async (t) => {
   const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
   assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).reported, [
     'injected promised Pod tools/a',
@@ -101,7 +101,7 @@ test('objects that name no namespace are in the one of -n', async (t) => {
   assert.deepEqual((await reviewText(t, text)).reported, ['skipped namespace-not-given Pod default/a']);
 });
 
-test('a Namespace that cannot be read is told, and the rest is reviewed', async (t) => {
+test('an invalid Namespace is an error, and the rest is reviewed', async (t) => {
   const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
   const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
   const { faults, reported } = await reviewText(t, [wrong, nameless, pod('a')].join('---\n'), {
@@ -114,7 +114,7 @@ test('a Namespace that cannot be read is told, and the rest is reviewed', async 
   assert.deepEqual(reported, ['injected promised Pod shop/a']);
 });
 
-test('a pod that no cluster would take is told in any namespace', async (t) => {
+test('an invalid pod is an error in any namespace', async (t) => {
   const { faults } = await reviewText(t, pod('a', 'bare').replace('containers:', 'container:'));
   assert.deepEqual(faults, ["6: Pod bare/a: spec must have required property 'containers'"]);
 });

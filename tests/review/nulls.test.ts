@@ -32,7 +32,7 @@ test('labels and annotations without a value are accepted, and stay as they are'
   assert.match(reviewed.yaml(), /^ {8}checksum\/config: ~$/m);
 });
 
-test('a profile label without a value is set by the injection, and opts no namespace in', async (t) => {
+test('an empty profile label on a pod is set by the injection; on a namespace it does not opt in', async (t) => {
   const own = deployment.replace('app.kubernetes.io/version:', 'cni-gate.io/profile:');
   const reviewed = await reviewText(t, [namespaceOf('shop', 'cilium'), own].join('---\n'));
   assert.deepEqual(reviewed.reported, ['injected promised Deployment shop/web']);

@@ -10,14 +10,14 @@ const valueOfFirst = (text: string): unknown => {
   return root === undefined ? undefined : jsonValue(root);
 };
 
-test('one document is read, and what follows its end is not looked at', () => {
+test('the parser reads one document and ignores the text after its end', () => {
   assert.equal(valueOfFirst('# nothing\n'), undefined);
   assert.deepEqual(valueOfFirst('a: 1\n---\nb: [\n'), { a: 1 });
   assert.deepEqual(valueOfFirst('a: one\n  two\n...\n"\n'), { a: 'one two' });
   assert.deepEqual(valueOfFirst('a:\n  - 1\n---\nb\n'), { a: [1] });
 });
 
-test('a marker ends a document in quotes as well, which leaves them open', () => {
+test('a document marker inside quotes ends the document, and the quotes are an error', () => {
   for (const text of ['a: "one\n---\ntwo"\n', "a: 'one\n...\n'\n"]) {
     assert.throws(
       () => parseDocument(text),
@@ -26,7 +26,7 @@ test('a marker ends a document in quotes as well, which leaves them open', () =>
   }
 });
 
-test('the places are those of the text', () => {
+test('positions are offsets of the text', () => {
   const text = 'a: &x !!str one\nb:\n  - "two"\n  - |\n    three\n\nc: {d: e}\nf:\n';
   const places: string[] = [];
   const walk = (node: YamlNode): void => {

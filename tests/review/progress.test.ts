@@ -13,7 +13,7 @@ function written(isTTY: boolean | undefined, text = 'reviewing', columns?: numbe
   return writes;
 }
 
-test('a terminal has one line that is written over, ten times a second at most, and taken away', () => {
+test('a terminal: one line, updated at most ten times a second, erased at the end', () => {
   const writes = written(true);
   assert.deepEqual(writes.slice(0, 2), ['\rreviewing 0 of 25\u001b[K', '\rreviewing 3 of 25\u001b[K']);
   assert.equal(writes.length, 9 + 1);
@@ -21,17 +21,17 @@ test('a terminal has one line that is written over, ten times a second at most, 
   assert.ok(writes.every((one) => !one.includes('\n')));
 });
 
-test('a pipe and a file have nothing', () => {
+test('a pipe or a file: no progress', () => {
   assert.deepEqual(written(false), []);
   assert.deepEqual(written(undefined), []);
 });
 
-test('the line fits the terminal and does not steer it', () => {
+test('the line fits the terminal and contains no control characters', () => {
   const [first = ''] = written(true, `\u001b[2J${'x'.repeat(100)}`, 40);
   assert.equal(first, `\r${'x'.repeat(39)}\u001b[K`);
 });
 
-test('nothing is cleared that was not written', () => {
+test('without progress, nothing is erased', () => {
   const writes: string[] = [];
   new Progress({ isTTY: true, write: (one) => writes.push(one) }).clear();
   assert.deepEqual(writes, []);

@@ -25,7 +25,7 @@ async function expected(
 
 const json = (name: string): string => JSON.stringify(recorded(name));
 
-test('there are recorded reviews to work with', () => {
+test('the recorded reviews exist', () => {
   assert.ok(pods.length >= 10 && bindings.length >= 7);
 });
 
@@ -38,14 +38,14 @@ const streams: [what: string, text: string][] = [
 ];
 
 for (const [what, text] of streams) {
-  test(`reviews ${what} are answered in order, one a line`, async (t) => {
+  test(`reviews ${what}: answers in order, one on each line`, async (t) => {
     const reviewed = await reviewText(t, text, { profile });
     assert.equal(reviewed.report.reviewsOnly, true);
     assert.deepEqual(reviewed.answers().split('\n'), [...(await expected(pods)), '']);
   });
 }
 
-test('a list is answered by a list', async (t) => {
+test('a list of reviews: a list of answers', async (t) => {
   const answers = await expected(pods);
   const items = pods.map((name) => recorded(name));
   for (const list of [
@@ -60,7 +60,7 @@ test('a list is answered by a list', async (t) => {
   }
 });
 
-test('one review, and files of one each, are answered by one line each', async (t) => {
+test('one review in each file: one line each', async (t) => {
   const reviewed = await reviewFiles(
     t,
     { 'a.json': json('pod-meshed'), 'b.json': `\n${json('pod-ad-hoc')}\n\n` },
@@ -69,7 +69,7 @@ test('one review, and files of one each, are answered by one line each', async (
   assert.equal(reviewed.answers(), `${(await expected(['pod-meshed', 'pod-ad-hoc'])).join('\n')}\n`);
 });
 
-test('reviews of other kinds are ignored and counted', async (t) => {
+test('reviews of other kinds are counted and not answered', async (t) => {
   const text = [...bindings, 'pod-meshed'].map(json).join('\n');
   const reviewed = await reviewText(t, text, { profile });
   assert.equal(reviewed.answers(), `${(await expected(['pod-meshed'])).join('')}\n`);
@@ -77,7 +77,7 @@ test('reviews of other kinds are ignored and counted', async (t) => {
   assert.deepEqual(reviewed.faults, []);
 });
 
-test('a broken review is told, and the others are answered', async (t) => {
+test('a broken review is an error, and the others are answered', async (t) => {
   const broken = [
     '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
     '{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","request":{"uid":"1"}}',
@@ -103,7 +103,7 @@ test('a broken review is told, and the others are answered', async (t) => {
   );
 });
 
-test("the namespace's label comes from a Namespace in the input; one that is not there is refused, as by the server", async (t) => {
+test("a review's namespace comes from the input; without it the pod is refused, as by the server", async (t) => {
   const known = new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium' }]]));
   const reviewed = await reviewFiles(t, {
     'a.json': json('pod-deployment-web'),
@@ -114,7 +114,7 @@ test("the namespace's label comes from a Namespace in the input; one that is not
   assert.deepEqual(unknown.reported, ['refused CNI_GATE_NAMESPACE_UNKNOWN Pod shop/web-7fdb9d4559-*']);
 });
 
-test('beside manifests, and in other outputs, a review is a workload', async (t) => {
+test('with manifests, and in other outputs, a review counts as a workload', async (t) => {
   const reviewed = await reviewFiles(
     t,
     { 'a.json': JSON.stringify(recorded('pod-meshed'), null, 2), 'b.yaml': pod('plain') },

@@ -34,19 +34,19 @@ const cases: [text: string, value: unknown][] = [
   ['128Mi', '128Mi'],
 ];
 
-test('plain scalars mean what they mean to Kubernetes', () => {
+test('plain scalars have the values of Kubernetes', () => {
   const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
   assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
 });
 
-test('merge keys are merged, and of two equal keys the last one counts', () => {
+test('merge keys are merged; of two equal keys the last one counts', () => {
   const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
   const { c, d } = readYaml(text) as Record<string, unknown>;
   assert.deepEqual(c, { p: 5, q: 2, r: 4 });
   assert.equal(d, 2);
 });
 
-test('what is written is read as the same value, whatever it looks like', () => {
+test('any written text is read as the same value', () => {
   for (const text of [
     ...cases.map(([plain]) => plain),
     '<<',

@@ -56,7 +56,7 @@ const answerOf = (body: string, response: object): string => {
   return JSON.stringify({ kind: 'AdmissionReview', response: { uid, allowed: true, ...response } });
 };
 
-test('the real server answers what this process would', async (t) => {
+test('the real server gives the same answers as review without a server', async (t) => {
   const profile = 'cilium.linkerd';
   const server = await startServer(t, { profile });
   const ca = join(folderWith(t, { 'ca.crt': server.certificate.authority ?? '' }), 'ca.crt');
@@ -78,11 +78,11 @@ test('the real server answers what this process would', async (t) => {
   );
 });
 
-test('it is called as an API server calls: POST /mutate?timeout=, dry runs, one after another', async (t) => {
+test('--server: POST /mutate?timeout=, dry runs, one after another', async (t) => {
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
   const text = `${pod('a')}---\n${JSON.stringify(recorded('pod-meshed'))}`;
   const { reported } = await asked(t, text, server.url, server.ca);
-  assert.deepEqual(reported, ['skipped not told Pod shop/a', 'skipped not told Pod shop/meshed']);
+  assert.deepEqual(reported, ['skipped not given Pod shop/a', 'skipped not given Pod shop/meshed']);
   assert.deepEqual(
     server.calls.map(({ method, url }) => `${method} ${url}`),
     ['POST /mutate?timeout=5s', 'POST /mutate?timeout=5s'],
@@ -97,13 +97,13 @@ test('it is called as an API server calls: POST /mutate?timeout=, dry runs, one 
   }
 });
 
-test('a path of its own is kept', async (t) => {
+test('a path in the URL of --server is kept', async (t) => {
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
   await asked(t, pod('a'), `${server.url}/hook?x=1`, server.ca, 1500);
   assert.equal(server.calls[0]?.url, '/hook?x=1&timeout=1500ms');
 });
 
-test('refusals, warnings and patches of any server are understood', async (t) => {
+test('refusals, warnings and patches of any server are read', async (t) => {
   const patch = Buffer.from('[{"op":"add","path":"/spec/nodeName","value":"one"}]').toString('base64');
   const server = await fake(t, (body) => [
     200,
@@ -112,13 +112,13 @@ test('refusals, warnings and patches of any server are understood', async (t) =>
       : answerOf(body, { patch, patchType: 'JSONPatch' }),
   ]);
   const { reported, report, yaml } = await asked(t, `${pod('a')}---\n${pod('b')}`, server.url, server.ca);
-  assert.deepEqual(reported, ['refused not told Pod shop/a', 'injected not told Pod shop/b']);
+  assert.deepEqual(reported, ['refused not given Pod shop/a', 'injected not given Pod shop/b']);
   assert.equal(report.reviewed[0]?.verdict.message, 'no');
   assert.deepEqual(report.reviewed[0]?.verdict.warnings, ['w']);
   assert.match(yaml(), /\n {2}nodeName: one\n$/);
 });
 
-test('a patch inside a container leaves the rest of it as it was written', async (t) => {
+test('a patch inside a container leaves the rest unchanged', async (t) => {
   const patch = [
     { op: 'replace', path: '/spec/containers/1/image', value: 'other:2' },
     { op: 'add', path: '/spec/containers/1/env/0/value', value: 'set' },
@@ -138,14 +138,14 @@ test('a patch inside a container leaves the rest of it as it was written', async
   }
 });
 
-test('a server that does not answer as one is told in words', async (t) => {
+test('an invalid answer of a server is an error with the reason', async (t) => {
   const patch = Buffer.from('{"op":1}').toString('base64');
   const wrong: [status: number, text: string | ((body: string) => string), message: RegExp][] = [
     [404, '{"code":"CNI_GATE_NOT_FOUND","message":"no such path"}', /answered 404, .*: no such path$/],
     [200, '<html>', /answered 200 with something that is not JSON/],
     [200, '{}', /answered 200, not an AdmissionReview with a response/],
     [200, '{"response":{"uid":"other","allowed":true}}', /expected a response to uid .*, got uid other/],
-    [200, (body) => answerOf(body, { patch }), /its patch is no JSON Patch/],
+    [200, (body) => answerOf(body, { patch }), /its patch is not a JSON Patch/],
     [0, '', /no answer within 300 ms/],
   ];
   for (const [status, text, message] of wrong) {
@@ -159,14 +159,14 @@ test('a server that does not answer as one is told in words', async (t) => {
   }
 });
 
-test('a patch that does not fit the manifest is told', async (t) => {
+test('a patch that does not apply to the manifest is an error', async (t) => {
   const patch = Buffer.from('[{"op":"remove","path":"/spec/none"}]').toString('base64');
   const server = await fake(t, (body) => [200, answerOf(body, { patch })]);
   const reviewed = await asked(t, pod('a'), server.url, server.ca);
   assert.throws(() => reviewed.yaml(), /the patch for Pod shop\/a does not apply to it/);
 });
 
-test('nobody there, nobody to trust, and no certificate to trust', async (t) => {
+test('no server, an untrusted server and an empty --ca file: each error says what to do', async (t) => {
   const server = await fake(t, (body) => [200, answerOf(body, {})]);
   const stranger = createAuthority({ commonName: 'stranger', days: 1, now });
   const folder = folderWith(t, {
@@ -183,11 +183,11 @@ test('nobody there, nobody to trust, and no certificate to trust', async (t) => 
   assert.match(run('--server', server.url, '--ca', join(folder, 'empty.crt')), /CNI_GATE_TLS_UNREADABLE/);
   await assert.rejects(
     asked(t, pod('a'), server.url, join(folder, 'other.crt')),
-    /its certificate is not trusted \(.*\): give the authority it has now with --ca/,
+    /its certificate is not trusted \(.*\): pass its current authority with --ca/,
   );
 });
 
-test('what needs no profile is found with a server too, and one that opted nothing in expects nothing', async (t) => {
+test('--server: findings that need no profile are reported; none if the server opted nothing in', async (t) => {
   const skip = (reason: string) => ({ auditAnnotations: { outcome: 'skipped', reason } });
   const asking = pod('a').replace(
     'metadata:',

@@ -53,7 +53,7 @@ const empty = indexes.filter((index) => index % 10 === 9).length;
 const services = indexes.filter((index) => index % 10 !== 9 && index % 3 === 0).length;
 const deployments = count - empty - services;
 
-test(`${count} documents go through in one pass, silently in a pipe`, () => {
+test(`${count} documents: one pass, no progress in a pipe`, () => {
   const args = ['review', '-f', '-', '-n', 'shop', '--profile', 'cilium'];
   const { status, stdout, stderr } = cniGate(args, { input: stream });
   assert.equal(status, 0);
@@ -67,7 +67,7 @@ test(`${count} documents go through in one pass, silently in a pipe`, () => {
   assert.equal(stdout.match(/^\+ {8}- name: cni-gate-validator$/gm)?.length, deployments);
 });
 
-test(`${count} documents come out in every form`, async (t) => {
+test(`${count} documents: every output`, async (t) => {
   const reviewed = await reviewText(t, stream, { namespace: 'shop', profile: 'cilium' });
   const yaml = reviewed.yaml();
   assert.equal(yaml.match(/^---$/gm)?.length, count);

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const host = pod('host').replace('spec:', 'spec:\n  hostNetwork: true');
 const refused = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
 
-test('a line for each workload, then what has to be done, then the totals', async (t) => {
+test('the summary: a line for each workload, then messages, then totals', async (t) => {
   const text = [namespaceOf('shop', 'cilium.multus'), pod('a'), host, refused, pod('b', 'tools')];
   const { table, summary } = await reviewText(t, `${text.join('---\n')}---\nkind: Service\napiVersion: v1\n`);
   const lines = unwrapped(table().replaceAll(/\(\S*(?=:\d+\))/g, '(f')).split('\n');
@@ -23,7 +23,7 @@ test('a line for each workload, then what has to be done, then the totals', asyn
     'skipped   Pod/b      tools      namespace-not-given',
     '',
     'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
-    'warning Namespace tools (f:40): is not in the input, and its labels decide whether 1 workload would be checked: add it to the input, give another with -n where objects name none, or give --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
+    'warning Namespace tools (f:40): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
     'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
     '1 warning, 1 other object (Service 1)',
     '',
@@ -33,7 +33,7 @@ test('a line for each workload, then what has to be done, then the totals', asyn
   assert.equal(injected + updated + current + removed + warned + skips + summary.refused, workloads);
 });
 
-test('the checks of a pod that carries them already are those that it carries', async (t) => {
+test('a pod with an earlier injection shows its checks', async (t) => {
   const before = await reviewText(t, pod('a'), { profile: 'cilium' });
   assert.match(
     (await reviewText(t, before.yaml(), { profile: 'cilium' })).table(),
@@ -55,7 +55,7 @@ test('no line is longer than 100 columns, whatever the names are', async (t) => 
   assert.ok(head.length <= 100 && short.length <= 100);
 });
 
-test('long texts are broken at words', async (t) => {
+test('long texts wrap at words', async (t) => {
   const text = [namespaceOf('shop', 'cilium'), refused, host.replace('shop', 'tools')].join('---\n');
   const { text: long, table } = await reviewText(t, text);
   for (const output of [long(), table()]) {
@@ -84,7 +84,7 @@ test('text and summary of the examples fit 100 columns', async () => {
   }
 });
 
-test('colours do not count for the width', () => {
+test('colours do not count for the width of a line', () => {
   const plain = cniGate(['review', '-f', 'examples/', '--summary'], { cwd: root }).stdout;
   const painted = cniGate(['review', '-f', 'examples/', '--summary', '--color'], { cwd: root }).stdout;
   assert.ok(painted.includes('\u001b[32minjected\u001b[39m'));
@@ -92,13 +92,13 @@ test('colours do not count for the width', () => {
   assert.equal(painted.replaceAll(/\u001b\[\d+m/g, ''), plain);
 });
 
-test('--summary is a form of the text', () => {
+test('--summary requires the text output', () => {
   const { status, stderr } = cniGate(['review', '-f', 'examples/', '--summary', '-o', 'json'], { cwd: root });
   assert.equal(status, 2);
   assert.match(stderr, /--summary is text: it does not go with --output json \(CNI_GATE_USAGE\)$/m);
 });
 
-test('a skip has the same name in text, summary, JSON and JUnit', async (t) => {
+test('the reason of a skipped workload is the same in text, summary, JSON and JUnit', async (t) => {
   const one = await reviewText(t, [namespaceOf('shop', 'cilium'), host, pod('a')].join('---\n'));
   assert.match(one.text(), /^skipped Pod shop\/host \(.*\): host-network$/m);
   assert.match(one.text(), /1 skipped \(host-network 1\)/);

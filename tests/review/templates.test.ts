@@ -35,7 +35,7 @@ metadata:
 spec: {}
 `;
 
-test('a template that was not rendered is one error, with the line of its first action', async (t) => {
+test('an unrendered template is one error with the line of its first action', async (t) => {
   const bare = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels: {{ toYaml .Values.labels }}\n';
   const block =
     'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n{{ toYaml .Values.labels | indent 4 }}\n';
@@ -51,11 +51,11 @@ test('a template that was not rendered is one error, with the line of its first 
     const [fault] = report.faults;
     assert.equal(fault?.code, 'CNI_GATE_INPUT_TEMPLATE');
     assert.equal(fault?.line, line, text);
-    assert.match(fault?.message ?? '', /render it first, for example by helm template/);
+    assert.match(fault?.message ?? '', /render it first, for example with helm template/);
   }
 });
 
-test('one error for each file, and the files that are manifests are reviewed', async (t) => {
+test('unrendered templates: one error for each file, and manifests are reviewed', async (t) => {
   const files = { 'a.yaml': helm, 'b.yaml': pod('b'), 'c.yaml': helm };
   const { report, reported, summary } = await reviewFiles(t, files, { profile: 'cilium' });
   assert.deepEqual(reported, ['injected promised Pod shop/b']);
@@ -66,7 +66,7 @@ test('one error for each file, and the files that are manifests are reviewed', a
   );
 });
 
-test('what looks like a template in a manifest is data', async (t) => {
+test('template actions in quotes, block scalars and comments are data', async (t) => {
   const text = `${pod('a').replace('image: app:1', 'image: "app:{{ tag }}"')}      # {{ a comment }}
       command: ['{{ "quoted" }}', "{% raw %}"]
       args:
@@ -80,7 +80,7 @@ test('what looks like a template in a manifest is data', async (t) => {
 `;
   const { faults } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(faults, []);
-  // the same with an error of another kind is told as that error
+  // the same with an error of another kind is reported as that error
   const broken = await reviewText(t, `${text}a: b: c\n`, { profile: 'cilium' });
   assert.equal(broken.report.faults[0]?.code, 'CNI_GATE_INPUT_SYNTAX');
 });

@@ -4,7 +4,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.ts';
 
-test('a header, a unified diff with the lines of the file, and counts', async (t) => {
+test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
   const reviewed = await reviewFiles(
     t,
     { 'a.yaml': `# one\n---\n# two\n${pod('a')}` },
@@ -29,7 +29,7 @@ test('a header, a unified diff with the lines of the file, and counts', async (t
   assert.equal(lines.at(-2), '0 warnings, 0 other objects');
 });
 
-test('what is skipped takes one line with the reason', async (t) => {
+test('a skipped workload: one line with the reason', async (t) => {
   const host = pod('a').replace('spec:', 'spec:\n  hostNetwork: true');
   const windows = pod('b').replace('spec:', 'spec:\n  os: {name: windows}');
   const unmeshed = pod('c', 'mesh');
@@ -57,7 +57,7 @@ skipped Pod else/e (f:44): namespace-not-given
   );
 });
 
-test('refusals and warnings are told', async (t) => {
+test('refusals and warnings are in the text output', async (t) => {
   const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
   const warned = pod('b').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
   const reviewed = await reviewText(t, [refused, warned].join('---\n'), {
@@ -68,7 +68,7 @@ test('refusals and warnings are told', async (t) => {
     unwrapped(reviewed.text()),
     /^refused Pod shop\/a \(.*:1\): profile "nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
   );
-  assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed here/);
+  assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed/);
   assert.equal(reviewed.summary.refused, 1);
   assert.equal(reviewed.summary.warnings, 1);
 });
@@ -80,7 +80,7 @@ test('JSON is shown as YAML', async (t) => {
   assert.match(output, /^ {3}containers:\n {5}- name: b\n\+ {2}initContainers:$/m);
 });
 
-test('colours only where they are asked for', async (t) => {
+test('colours only on request', async (t) => {
   const { report, summary, text } = await reviewText(t, pod('a'), { profile: 'cilium' });
   const colored = textOutput(report, summary, { paint: painter(true) });
   assert.ok(
@@ -89,7 +89,7 @@ test('colours only where they are asked for', async (t) => {
   assert.equal(stripVTControlCharacters(colored), text());
 });
 
-test('what a manifest says does not steer the terminal', async (t) => {
+test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
   const output = (await reviewText(t, text, { profile: 'cilium' })).text();
   assert.doesNotMatch(output, /[^\P{Cc}\n]/u);

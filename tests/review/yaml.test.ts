@@ -66,7 +66,7 @@ apiVersion: v1
 data: {mode: 0644, version: 1.10, on: yes, none: ~, at: 12:30:45}
 # the end`;
 
-test('the patched input is the input, letter by letter, with lines added', async (t) => {
+test('the YAML output is the input with lines added', async (t) => {
   const reviewed = await reviewText(t, peculiar, { profile: 'cilium' });
   assert.equal(reviewed.summary.injected, 1);
   const output = reviewed.yaml();
@@ -82,10 +82,10 @@ test('the patched input is the input, letter by letter, with lines added', async
   assert.deepEqual(readYaml(document), jsonpatch.applyPatch(before, patch, true).newDocument);
 });
 
-/** The mark of a pod that was looked at and to which nothing is promised. */
+/** The mark of a reviewed pod to which no profile applies. */
 const acquitted = `{"version":"${version}","profile":"linkerd","chosenBy":"namespace","profiles":[],"checks":[]}`;
 
-test('what is reviewed again is as it should be, and what is taken out leaves the input', async (t) => {
+test('the output reviewed again is current; removing the injection restores the input', async (t) => {
   const injected = (await reviewText(t, peculiar, { profile: 'cilium' })).yaml();
   const again = await reviewText(t, injected, { profile: 'cilium' });
   assert.equal(again.summary.current, 1);
@@ -105,7 +105,7 @@ test('Windows line ends stay', async (t) => {
   assert.doesNotMatch(output, /[^\r]\n/);
 });
 
-test('empty and missing fields are filled where they stand', async (t) => {
+test('empty and missing fields are filled in place', async (t) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata:
@@ -123,7 +123,7 @@ spec:
   assert.equal((await reviewText(t, output, { profile: 'cilium' })).summary.current, 1);
 });
 
-test('a value that is merged is written in its place', async (t) => {
+test('a merged value is written in its place', async (t) => {
   const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 profiles:
@@ -187,7 +187,7 @@ test('JSON stays JSON, in one line or in many, and numbers keep their text', asy
   }
 });
 
-test('what is taken out of braces and of JSON leaves the rest as it was', async (t) => {
+test('removing an injection from braces and JSON leaves the rest unchanged', async (t) => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -49,7 +49,7 @@ test('manifests as they are, and with edits that may break them, are read as kub
 });
 
 /** What follows the value of a document, which can be a template's action: see deliberate.ts. */
-const behindDocument = /the document is over before this|CNI_GATE_INPUT_TEMPLATE/;
+const behindDocument = /the document ends before this|CNI_GATE_INPUT_TEMPLATE/;
 
 /** Texts with a line that ends a document, with a directive, or with a document of tabs: see deliberate.ts. */
 const isDeliberate = (text: string): boolean =>

@@ -59,6 +59,6 @@ describe('one List of 6,000 workloads, as kubectl get --all-namespaces --output 
   test('with too little memory it ends with an error, not with an abort', () => {
     const { status, stderr } = reviewed('text', '--max-old-space-size=128');
     assert.equal(status, 2, stderr);
-    assert.match(stderr, /review takes [\d.]+ MiB of input altogether.*--max-old-space-size/);
+    assert.match(stderr, /review accepts [\d.]+ MiB of input in total.*--max-old-space-size/);
   });
 });

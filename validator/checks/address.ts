@@ -5,8 +5,8 @@ import { type Address, type Family, formatAddress } from '../shared/addresses.ts
 import type { Attempt } from '../waiting.ts';
 
 /**
- * The addresses that the cluster knows the pod by are on its interfaces. They are not where a plugin answered with
- * an address and no interface: Multus says 0.0.0.0/0 for a pod that the API server does not know.
+ * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
+ * returned an address and no interface: Multus returns 0.0.0.0/0 for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);

@@ -12,15 +12,15 @@ import { type Attempt, now } from '../waiting.ts';
 const attempt = 500;
 
 /**
- * In Istio's ambient mode ztunnel listens inside the pod's network namespace, so its ports are never bound here: the
- * sockets are looked up, and a connection to the outside has to end at the one for outbound traffic: at another ztunnel
- * would take it for inbound.
+ * In Istio's ambient mode, ztunnel listens inside the pod's network namespace, so the check never binds its ports. It
+ * reads the table of sockets, and a connection to the outside must end at the port for outbound traffic: ztunnel treats
+ * a connection to another port as inbound.
  */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const missing = withoutListener(check.listeners, family, readSockets());
     if (missing.length > 0)
-      return failed('no-listener', `nobody listening on ${missing.join(', ')} in the pod (${family})`);
+      return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const targets = targetsOf(check.connect, family);
     const finding = await connectToOne(targets, check.outbound, limit);
@@ -48,7 +48,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
   const { socket } = dialled;
   const { localPort = 0 } = socket;
-  // at once: the other end may close it again
+  // immediately: the other end may close it
   const sockets = readSockets();
   const port = endedAt(sourceOf(socket), localPort, sockets) ?? endedAt(ownAddresses(), localPort, sockets);
   socket.destroy();
@@ -58,7 +58,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   return failed('not-captured', `a connection to ${at} that left the pod and was answered`);
 }
 
-/** Those of the ports on which nobody listens for connections of that family. */
+/** Returns the ports on which nothing listens for connections of that family. */
 export function withoutListener(ports: number[], family: Family, sockets: TcpSocket[]): number[] {
   return ports.filter((port) => !sockets.some((it) => it.localPort === port && listensFor(family, it)));
 }

@@ -1,25 +1,25 @@
 import type { Socket } from 'node:dgram';
 import { dgram } from '../builtins.ts';
 
-/** The discard service (RFC 863): whoever gets a datagram there has nothing to do with it. */
+/** The discard service (RFC 863): it ignores datagrams. */
 const port = 9;
 
-/** Datagrams to the gateway. No right is needed for them, and no mesh redirects them. */
+/** Datagrams to the gateway. They need no right, and no mesh redirects them. */
 export interface Datagrams {
-  /** Sends one; connects first where that failed before, as it does while the own address is looked at for doubles. */
+  /** Sends one. Connects first if that failed before, as it does during duplicate address detection. */
   send(): void;
-  /** How many the kernel took. */
+  /** How many datagrams the kernel accepted. */
   readonly sends: number;
   /** The socket's own port; 0 before the first was sent. */
   readonly localPort: number;
-  /** Whether the gateway answered that nobody listens there. Only a connected socket is told. */
+  /** Whether the gateway answered that nothing listens there. The kernel reports that to a connected socket only. */
   readonly refused: boolean;
-  /** Why the last one was not sent, if it was not. */
+  /** The error of the last send, if it failed. */
   readonly error: string | undefined;
   close(): void;
 }
 
-/** Sends a first one as soon as the socket is there. */
+/** Sends the first datagram as soon as the socket exists. */
 export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number): Datagrams {
   const socket: Socket = dgram().createSocket(type);
   const payload = Buffer.alloc(bytes);
@@ -43,7 +43,7 @@ export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number):
     note(error);
   });
   socket.on('connect', () => {
-    // no own address may be used yet, so the kernel takes that of `lo`, and nobody is asked (`ndisc_send_ns`)
+    // no address of the pod is usable yet, so the kernel uses that of `lo` and sends no solicitation (`ndisc_send_ns`)
     if (socket.address().address === '::1') {
       socket.disconnect();
       state = 'open';

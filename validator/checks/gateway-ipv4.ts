@@ -8,12 +8,12 @@ import { knownBefore, noGateway } from './no-gateway.ts';
 /** One round: the kernel asks again each second (`neigh/default/retrans_time_ms`). */
 const round = 1000;
 
-/** How long a gateway that is known already gets to show that it is still there, by refusing a datagram. */
+/** How long a gateway that is already known has to refuse a datagram, in milliseconds. */
 const patience = 100;
 
 /**
- * Sends a datagram, for which the kernel has to ask who has the gateway's address, and reads the answer off its ARP
- * table. A row that is complete before tells of an earlier answer in this sandbox, and no more.
+ * Sends a datagram, so that the kernel resolves the gateway's address, and reads the answer from the ARP table. A row
+ * that was complete before shows only an earlier answer in this sandbox.
  */
 export async function askByIPv4(gateway: string, device: string, end: number): Promise<Finding> {
   const seen = (): ReturnType<typeof findNeighbour> =>
@@ -29,7 +29,7 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
       await sleep(wait);
       const neighbour = seen();
       if (neighbour?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
-      if (datagrams.refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
+      if (datagrams.refused) return passed(`the gateway ${gateway} refuse a datagram, so it exists`);
       if (neighbour?.complete && !before?.complete)
         return passed(`an ARP answer from ${gateway} on ${device}`);
       if (neighbour?.complete && now() - started >= patience)
@@ -43,6 +43,6 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
   if (listed) return failed('gateway-silent', `no ARP answer from ${gateway} on ${device}`);
   if (datagrams.error !== undefined)
     return failed('send-refused', `${datagrams.error} on sending to ${gateway}`);
-  // the kernel notes whom it asks before anyone answers: it did not ask on this device
+  // the kernel adds a row before anyone answers: without one, it did not ask on this device
   return noGateway(`no ARP on ${device}`);
 }

@@ -9,20 +9,20 @@ import { knownBefore } from './no-gateway.ts';
 /** The kernel gives up after three questions, one a second (`neigh/default/mcast_solicit`, `retrans_time_ms`). */
 const round = 4000;
 
-/** A datagram to a neighbour that is known leaves in microseconds; one to a neighbour that is not waits seconds. */
+/** A datagram to a known neighbour leaves within microseconds; one to an unknown neighbour waits for seconds. */
 const prompt = 200;
 
 /**
- * So many have to leave in a row: when the kernel gives a neighbour up it throws away what waited, which looks like
- * leaving, but the next datagram then waits again.
+ * How many datagrams must leave in a row. When the kernel gives up on a neighbour, it drops the queued datagrams, which
+ * looks like leaving, but the next datagram waits again.
  */
 export const enough = 3;
 
 /**
- * Sends datagrams and looks whether they leave. There is no table of IPv6 neighbours in /proc, and a UDP socket is
- * never told that nobody is there (`net/ipv6/icmp.c`, `tab_unreach`: "address unreachable" is not fatal). But while
- * a neighbour's link-layer address is not known, datagrams to it wait, and count as queued by their own socket
- * (`net/core/neighbour.c`): what others in the pod send changes nothing in that.
+ * Sends datagrams and checks whether they leave. /proc has no table of IPv6 neighbours, and the kernel does not report
+ * an absent neighbour to a UDP socket (`net/ipv6/icmp.c`, `tab_unreach`: "address unreachable" is not fatal). But while
+ * a neighbour's link-layer address is unknown, datagrams to it are queued and count for their own socket
+ * (`net/core/neighbour.c`), whatever others in the pod send.
  */
 export async function askByIPv6(gateway: string, device: string, end: number): Promise<Finding> {
   const before = neighbourAnswers(readIPv6Table('/proc/net/snmp6')) ?? 0;
@@ -67,21 +67,21 @@ export interface Signs {
   device: string;
   /** Datagrams that left promptly, one after another. */
   left: number;
-  /** A neighbour answered since the first was sent. */
+  /** A neighbour answered after the first datagram was sent. */
   answered: boolean;
-  /** The kernel tells what a socket has queued. */
+  /** The kernel shows what a socket has queued. */
   tells: boolean;
-  /** The gateway answered that nobody listens there. */
+  /** The gateway answered that nothing listens there. */
   refused: boolean;
-  /** Why the last datagram was not sent, if it was not. */
+  /** The error of the last send, if it failed. */
   error: string | undefined;
   over: boolean;
 }
 
-/** What the signs say so far, or undefined while they say nothing. */
+/** Returns the finding that the signs allow so far, or undefined if they allow none. */
 export function judgeGateway(signs: Signs): Finding | undefined {
   const { gateway, device, left, answered, tells, refused, error, over } = signs;
-  if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it is there`);
+  if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it exists`);
   if (left >= enough) {
     return answered
       ? passed(`a neighbour advertisement come back on asking for ${gateway}`)
@@ -90,9 +90,6 @@ export function judgeGateway(signs: Signs): Finding | undefined {
   if (!over) return undefined;
   if (error !== undefined) return failed('send-refused', `${error} on sending to ${gateway}`);
   if (!tells)
-    return passed(
-      `nothing of ${gateway}`,
-      'it is there and filtered, or not there: this kernel does not tell',
-    );
+    return passed(`nothing of ${gateway}`, 'it is filtered or absent: this kernel does not show which');
   return failed('gateway-silent', `no neighbour advertisement from ${gateway}`);
 }

@@ -10,23 +10,26 @@ import { askByIPv4 } from './gateway-ipv4.ts';
 import { askByIPv6 } from './gateway-ipv6.ts';
 import { noGateway } from './no-gateway.ts';
 
-/** So long after a late address its routes may still be under way: plugins write them right behind it. */
+/**
+ * How long the routes of a late address may be missing, in milliseconds: plugins write them directly after the address.
+ */
 const settling = 1000;
 
-const untold = 'nobody was asked, because this kernel does not tell the gateway of such a route';
+const untold = 'nothing was asked, because this kernel does not show the gateway of such a route';
 
 /**
- * The default gateway answers at the link layer: the pod is attached to its datapath, whatever policies say. A pod
- * can have its interface, address and routes before Cilium's agent attached anything to it (cilium issue 29405).
+ * Checks that the default gateway answers at the link layer, so that the pod is attached to its datapath, independent
+ * of policies. A pod can have its interface, address and routes before Cilium's agent attaches it (cilium issue 29405).
  *
- * That there is nobody to ask counts only in a pod that has its address: an interface may be late, or never come.
+ * An absent gateway counts as passed only in a pod that has its address, because an interface may be late or never
+ * come.
  */
 export function attemptGateway(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   const answered = new Map<string, Finding>();
   let missing: { at: number; finding: Finding } | undefined;
   const nobody = (reported: Finding): Finding => {
-    // without an address to go by, the family is that of an interface which was there at the start
+    // without an address, the family is that of an interface which existed at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
     if (!finding.passed) missing = { at: now(), finding };
     return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
@@ -47,7 +50,7 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
         : await askByIPv6(isLinkLocal(gateway) ? `${text}%${device}` : text, device, deadline);
     if (!found.passed) return found;
     if (found.note === undefined) answered.set(key, found);
-    // it may be known before this attempt by an earlier one of this run, and then somebody did answer
+    // an earlier attempt of this run may have found the gateway: then it did answer
     return answered.get(key) ?? found;
   };
 }

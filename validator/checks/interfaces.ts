@@ -8,17 +8,20 @@ import type { Reason } from '../reasons.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { type InterfaceResult, judgeInterfaces } from './judge-interfaces.ts';
 
-/** How long `network-status` is waited for where all else is right: the kubelet brought it in 0.15 s when tried. */
+/**
+ * How long the check waits for `network-status` if everything else is right, in milliseconds. In a test, the kubelet
+ * wrote it within 0.15 s.
+ */
 const patience = 5000;
 
 const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
 
 /**
- * Each network that the pod asks for has its interface. Multus can answer with success and no interface at all.
+ * Checks that each network that the pod requests has its interface. Multus can report success without an interface.
  *
- * An interface without an address is waited for until the end: a network may have none, which only `network-status`
- * tells. When that never comes the check passes all the same, with a note: the interface shows that Multus ran here, and
- * where the network's address manager fails, it makes none.
+ * For an interface without an address, the check waits until its end: a network may have no addresses, and only
+ * `network-status` says so. Without `network-status`, it then passes with a note: the interface shows that Multus ran
+ * here, and Multus creates none if the network's IPAM fails.
  */
 export function attemptInterfaces(pod: Pod): Attempt {
   const networks = readNetworks(pod.networks, pod.namespace);
@@ -26,7 +29,7 @@ export function attemptInterfaces(pod: Pod): Attempt {
   return async () => {
     if (!networks)
       return { ...failed('networks-unreadable', `the annotation ${cut(pod.networks)}`), final: true };
-    if (networks.length === 0) return passed('no network asked for', 'there is no interface to look at');
+    if (networks.length === 0) return passed('no requested network', 'there is no interface to check');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
     const results = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
@@ -40,7 +43,7 @@ export function attemptInterfaces(pod: Pod): Attempt {
   };
 }
 
-/** What tells most comes first. */
+/** The most informative reason comes first. */
 const telling: Reason[] = [
   'interface-missing',
   'interface-down',
@@ -48,7 +51,7 @@ const telling: Reason[] = [
   'address-differs',
 ];
 
-/** All that is wrong, under the reason that tells most. */
+/** All problems, under the most informative reason. */
 export function mostTelling(results: InterfaceResult[]): Failed | undefined {
   const problems = results.flatMap(({ problem }) => problem ?? []);
   const reason = telling.find((it) => problems.some((problem) => problem.reason === it));

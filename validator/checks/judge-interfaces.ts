@@ -4,22 +4,22 @@ import type { NetworkStatus } from '../network-status.ts';
 import type { AskedNetwork } from '../networks.ts';
 import { formatAddress, isLinkLocal } from '../shared/addresses.ts';
 
-/** What is to be said of one network that the pod asks for. */
+/** The judgement on one network that the pod requests. */
 export interface InterfaceResult {
   problem?: Failed;
   seen: string;
-  /** What was not looked at, and why that is right. */
+  /** What was not checked, and why. */
   note?: string;
-  /** Nothing that `network-status` could still say would change it. */
+  /** `network-status` cannot change it any more. */
   confirmed: boolean;
-  /** It has no address, and only `network-status` can tell whether it should have one. */
+  /** It has no address, and only `network-status` shows whether it should have one. */
   addressless?: true;
 }
 
 /**
- * Each network's interface is there, up, and has the addresses that were given out for it.
+ * Checks that each network's interface exists, is up, and has its assigned addresses.
  *
- * @param status what is known of this sandbox, if anything is
+ * @param status the `network-status` of this sandbox, if known
  */
 export function judgeInterfaces(
   asked: AskedNetwork[],
@@ -38,14 +38,14 @@ export function judgeInterfaces(
   });
 }
 
-/** Older releases of Multus leave the namespace out, or write the name that the plugin's own configuration has. */
+/** Older releases of Multus omit the namespace, or write the name in the plugin's own configuration. */
 function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
   if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
   if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
   return !entry.name.includes('/') && entry.interface === usualInterface;
 }
 
-/** Of a network that `network-status` lists: what it says was made has to be there. */
+/** Judges a network that `network-status` lists: what was created must exist. */
 function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): InterfaceResult {
   if (entry.interface === undefined) return sound(`${network.name} without an interface of its own`);
   const name = network.interface ?? entry.interface;
@@ -62,10 +62,11 @@ function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device
 }
 
 /**
- * Of a network that the status of this sandbox does not list. Multus has then run for this pod, and every plugin
- * succeeded: one that fails takes the whole sandbox with it (Multus, `CmdAdd`). It lists only interfaces that a plugin
- * told of (network-attachment-definition-client, `CreateNetworkStatuses`): those of Istio make none, and those without
- * a `cniVersion`, or with 0.2.0, cannot tell. So an interface that is there is judged, and one that is not is noted.
+ * Judges a network that the status of this sandbox does not list. Multus then ran for this pod and every plugin
+ * succeeded, because a plugin that fails fails the whole sandbox (Multus, `CmdAdd`). Multus lists only interfaces that
+ * a plugin reported (network-attachment-definition-client, `CreateNetworkStatuses`): Istio's plugin creates none, and
+ * plugins without a `cniVersion`, or with 0.2.0, cannot report any. So an existing interface is judged, and a missing
+ * one is noted.
  */
 function judgeNotListed(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): InterfaceResult {
   const name = network.interface ?? network.usualInterface;
@@ -76,15 +77,15 @@ function judgeNotListed(network: AskedNetwork, status: NetworkStatus[], devices:
   if (device && lacksAskedAddress(network, device)) return withoutAddress(network, name);
   if (device)
     return { ...sound(found(network, device)), note: `${notListed}, so addresses were not compared` };
-  // a pod that asks for an address there asks for an interface
+  // a pod that requests an address requests an interface
   if (network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`
     : `no interface ${name} for ${network.name}`;
-  return { ...sound(seen), note: `${notListed}: its plugin told of no interface` };
+  return { ...sound(seen), note: `${notListed}: its plugin reported no interface` };
 }
 
-/** Of a network while it is not known what Multus did in this sandbox, or whether it ran at all. */
+/** Judges a network if it is unknown what Multus did in this sandbox, or whether it ran. */
 function judgeUnknown(network: AskedNetwork, devices: Device[]): InterfaceResult {
   const name = network.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);

@@ -1,10 +1,10 @@
 import { type Finding, passed } from '../finding.ts';
 
-/** Where there is no gateway that could answer, there is nothing to prove, and that is said. */
+/** Passes with a note, because no gateway could answer. */
 export function noGateway(seen: string): Finding {
   return passed(seen, 'nothing was asked, because there is no gateway at the link layer');
 }
 
-/** What a gateway whose link-layer address is known already leaves open: it may have gone since. */
+/** The note for a gateway whose link-layer address was known before: it may have disappeared since. */
 export const knownBefore = (gateway: string, device: string): string =>
   `${gateway} was known on ${device} before this run, so nobody had to answer`;

@@ -8,17 +8,20 @@ import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../s
 /** Options of {@link probe}. */
 export interface ProbeOptions {
   token: Buffer;
-  /** Whether our own listener accepted a connection from such an end. */
+  /** Whether our own listener accepted a connection from this address and port. */
   accepted: Listener['accepted'];
   limit: number;
   /** The address to connect from, if it matters. */
   from: string | undefined;
 }
 
-/** How long a connection may be known to the kernel and not yet to our listener, which is in this process. */
+/**
+ * How long our listener, which is in this process, may take to see a connection that the kernel accepted, in
+ * milliseconds.
+ */
 const patience = 250;
 
-/** Connects once, and tells whether the connection came back to us. */
+/** Connects once, and returns whether the connection came back to us. */
 export async function probe(target: Target, options: ProbeOptions): Promise<Finding> {
   const { token, accepted, limit, from } = options;
   const { host, port } = target;
@@ -37,7 +40,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
       patience,
       limit: Math.max(limit, 2 * patience),
     });
-    if (answer === 'own') return passed(`the own token come back from ${at}`);
+    if (answer === 'own') return passed(`its own token come back from ${at}`);
     const port = endedAt([...source, ...ownAddresses()], localPort, readSockets(), liveOrClosed);
     const where = port === undefined ? 'left the pod' : `ended at port ${port} of this pod`;
     return failed(
@@ -50,7 +53,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
 }
 
 const said: Record<Exclude<Answer, 'own'>, string> = {
-  relayed: 'handed on the own token, which it got by a connection of its own',
+  relayed: 'relayed the token, which it received over another connection',
   other: 'sent something else',
   silence: 'said nothing',
 };

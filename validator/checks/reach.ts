@@ -7,7 +7,10 @@ import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
 import { type Attempt, now } from '../waiting.ts';
 
-/** One try gets this long: two retransmissions of the first packet fit in (RFC 6298: after 1 s and 3 s). */
+/**
+ * Time for one attempt in milliseconds, enough for two retransmissions of the first packet (RFC 6298: after 1 s and 3
+ * s).
+ */
 const attempt = 4000;
 
 /** A TCP connect to a host and port, by name or address. */
@@ -33,7 +36,7 @@ export function attemptReach({ host, port }: ReachCheck): Attempt {
   };
 }
 
-/** The reason that an error of `connect` or of the name look-up stands for. */
+/** Returns the reason for an error of `connect` or of the name look-up. */
 export function reasonFor(code: string): Reason {
   if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return 'connect-refused';
   if (code === 'ETIMEDOUT') return 'connect-timed-out';
@@ -41,9 +44,9 @@ export function reasonFor(code: string): Reason {
 }
 
 /**
- * A name look-up for connects that are tried again and again: one that is under way serves the next connect too. The
- * C library waits 5 s for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a
- * look-up that began anew with each try would never come to the second one.
+ * A name look-up for repeated connects: one that is in progress serves the next connect too. The C library waits 5 s
+ * for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a look-up that restarted
+ * with each attempt would never reach the second server.
  */
 export function patientLookUp(): LookupFunction {
   let running: Promise<LookupAddress[]> | undefined;

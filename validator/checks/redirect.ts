@@ -10,13 +10,15 @@ import { otherTargets } from '../spare-targets.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { probe } from './probe.ts';
 
-/** How long one look waits: a redirect answers within the connect itself, so this is for a starved machine. */
+/**
+ * Time for one attempt in milliseconds. A redirect answers within the connect itself, so this is for a starved machine.
+ */
 const attempt = 500;
 
 /**
- * Listens where the proxy will, connects to where nobody answers, and expects the own token: what linkerd's network
- * validator does for the outbound rule, and `istio-iptables --run-validation` for the inbound one. Unlike those it
- * tells causes apart, retries, and works without a default route.
+ * Listens on the proxy's port, connects to an address where nobody answers, and expects its own token, as linkerd's
+ * network validator does for the outbound rule and `istio-iptables --run-validation` for the inbound one. Unlike those,
+ * it distinguishes causes, retries, and works without a default route.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -34,7 +36,8 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
       const targets = targetsOf(check.connect, family);
       const finding = await ask(targets);
       if (finding.passed) return finding;
-      // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them the mesh is not there
+      // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them, the mesh's rules are
+      // missing
       if (check.direction === 'inbound')
         return withHint(finding.reason === 'no-route' ? { ...finding, reason: 'not-redirected' } : finding);
       const others = otherTargets(targets, finding, pod.apiServer);
@@ -45,10 +48,10 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
   };
 }
 
-/** Where Istio's validation dials from: its inbound rule leaves other sources out. */
+/** The address from which Istio's validation connects: its inbound rule excludes other sources. */
 const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** A rule that does not apply to this user or group proves nothing by being silent, and nothing by being there. */
+/** Returns a failure if the rule does not apply to this user or group, because the check would then show nothing. */
 export function wrongUser(check: RedirectCheck, userId: number, groupId = userId): Failed | undefined {
   const { asUser, asGroup, notAsUser, notAsGroup } = check;
   if (isOther(asUser, userId)) return wrong(`as user ${userId}, where the rule is for user ${asUser}`);
@@ -70,10 +73,10 @@ function cannotListen(port: number, family: Family, code: string): Failed {
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
 }
 
-/** What tells most comes last. */
+/** The most informative reason comes last. */
 const telling = ['no-route', 'not-redirected', 'answered-by-someone-else'];
 
-/** The first that passes, or when none does what tells most of them. */
+/** Returns the first finding that passes, or else the most informative failure. */
 async function firstPassed(probes: Promise<Finding>[]): Promise<Finding> {
   const some = Promise.any(
     probes.map(async (found) => {
@@ -93,7 +96,7 @@ export function mostTelling(found: Failed[]): Failed {
   return failed(reason, same.map(({ seen }) => seen).join(', '));
 }
 
-/** A redirect ends at the loopback interface: where that is down, right rules lead nowhere. */
+/** Adds a hint if the loopback interface is down: correct rules then lead nowhere. */
 function withHint(finding: Finding): Finding {
   if (finding.passed || finding.reason !== 'not-redirected') return finding;
   const up = readDevices().some(({ name, up }) => name === 'lo' && up);
@@ -102,7 +105,7 @@ function withHint(finding: Finding): Finding {
 
 const bytes = 32;
 
-/** Bytes that nobody else knows. Loading `node:crypto` for them would take longer than the proof does. */
+/** Returns random bytes. Loading `node:crypto` for them would take longer than the proof. */
 export function makeToken(): Buffer {
   const token = Buffer.alloc(bytes);
   // every container has this device: OCI runtime specification, "Default Devices"

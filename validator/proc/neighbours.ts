@@ -10,7 +10,7 @@ export interface Neighbour {
 }
 
 /**
- * What `/proc/net/arp` knows of an IPv4 neighbour, or undefined where it has no row: devices without ARP never
+ * Returns the row of `/proc/net/arp` for an IPv4 neighbour, or undefined if there is none: devices without ARP never
  * get one (`net/ipv4/arp.c`, `arp_seq_start`).
  */
 export function findNeighbour(text: string, address: string, device: string): Neighbour | undefined {
@@ -21,8 +21,8 @@ export function findNeighbour(text: string, address: string, device: string): Ne
 }
 
 /**
- * How many neighbours answered by IPv6 in this network namespace (RFC 4861, neighbour advertisements), by
- * `/proc/net/snmp6`, or undefined where it does not say.
+ * Returns how many IPv6 neighbour advertisements (RFC 4861) this network namespace received, from `/proc/net/snmp6`, or
+ * undefined if it has no such row.
  */
 export function neighbourAnswers(text: string): number | undefined {
   const row = rowsOf(text).find(([name]) => name === 'Icmp6InNeighborAdvertisements');

@@ -7,7 +7,7 @@ export interface Route {
   /** Bits of the destination that count; 0 is a default route. */
   bits: number;
   gateway?: Address;
-  /** It has a gateway, whose address is not told: an IPv6 one of an IPv4 route (`net/ipv4/fib_trie.c`). */
+  /** It has a gateway whose address is unknown: an IPv6 one of an IPv4 route (`net/ipv4/fib_trie.c`). */
   untoldGateway?: true;
   device: string;
   metric: number;
@@ -16,7 +16,7 @@ export interface Route {
 /** `include/uapi/linux/route.h` and `ipv6_route.h`. */
 const flag = { up: 0x1, gateway: 0x2, reject: 0x200, anycast: 0x100000, local: 0x80000000 };
 
-/** The routes of `/proc/net/route`: all but those of `lo` and those that refuse. */
+/** The routes of `/proc/net/route`: without those of `lo` and reject routes. */
 export function parseRoutes(text: string, order: ByteOrder): Route[] {
   return rowsOf(text).flatMap(
     ([device = '', destination = '', gateway = '', flags = '', , , metric = '', mask = '']) => {
@@ -34,7 +34,7 @@ export function parseRoutes(text: string, order: ByteOrder): Route[] {
   );
 }
 
-/** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`): no local, multicast or refusing ones. */
+/** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`): without local, multicast and reject routes. */
 export function parseIPv6Routes(text: string): Route[] {
   return rowsOf(text).flatMap(
     ([destination = '', bits = '', , , gateway = '', metric = '', , , flags = '', device = '']) => {
@@ -54,8 +54,8 @@ export function parseIPv6Routes(text: string): Route[] {
 }
 
 /**
- * The default route that the kernel takes first, or undefined where there is none. Two halves of all addresses stand
- * for one, as VPNs write it, and go before one for all. Of several gateways at once it is the first.
+ * Returns the default route that the kernel prefers, or undefined if there is none. Two routes for half of all
+ * addresses each, as VPNs write them, count as one and precede a route for all. Of several gateways, it is the first.
  */
 export function defaultRoute(routes: Route[]): Route | undefined {
   const first = (length: number, destination: RegExp): Route | undefined =>

@@ -47,8 +47,8 @@ function endpoint(text: string, order: ByteOrder): { address: Address; port: num
 }
 
 /**
- * How many bytes the UDP socket with this local port has sent and not got rid of, or undefined where the table has no
- * such socket. The columns are those of `/proc/net/tcp`: https://docs.kernel.org/networking/proc_net_tcp.html
+ * Returns how many bytes the UDP socket with this local port has queued, or undefined if the table has no such socket.
+ * The columns are those of `/proc/net/tcp`: https://docs.kernel.org/networking/proc_net_tcp.html
  *
  * @param text `/proc/net/udp` or `udp6`
  */

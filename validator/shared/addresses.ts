@@ -7,18 +7,18 @@ export interface Address {
   hex: string;
 }
 
-/** The address that a text stands for (no port, no brackets, no zone), or undefined where it is none. */
+/** Parses an address (no port, no brackets, no zone). Returns undefined if the text is none. */
 export function parseAddress(text: string): Address | undefined {
   const hex = text.includes(':') ? hexOfIPv6(text) : hexOfIPv4(text);
   return hex === undefined ? undefined : addressOf(hex);
 }
 
-/** The address of one end of a socket. The interface behind % is where it was seen, and differs at the other end. */
+/** The address of one end of a socket, without the interface after %, which differs at the other end. */
 export function parseSocketAddress(text = ''): Address | undefined {
   return parseAddress(text.split('%')[0] ?? '');
 }
 
-/** The address of those bytes. IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) counts as what it stands for. */
+/** The address of those bytes. IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) becomes IPv4. */
 export function addressOf(hex: string): Address {
   const lower = hex.toLowerCase();
   if (lower.length === 32 && lower.startsWith('00000000000000000000ffff'))
@@ -26,7 +26,7 @@ export function addressOf(hex: string): Address {
   return { family: lower.length === 8 ? 'IPv4' : 'IPv6', hex: lower };
 }
 
-/** The address as RFC 5952 writes it: the longest run of zeros is left out, the first of equal ones. */
+/** The address as RFC 5952 writes it: without the longest run of zeros, or the first of equal ones. */
 export function formatAddress({ family, hex }: Address): string {
   if (family === 'IPv4') return (hex.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)).join('.');
   const text = (hex.match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, '')).join(':');

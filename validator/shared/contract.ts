@@ -1,6 +1,6 @@
 /**
- * What the injector writes into the init container and the validator reads there. This file is the only thing
- * that both sides share: it has no imports, so that the program in users' pods stays free of the webhook.
+ * What the injector writes into the init container and the validator reads there. It has no imports, so that the
+ * program in users' pods contains nothing of the webhook.
  */
 
 /** The subcommand that the init container runs. */
@@ -8,37 +8,37 @@ export const validateCommand = 'validate';
 
 /** Names of the environment variables of the init container. */
 export const env = {
-  /** JSON: a list of {@link ProfileCheck}, all of which have to pass. */
+  /** JSON: a list of {@link ProfileCheck}, all of which must pass. */
   checks: 'CNI_GATE_CHECKS',
-  /** `warn` when a failure is told and the pod starts all the same; absent otherwise. */
+  /** `warn` if a failure is only reported and the pod starts; absent otherwise. */
   mode: 'CNI_GATE_MODE',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
-  /** The pod's namespace: a network without one of its own is in it. */
+  /** The pod's namespace, for networks that name none. */
   podNamespace: 'CNI_GATE_POD_NAMESPACE',
   /** The pod's `k8s.v1.cni.cncf.io/networks` annotation as it is when the pod starts. */
   networks: 'CNI_GATE_NETWORKS',
-  /** Path of the file that holds `k8s.v1.cni.cncf.io/network-status` once Multus wrote it. */
+  /** Path of the file with `k8s.v1.cni.cncf.io/network-status`, once Multus wrote it. */
   networkStatusFile: 'CNI_GATE_NETWORK_STATUS_FILE',
 } as const;
 
 /** Which of a mesh's two rules a redirect goes through. */
 export type Direction = 'outbound' | 'inbound';
 
-/** Bind `listen`, connect to each address of a family the pod has, and get the own token back. */
+/** Bind `listen`, connect to each address of a family of the pod, and get our token back. */
 export interface RedirectCheck {
   direction: Direction;
   /** The port that the rule redirects to: the proxy's, free until the proxy starts. */
   listen: number;
   /** `address:port` or `[address]:port` where nobody answers. */
   connect: string[];
-  /** The user id that the rule is seen from (a rule may leave others out). */
+  /** The user id that the proof must run as (a rule may exclude others). */
   asUser?: number;
-  /** The group id that the rule is seen from. */
+  /** The group id that the proof must run as. */
   asGroup?: number;
-  /** A user id that the rule lets through untouched: the proxy's own. */
+  /** A user id that the rule exempts: the proxy's own. */
   notAsUser?: number;
-  /** A group id that the rule lets through untouched. */
+  /** A group id that the rule exempts. */
   notAsGroup?: number;
   /**
    * `all`: the mesh writes rules for every family of the pod. `first`: only for the family of the first address that
@@ -57,7 +57,7 @@ export interface CapturedCheck {
   timeout: string;
 }
 
-/** A check that has nothing to set but how long it may take. */
+/** A check with no setting but its time-out. */
 export interface TimedCheck {
   timeout: string;
 }
@@ -69,7 +69,7 @@ export interface ReachCheck {
   timeout: string;
 }
 
-/** The words of the proof, each with its settings. A check is an object with exactly one of them. */
+/** The names of checks, each with its settings. A check is an object with exactly one of them. */
 export interface CheckSettings {
   redirect: RedirectCheck;
   captured: CapturedCheck;
@@ -84,20 +84,20 @@ export type CheckName = keyof CheckSettings;
 /** One check: an object whose only key is its name. */
 export type Check = { [Name in CheckName]: Record<Name, CheckSettings[Name]> }[CheckName];
 
-/** A check as the validator gets it: the word, its settings, and the profile that asks for it. */
+/** A check as the validator gets it: name, settings, and the profile that requests it. */
 export type ProfileCheck = { profile: string } & Check;
 
 /** How the program ends. Its exit code is what the kubelet reports. */
 export const exitCode = {
-  /** Every check passed, or `proof.mode` is `warn` and all was told. */
+  /** Every check passed, or `proof.mode` is `warn` and failures were reported. */
   proved: 0,
   /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
   wrongUsage: 64,
-  /** The proof could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
+  /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
   unproved: 69,
   /** The network is not what it should be: the number of linkerd's own validator, so that its tools understand it. */
   failed: 95,
-  /** 128 + the signal's number, as a shell has it: the pod went away before there was a verdict. */
+  /** 128 + the signal's number, as in a shell: the pod was deleted before the verdict. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

@@ -1,20 +1,19 @@
-/** An error code in parentheses at the end of a text: whoever reads the rest only in part searches for that. */
+/** An error code in parentheses at the end of a text, which readers search for. */
 const lastCode = / \(CNI_GATE_[A-Z_]{1,40}\)$/;
 
 const ellipsis = '…';
 
-/** What a character counts for. */
+/** The size of a character. */
 export type SizeOf = (character: string) => number;
 
 /** Bytes of UTF-8, as Kubernetes counts the note of an event. */
 export const inBytes: SizeOf = (character) => Buffer.byteLength(character);
 
 /**
- * A text that fits a limit. One that is too long loses its end: it is cut behind a word, an ellipsis takes the place of
- * the rest, and an error code at its end stays. Only where a single word is longer than half of the room is it cut
- * inside that word, between two characters.
+ * Shortens a text to a limit: it is cut after a word, an ellipsis replaces the rest, and an error code at its end
+ * stays. A word longer than half of the limit is cut between two characters.
  *
- * @param max the limit, at least 60 where the text may end with a code
+ * @param max the limit, at least 60 if the text may end with a code
  * @param sizeOf 1 by default
  */
 export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): string {
@@ -23,13 +22,13 @@ export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): st
   const body = text.slice(0, text.length - code.length);
   const end = fitting(body, max - sizeIn(ellipsis + code, sizeOf), sizeOf);
   const head = body.slice(0, end);
-  // in front of a blank every word is whole
+  // before a blank, every word is complete
   const words = end === body.length || /\s/.test(body.charAt(end)) ? head : head.replace(/\S+$/, '');
   const kept = sizeIn(words, sizeOf) >= sizeIn(head, sizeOf) / 2 ? words : head;
   return kept.replace(/[\s,;:]+$/, '') + ellipsis + code;
 }
 
-/** How much of a text fits, as an index into it: a text may be of any length, and no more of it is looked at. */
+/** Returns how much of a text fits, as an index, without reading further: a text may have any length. */
 function fitting(text: string, max: number, sizeOf: SizeOf): number {
   let left = max;
   let end = 0;

@@ -8,7 +8,7 @@ export interface Target {
   port: number;
 }
 
-/** `192.0.2.2:1404` or `[2001:db8::2]:1404`, or undefined where the text is neither. */
+/** Parses `192.0.2.2:1404` or `[2001:db8::2]:1404`. Returns undefined if the text is neither. */
 export function parseTarget(text: string): Target | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})$/i.exec(text);
   const host = match?.[1] ?? match?.[2] ?? '';
@@ -29,19 +29,19 @@ export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Those of the targets that are no address of the pod itself. */
+/** The targets that are not addresses of the pod itself. */
 export function withoutOwn(targets: Target[], own: Address[]): Target[] {
   return targets.filter(({ host }) => !own.some(({ hex }) => hex === parseAddress(host)?.hex));
 }
 
-/** As many as this are tried: routes come first that are likely to be right. */
+/** How many are tried: the most likely routes come first. */
 const mostSpares = 4;
 
 /**
- * Addresses to connect to where the profile's have no route: a redirect happens after routing and before the
- * neighbour is asked, so any address that has a route will do, whoever has it. Never an own one, which goes through
- * `lo`, and linkerd's rules skip that (https://github.com/linkerd/linkerd2-proxy-init). The profile's port stays: it
- * is one that the mesh does not leave out.
+ * Addresses to connect to if the profile's have no route. A redirect happens after routing and before neighbour
+ * resolution, so any address with a route will do. The pod's own addresses are excluded: they go through `lo`, which
+ * linkerd's rules skip (https://github.com/linkerd/linkerd2-proxy-init). The profile's port stays, because the mesh
+ * does not exclude it.
  */
 export function spareTargets(
   wanted: Target,
@@ -60,7 +60,7 @@ export function spareTargets(
   return [...new Set(hosts)].slice(0, mostSpares).map((host) => ({ ...wanted, host }));
 }
 
-/** An address of the route's network that is not an own one: the second, the third … or the only one. */
+/** An address of the route's network that is not the pod's own: the second, the third … or the only one. */
 function hostIn({ destination, bits, device }: Route, own: Address[]): string | undefined {
   const { family, hex } = destination;
   const first = BigInt(`0x${hex}`);

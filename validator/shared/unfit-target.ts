@@ -2,20 +2,20 @@ import { parseAddress } from './addresses.ts';
 import type { CapturedCheck, Direction, RedirectCheck } from './contract.ts';
 import { parseTarget } from './targets.ts';
 
-/** A target of a check, by its place in `connect`, that would prove nothing of a rule whatever comes of it. */
+/** A target of a check, by its index in `connect`, that can prove nothing about a rule. */
 export interface UnfitTarget {
   place: number;
-  /** What is wrong with it: a sentence that begins with the target. */
+  /** What is wrong with it, as a sentence that begins with the target. */
   text: string;
 }
 
-/** What of a check its targets are judged by. */
+/** The fields of a check by which its targets are judged. */
 type CheckWithTargets =
   | { redirect: Pick<RedirectCheck, 'connect' | 'direction' | 'listen'> }
   | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }
   | object;
 
-/** The targets of a check that are unfit. The injector's configuration and the program go by the same. */
+/** Returns the unfit targets of a check, for the injector's configuration and for the program. */
 export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   if ('redirect' in check) {
     const { connect, direction, listen } = check.redirect;
@@ -26,7 +26,7 @@ export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   return unfit(connect, 'outbound', [...listeners, outbound]);
 }
 
-/** @param ports where somebody listens: what goes there arrives without a rule */
+/** @param ports ports on which something listens: connections to them arrive without a rule */
 function unfit(connect: string[], direction: Direction, ports: number[]): UnfitTarget[] {
   return connect.flatMap((target, place) => {
     const fault = faultOf(target, direction, ports);
@@ -43,7 +43,7 @@ function faultOf(target: string, direction: Direction, ports: number[]): string 
   return 'never leaves the pod: an outbound rule has nothing to do with it';
 }
 
-/** 127.0.0.0/8, `::1`, and the unspecified addresses, which a connect takes for those (ip(7), ipv6(7)). */
+/** 127.0.0.0/8, `::1`, and the unspecified addresses, which mean the same in a connect (ip(7), ipv6(7)). */
 function staysOnLo(host: string): boolean {
   const address = parseAddress(host);
   if (address === undefined) return false;

@@ -8,7 +8,7 @@ import type { Profile, TemplateKind } from './types.ts';
 const folder = new URL('./profiles/', import.meta.url);
 let parsed: Profile[] | undefined;
 
-/** The profiles that come with this release: the files of `profiles/`, in the order of their names. */
+/** The profiles of this release: the files of `profiles/`, sorted by name. */
 export function builtInProfiles(): Profile[] {
   parsed ??= readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
@@ -22,7 +22,7 @@ export function builtInProfiles(): Profile[] {
 
 let kinds: TemplateKind[] | undefined;
 
-/** The kinds of other projects that `review` knows: the file `kinds.yaml`. */
+/** The kinds of other projects that `review` supports: the file `kinds.yaml`. */
 export function builtInKinds(): TemplateKind[] {
   const name = 'kinds.yaml';
   kinds ??= parseChecked(

@@ -1,12 +1,12 @@
 import type { Check, CheckName } from '../../validator/shared/contract.ts';
 import type { CheckOfProfile, ProfileSettings } from './types.ts';
 
-/** The word and the settings of a check. The schema sees to it that there is exactly one. */
+/** The name and the settings of a check. The schema guarantees exactly one. */
 export function wordOf(check: Check | CheckOfProfile): CheckName {
   return Object.keys(check)[0] as CheckName;
 }
 
-/** The settings of every check of one word, in order. */
+/** The settings of every check of one name, in order. */
 export function settingsOf<Name extends CheckName>(
   checks: CheckOfProfile[],
   name: Name,

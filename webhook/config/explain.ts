@@ -1,14 +1,14 @@
 import type { ErrorObject } from 'ajv';
 
-/** A fault in a document: where, in JSON Pointer segments, and what was expected there and seen. */
+/** A fault in a document: its path in JSON Pointer segments, and what was expected and seen. */
 export interface Fault {
   path: (string | number)[];
   text: string;
-  /** True when the fault is the key at `path` itself, false when it is the value there. */
+  /** True if the fault is the key at `path`, false if it is its value. */
   onKey?: boolean;
 }
 
-/** The segments of a JSON Pointer (RFC 6901), numbers where they look like an index. */
+/** The segments of a JSON Pointer (RFC 6901), as numbers if they look like an index. */
 function segments(pointer: string): (string | number)[] {
   return pointer
     .split('/')
@@ -24,7 +24,7 @@ const show = (value: unknown): string => {
 
 const list = (values: unknown): string => (Array.isArray(values) ? values.join(', ') : String(values));
 
-/** What ajv found, in words: what is allowed there, and what was seen. Needs ajv's option `verbose`. */
+/** The text of an ajv error: what is allowed and what was seen. Needs ajv's option `verbose`. */
 export function explain(error: ErrorObject): Fault {
   const path = segments(error.instancePath);
   const schema = (error.parentSchema ?? {}) as {
@@ -71,7 +71,7 @@ export function explain(error: ErrorObject): Fault {
   }
 }
 
-/** `profiles[0].proof.checks[1].redirect`, with keys that hold dots or slashes in brackets. */
+/** `profiles[0].proof.checks[1].redirect`, with keys that contain dots or slashes in brackets. */
 export function dotted(path: (string | number)[]): string {
   return path
     .map((part) =>

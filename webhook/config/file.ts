@@ -3,9 +3,9 @@ import { defaultConfiguration, parseConfiguration } from './load.ts';
 import { Policy } from './policy.ts';
 
 /**
- * The policy of a configuration file, or of the built-in defaults where no file is named.
+ * Returns the policy of a configuration file, or of the built-in defaults if no file is given.
  *
- * @param image what is injected where the file names no image; this release's where it is not given either
+ * @param image the image to inject if the file names none; absent: this release's image
  */
 export function readPolicy(path: string | undefined, image?: string): Policy {
   return new Policy(
@@ -16,14 +16,14 @@ export function readPolicy(path: string | undefined, image?: string): Policy {
 }
 
 /**
- * The policy of a configuration that was found elsewhere than in a file.
+ * Returns the policy of a configuration text that is not from a file.
  *
  * @param source for messages
  */
 export const parsePolicy = (text: string, source: string): Policy =>
   new Policy(parseConfiguration(text, source));
 
-/** The policy of a configuration file, made anew when the file changes. */
+/** The policy of a configuration file, recreated when the file changes. */
 export function livePolicy(
   path: string,
   image: string | undefined,

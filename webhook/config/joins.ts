@@ -2,13 +2,13 @@ import { foreign } from '../lib/names.ts';
 import { settingsOf } from './checks.ts';
 import type { Condition, Id, Profile } from './types.ts';
 
-/** A value that two profiles give, and which profiles those are. */
+/** A value and the profile that sets it. */
 interface Given {
   profile: string;
   value: string | number;
 }
 
-/** A user id, in words: a number, or where the pod says it. */
+/** The text for a user id: a number, or where the pod sets it. */
 function inWords(id: Id): string {
   if (typeof id === 'number') return String(id);
   const { annotation, containers = [], default: otherwise } = id;
@@ -17,8 +17,8 @@ function inWords(id: Id): string {
 }
 
 /**
- * Why these profiles cannot be proved in one pod: an empty list when they can. The init container has one user
- * id and one network namespace, and a redirect answers any connect, so that `reach` would succeed falsely.
+ * Returns why one pod cannot satisfy these profiles, or an empty list if it can. The init container has one user id and
+ * one network namespace, and a redirect answers any connect, so `reach` would pass falsely.
  */
 export function conflicts(profiles: Profile[]): string[] {
   const texts: string[] = [];
@@ -30,15 +30,15 @@ export function conflicts(profiles: Profile[]): string[] {
   );
   const two = users.find((user) => user.profile !== users[0]?.profile || user.value !== users[0]?.value);
   if (two !== undefined && users[0] !== undefined) {
-    texts.push(`at most one profile may ask for a user id: ${tell(users[0])}, ${tell(two)}`);
+    texts.push(`at most one profile may require a user id: ${tell(users[0])}, ${tell(two)}`);
   }
   for (const { profile, redirect } of redirects) {
     const { notAsUser } = redirect;
-    // ids that the pod says are compared when there is one: see `requirementsFor`
+    // ids from a pod are compared for each pod: see `requirementsFor`
     const clash =
       typeof notAsUser === 'number' ? users.find((user) => user.value === String(notAsUser)) : undefined;
     if (clash !== undefined) {
-      texts.push(`${tell(clash)} is asked for by asUser and excluded by notAsUser of profile "${profile}"`);
+      texts.push(`${tell(clash)} is required by asUser and excluded by notAsUser of profile "${profile}"`);
     }
   }
   const ports = redirects.map(({ profile, redirect }): Given => ({ profile, value: redirect.listen }));
@@ -65,7 +65,7 @@ export function conflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** One init container proves a pod: a network's own validator makes none of our checks. */
+/** A pod has one init container, and a network's own validator runs none of our checks. */
 function containerConflicts(profiles: Profile[]): string[] {
   const proving = profiles.filter(({ proof }) => proof.container !== undefined || proof.checks.length > 0);
   const own = proving.find(({ proof }) => proof.container !== undefined);
@@ -73,11 +73,11 @@ function containerConflicts(profiles: Profile[]): string[] {
   return own === undefined || other === undefined
     ? []
     : [
-        `proof.container of profile "${own.name}" takes the place of ours, which profile "${other.name}" needs for its proof`,
+        `proof.container of profile "${own.name}" replaces the validator that profile "${other.name}" needs for its proof`,
       ];
 }
 
-/** Annotations that two profiles want with different values. Lists of Multus networks are merged instead. */
+/** Annotations that two profiles set to different values. Lists of Multus networks are merged instead. */
 function annotationConflicts(profiles: Profile[]): string[] {
   const seen = new Map<string, Given>();
   return profiles.flatMap((profile) =>
@@ -94,8 +94,8 @@ function annotationConflicts(profiles: Profile[]): string[] {
 }
 
 /**
- * Annotations that one profile gives and that keep another, or the same one, from applying: it would apply at the
- * first call about a pod and not at the second, which sees the annotation.
+ * Annotations that one profile sets and that exclude another, or the same one: it would apply at the first call for a
+ * pod and not at the second, which sees the annotation.
  */
 function contradictions(profiles: Profile[]): string[] {
   const given = profiles.flatMap(({ name, annotations }) =>
@@ -106,7 +106,7 @@ function contradictions(profiles: Profile[]): string[] {
       .filter(({ key, value }) => [profile.when].flat().some((condition) => rulesOut(condition, key, value)))
       .map(
         ({ name, key }) =>
-          `profile "${profile.name}" leaves out pods with the annotation ${key} that profile "${name}" gives them`,
+          `profile "${profile.name}" excludes pods with the annotation ${key}, which profile "${name}" sets`,
       ),
   );
 }

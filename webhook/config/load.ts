@@ -7,13 +7,13 @@ import { validateConfiguration } from './schema.ts';
 import { joinKinds, templateKindFaults } from './template-kinds.ts';
 import type { Configuration } from './types.ts';
 
-/** The image that is injected where the configuration names none. */
+/** The image to inject if the configuration names none. */
 export const defaultImage = `ghcr.io/cni-gate/cni-gate:${version}`;
 
 /**
- * The configuration that a file's text stands for, with defaults and built-in profiles filled in.
+ * Parses a configuration, and adds defaults and built-in profiles.
  *
- * @param image what is injected where the text names no image
+ * @param image the image to inject if the text names none
  * @throws CniGateError as {@link parseChecked}
  */
 export function parseConfiguration(text: string, file: string, image = defaultImage): Configuration {
@@ -40,7 +40,7 @@ function configurationFaults(configuration: Configuration): Fault[] {
   return [...profiles, ...templateKindFaults(configuration.review.kinds, ['review', 'kinds'])];
 }
 
-/** What is in force without a configuration file. */
+/** The configuration without a file. */
 export function defaultConfiguration(image?: string): Configuration {
   const text = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
   return parseConfiguration(text, 'built-in defaults', image);

@@ -1,11 +1,10 @@
 /**
- * The annotation `k8s.v1.cni.cncf.io/networks` in both forms that Multus takes (its
- * `pkg/k8sclient`, and the Network Plumbing Working Group's specification): a comma list `ns/name@interface`,
- * or a JSON list of objects.
+ * The annotation `k8s.v1.cni.cncf.io/networks` in both forms that Multus accepts (its `pkg/k8sclient`, and the Network
+ * Plumbing Working Group's specification): a comma list `ns/name@interface`, or a JSON list of objects.
  */
 import { texts } from '../lib/limits.ts';
 
-/** One network asked for, as a JSON object of the specification. */
+/** One requested network, as a JSON object of the specification. */
 export interface NetworkEntry {
   name: string;
   namespace?: string;
@@ -20,10 +19,10 @@ export interface NetworkList {
 }
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** IFNAMSIZ of Linux leaves 15 characters; the kernel takes neither slashes nor white space. */
+/** Linux allows 15 characters (IFNAMSIZ), and neither slashes nor white space. */
 const interfaceName = /^[^\s/,@]{1,15}$/;
 
-/** The list that an annotation's text stands for, or undefined where Multus could not read it or it is too long. */
+/** Parses an annotation's text. Returns undefined if Multus could not read it or it is too long. */
 export function parseNetworks(text: string): NetworkList | undefined {
   if (text.length > texts.annotation) return undefined;
   const entries = isJson(text) ? parseJson(text) : parseCommaList(text);
@@ -31,14 +30,14 @@ export function parseNetworks(text: string): NetworkList | undefined {
   return { form: isJson(text) ? 'json' : 'comma', entries: entries.map(withoutEmpty) };
 }
 
-/** An entry in the comma list's form, or undefined where it says more than that form can. */
+/** An entry in the form of the comma list, or undefined if that form cannot express it. */
 export function commaText(entry: NetworkEntry): string | undefined {
   const { name, namespace, interface: device, ...rest } = entry;
   if (Object.keys(rest).length > 0) return undefined;
   return `${namespace ? `${namespace}/` : ''}${name}${device ? `@${device}` : ''}`;
 }
 
-/** Multus takes a text with any of these characters for JSON. */
+/** Multus treats a text with any of these characters as JSON. */
 const isJson = (text: string): boolean => /[[{"]/.test(text);
 
 function parseJson(text: string): unknown[] | undefined {
@@ -74,7 +73,7 @@ function isEntry(entry: unknown): entry is NetworkEntry {
   );
 }
 
-/** To Multus an empty text is the same as none. */
+/** Multus treats an empty text as absent. */
 const isOptional = (value: unknown, form: RegExp): boolean =>
   value === undefined || value === null || value === '' || (typeof value === 'string' && form.test(value));
 

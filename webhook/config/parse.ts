@@ -3,15 +3,15 @@ import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDo
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { dotted, explain, type Fault } from './explain.ts';
 
-/** At most this many faults are told at once; a wholly wrong file would otherwise fill the screen. */
+/** At most this many faults are reported at once, so that a wrong file does not fill the screen. */
 const mostFaults = 10;
 
 /**
  * Parses and checks a YAML text, fills in the schema's defaults, and returns the value.
  *
- * @param file only for messages: the name that the reader knows the text by
- * @param validate made by ajv with the options `allErrors`, `verbose` and `useDefaults`
- * @param rules what a schema cannot say; called only when the schema holds
+ * @param file the name of the text for messages
+ * @param validate compiled by ajv with the options `allErrors`, `verbose` and `useDefaults`
+ * @param rules checks that a schema cannot express; called only if the text matches the schema
  * @throws CniGateError CNI_GATE_CONFIG_SYNTAX or CNI_GATE_CONFIG_INVALID, with file, line, path and what is allowed
  */
 export function parseChecked<T>(
@@ -45,7 +45,7 @@ export function parseChecked<T>(
   return value as T;
 }
 
-/** The document as plain values; too many aliases are refused, as a small text could stand for a huge value. */
+/** The document as plain values; it refuses too many aliases, because a small text could expand to a huge value. */
 function plainValue(document: Document.Parsed, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -54,12 +54,12 @@ function plainValue(document: Document.Parsed, file: string): unknown {
   }
 }
 
-/** ajv tells a wrong property name twice, the pattern first: the second is the one with the name in it. */
+/** ajv reports a wrong property name twice; the second report contains the name. */
 function isCause(error: { propertyName?: string }): boolean {
   return error.propertyName === undefined;
 }
 
-/** The line that a fault stands in: the key's, the value's, or the nearest parent's that exists. */
+/** The line of a fault: that of the key, the value, or the nearest existing parent. */
 function lineOf(fault: Fault, root: Node | null, lines: LineCounter): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

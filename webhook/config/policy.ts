@@ -18,22 +18,19 @@ export interface GateSettings {
   maxHold: number;
 }
 
-/** Label values come from anybody who may make a pod: the memory that they can take is bounded. */
+/** Anybody who may create a pod chooses label values, so the cache of joins is bounded. */
 const mostJoins = 1000;
 
-/** Kubernetes' limit on a label's value: the injected pod carries the join as one. */
+/** Kubernetes' limit for a label value: the injected pod carries the join as a label. */
 const longestLabel = 63;
 
-/**
- * A configuration made ready for requests: everything that can be worked out when the configuration changes is
- * worked out here, once.
- */
+/** A configuration prepared for requests: computed once when the configuration changes. */
 export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
   readonly steer: Configuration['steer'];
   readonly profiles: ReadonlyMap<string, Profile>;
-  /** `namespace/name` of every DaemonSet that brings a network: their pods are left alone. */
+  /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
   readonly daemonSets: ReadonlySet<string>;
   readonly #joins = new Map<string, Join>();
   readonly #configuration: Configuration;
@@ -51,18 +48,18 @@ export class Policy {
     );
   }
 
-  /** The kinds that `review` finds pod templates in. */
+  /** The kinds in which `review` finds pod templates. */
   get templateKinds(): readonly TemplateKind[] {
     return this.#configuration.review.kinds;
   }
 
-  /** The same policy with each profile changed by a function, which must leave its name. */
+  /** The same policy with each profile changed by a function, which must keep its name. */
   withProfiles(change: (profile: Profile) => Profile): Policy {
     return new Policy({ ...this.#configuration, profiles: this.#configuration.profiles.map(change) });
   }
 
   /**
-   * The profiles that a value of the label `cni-gate.io/profile` stands for. The same value gives the same object.
+   * Returns the profiles that a value of the label `cni-gate.io/profile` names. The same value gives the same object.
    *
    * @param label profile names joined by dots: `cilium.linkerd`
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_JOIN
@@ -71,7 +68,7 @@ export class Policy {
     const known = this.#joins.get(label);
     if (known !== undefined) return known;
     if (label.length > longestLabel) {
-      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label's value may be, ${longestLabel} characters`;
+      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label value may be (${longestLabel} characters)`;
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
     }
     const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
@@ -80,7 +77,10 @@ export class Policy {
     }
     const faults = conflicts(join.profiles);
     if (faults.length > 0) {
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" cannot be: ${faults.join('; ')}`);
+      throw new CniGateError(
+        'CNI_GATE_PROFILE_JOIN',
+        `profile "${label}" is not possible: ${faults.join('; ')}`,
+      );
     }
     if (this.#joins.size >= mostJoins) this.#joins.clear();
     this.#joins.set(label, join);
@@ -95,11 +95,11 @@ export class Policy {
   }
 }
 
-/** A label names a profile that the configuration does not have. */
+/** A label names a profile that is not in the configuration. */
 export class UnknownProfile extends CniGateError {
-  /** What is wrong, with the name that was probably meant, in one line. */
+  /** The fault in one line, with the most similar name. */
   readonly brief: string;
-  /** Names of the profiles that there are. */
+  /** Names of the configured profiles. */
   readonly known: readonly string[];
 
   constructor(what: string, name: string, known: readonly string[]) {
@@ -118,7 +118,7 @@ export class UnknownProfile extends CniGateError {
 }
 
 function gateOf({ gate }: Configuration): GateSettings {
-  // the schema has seen to it that both are durations
+  // the schema guarantees that both are durations
   const { startupGrace, maxHold } = gate;
   return {
     mode: gate.mode,

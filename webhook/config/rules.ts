@@ -7,19 +7,19 @@ import { parseNetworks } from './networks.ts';
 import type { Profile } from './types.ts';
 
 /**
- * Annotations that a network writes for itself. Setting them from outside makes a pod look ready that is not,
- * or fools the component that owns the key.
+ * Annotations that a network writes itself. If somebody else sets them, a pod looks ready that is not, or the owner of
+ * the key is misled.
  */
 const ownedByOthers: Record<string, string> = {
-  [foreign.networkStatus]: 'Multus writes it when it made the sandbox',
-  'k8s.v1.cni.cncf.io/networks-status': 'Multus writes it when it made the sandbox',
+  [foreign.networkStatus]: 'Multus writes it when it creates the sandbox',
+  'k8s.v1.cni.cncf.io/networks-status': 'Multus writes it when it creates the sandbox',
   'vpc.amazonaws.com/pod-eni': "it is written by AWS's VPC resource controller",
   'ambient.istio.io/redirection': "it is written by Istio's node agent",
   'sidecar.istio.io/status': "it is written by Istio's injector",
   [foreign.mirrorPod]: 'the kubelet writes it on static pods',
 };
 
-/** What is wrong with a profile that no schema can say. `path` is where the profile stands in its document. */
+/** Returns the faults of a profile that a schema cannot find. `path` is the profile's path in its document. */
 export function profileFaults(profile: Profile, path: (string | number)[]): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
@@ -30,7 +30,7 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
   ];
 }
 
-/** The injection sets keys of its own: a condition on them would hold at one call about a pod and not at the next. */
+/** The injection sets its own keys: a condition on them would match at one call for a pod and not at the next. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
@@ -38,7 +38,7 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
       .filter((field) => condition[field] !== undefined && condition.container === undefined)
       .map((field) => ({
         path: [...at, field],
-        text: 'needs container: it is about the container of that name',
+        text: 'needs container: it applies to the container of that name',
         onKey: true,
       }));
     const own = (['labels', 'annotations'] as const).flatMap((map) =>
@@ -46,7 +46,7 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
         .filter((key) => key.startsWith(ownPrefix))
         .map((key) => ({
           path: [...at, map, key],
-          text: 'must not be asked for: cni-gate sets it itself',
+          text: 'is not allowed: cni-gate sets it itself',
           onKey: true,
         })),
     );
@@ -70,7 +70,7 @@ function ownerOf(key: string): string | undefined {
   return Object.hasOwn(ownedByOthers, key) ? ownedByOthers[key] : undefined;
 }
 
-/** `imageOf` needs a container that is there in every pod to which the profile promises anything. */
+/** `imageOf` needs a container that exists in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, families } = proof;
   if (container === undefined) return [];
@@ -79,22 +79,22 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
   if (families !== undefined) {
     faults.push({
       path,
-      text: 'makes none of our checks, so proof.families has nothing to narrow',
+      text: 'runs no checks, so proof.families has no effect: remove it',
       onKey: true,
     });
   }
   if (checks.length > 0) {
     faults.push({
       path,
-      text: 'takes the place of ours, which proof.checks needs: give one of the two',
+      text: 'replaces the validator that proof.checks needs: set one of the two',
       onKey: true,
     });
   }
   if ((image === undefined) === (imageOf === undefined)) {
-    faults.push({ path, text: 'needs one of image and imageOf' });
+    faults.push({ path, text: 'needs either image or imageOf' });
   }
   if (imageOf !== undefined && [when].flat().some((condition) => condition.container !== imageOf)) {
-    const text = `"${imageOf}" must be asked for by each condition of when (container: ${imageOf}): the image is taken from it`;
+    const text = `"${imageOf}" must be required by each condition of when (container: ${imageOf}), because its image is used`;
     faults.push({ path: [...path, 'imageOf'], text });
   }
   return faults;

@@ -1,12 +1,12 @@
 import type { Fault } from './explain.ts';
 import type { TemplateKind } from './types.ts';
 
-/** Two wildcards reach every kind known today; each one multiplies the templates that an object can hold. */
+/** Two wildcards are enough for every kind known today; each one multiplies the templates of an object. */
 const mostWildcards = 2;
 
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
-/** What is wrong with entries that no schema can say. `path` is where the list stands in its document. */
+/** Returns the faults of entries that a schema cannot find. `path` is the path of the list in its document. */
 export function templateKindFaults(
   kinds: readonly TemplateKind[],
   path: readonly (string | number)[],
@@ -34,7 +34,7 @@ export function templateKindFaults(
   });
 }
 
-/** The built-in kinds with those of a file: a kind that the file names is no longer as it is built in. */
+/** The built-in kinds with those of a file, which replace built-in ones of the same kind. */
 export function joinKinds(builtIn: readonly TemplateKind[], own: readonly TemplateKind[]): TemplateKind[] {
   const replaced = new Set(own.map(nameOf));
   return [...builtIn.filter((entry) => !replaced.has(nameOf(entry))), ...own];

@@ -1,17 +1,17 @@
 import type { Check, CheckSettings, RedirectCheck } from '../../validator/shared/contract.ts';
 
-/** How a label, an annotation or a variable is looked at: a value it must have, or these, all of which must hold. */
+/** A condition on a label, annotation or variable: a value, or these operators, which must all match. */
 export type Matcher = string | { in?: string[]; notIn?: string[]; exists?: boolean };
 
-/** What must be true of a pod for a profile to promise it anything. All fields must match. */
+/** The pods to which a profile applies. All fields must match. */
 export interface Condition {
-  /** A container or init container of this name is there. */
+  /** A container or init container has this name. */
   container?: string;
   /** Its arguments begin with these. */
   args?: string[];
-  /** Variables of its environment. One whose value comes from elsewhere (`valueFrom`) counts as absent. */
+  /** Variables of its environment. One with `valueFrom` counts as absent. */
   env?: Record<string, Matcher>;
-  /** No container or init container of this name is there. */
+  /** No container or init container has this name. */
   noContainer?: string;
   labels?: Record<string, Matcher>;
   annotations?: Record<string, Matcher>;
@@ -25,24 +25,24 @@ export interface DaemonSetRef {
 }
 
 /**
- * Where a pod says a user or group id: the first of these that says a number other than 0, which is root. An annotation
- * of the pod, else of its namespace; then the security context of the containers, in this order; then the pod's.
+ * Where a pod sets a user or group id. The first of these with a number other than 0 (root) counts: an annotation of
+ * the pod, then of its namespace; the security context of the containers, in this order; that of the pod.
  */
 export interface IdSource {
   annotation?: string;
   containers?: string[];
-  /** Where nothing says a number. */
+  /** The id if nothing else sets one. */
   default?: number;
 }
 
 /** A user or group id, or where to read it. */
 export type Id = number | IdSource;
 
-/** Whom a proof runs as. */
+/** The user and group of a proof. */
 export interface Identity {
   /**
-   * The user id that it must run as. Where it is read from containers, the group id is theirs as well; otherwise the
-   * same number.
+   * The user id that it must run as. If it comes from containers, the group id does too; otherwise it is the same
+   * number.
    */
   asUser?: number | (IdSource & { default: number });
   /** A user id that it must not run as. */
@@ -51,19 +51,19 @@ export interface Identity {
   notAsGroup?: Id;
 }
 
-/** A redirect as a profile asks for it: ids and families may depend on the pod. */
+/** A redirect as a profile describes it: ids and families may depend on the pod. */
 export type RedirectSettings = Identity &
   Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
 
-/** The settings of each word in a profile. */
+/** The settings of each check in a profile. */
 export type ProfileSettings = Omit<CheckSettings, 'redirect'> & { redirect: RedirectSettings };
 
-/** A check as a profile asks for it. */
+/** A check as a profile describes it. */
 export type CheckOfProfile = Exclude<Check, { redirect: unknown }> | { redirect: RedirectSettings };
 
-/** A validator of the network's own, run in place of ours: exit code 0 is a proof, any other is none. */
+/** A network's own validator, run instead of ours: exit code 0 is a proof, any other is a failure. */
 export interface ProofContainer extends Identity {
-  /** Its image, or the name of the pod's container whose image it takes: one of the two. */
+  /** Its image, or the name of the pod's container whose image it uses: one of the two. */
   image?: string;
   imageOf?: string;
   /** Absent: the image's entrypoint. */
@@ -73,24 +73,24 @@ export interface ProofContainer extends Identity {
 
 /**
  * Where a pod shows for which families its mesh writes rules: a variable of a container. `env` holds addresses and
- * ports that the proxy listens on, separated by commas. `dualStackEnv` is true where both families are served;
- * otherwise the mesh serves the family of the first address that the kernel lists.
+ * ports that the proxy listens on, separated by commas. `dualStackEnv` is true if the mesh serves both families;
+ * otherwise it serves the family of the first address that the kernel lists.
  */
 export type FamiliesSource = { container: string } & ({ env: string } | { dualStackEnv: string });
 
 /** How a profile is proved: by checks or by a container. */
 export interface ProfileProof {
   checks: CheckOfProfile[];
-  /** The redirect is proved for those families only. Absent: see `families` of the validator's contract. */
+  /** The redirect is checked for those families only. Absent: see `families` of the validator's contract. */
   families?: FamiliesSource;
-  /** In place of checks. */
+  /** Instead of checks. */
   container?: ProofContainer;
 }
 
-/** A network: what it promises, to which pods, who brings it to the node, and how it is proved. */
+/** A network: the pods to which it applies, the DaemonSets that provide it, and its checks. */
 export interface Profile {
   name: string;
-  /** One condition, or several of which one has to hold. */
+  /** One condition, or several of which one must match. */
   when: Condition | Condition[];
   daemonSets: DaemonSetRef[];
   annotations: Record<string, string>;
@@ -100,7 +100,7 @@ export interface Profile {
 /** When the kubelet pulls an image. */
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
-/** `enforce` refuses what cannot be proved; `warn` tells and lets the pod start. */
+/** `enforce` refuses; `warn` reports and lets the pod start. */
 export type ProofMode = 'enforce' | 'warn';
 
 /** The section `proof` of the configuration. */
@@ -110,11 +110,11 @@ export interface ProofSettings {
   imagePullPolicy: PullPolicy;
   /** Names of Secrets in the pod's namespace. */
   imagePullSecrets: string[];
-  /** Whether a pod may leave the proof by the label `cni-gate.io/profile: none`. */
+  /** Whether a pod may opt out with the label `cni-gate.io/profile: none`. */
   allowOptOut: boolean;
 }
 
-/** A kind of another project whose objects hold pod templates. */
+/** A kind of another project whose objects contain pod templates. */
 export interface TemplateKind {
   /** `group/version`, or `group/*` for every version. */
   apiVersion: string;

@@ -5,8 +5,17 @@ import type { GatePod } from './gate-pod.ts';
 
 /** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
 export interface PendingPods {
-  /** The pod, or undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any. */
-  pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
+  /**
+   * The pod, or undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any.
+   *
+   * @param caller address of the client that sent the request: clients share the rate of requests to the API server
+   */
+  pod(
+    namespace: string,
+    name: string,
+    uid: string,
+    caller?: string,
+  ): GatePod | undefined | Promise<GatePod | undefined>;
 }
 
 /**

@@ -22,9 +22,16 @@ export interface Gated {
  * @param body parsed JSON
  * @param policy in force
  * @param now milliseconds since the epoch
+ * @param caller address of the client, for {@link ClusterView.pods}
  * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
-export async function gate(body: unknown, view: GateView, policy: Policy, now: number): Promise<Gated> {
+export async function gate(
+  body: unknown,
+  view: GateView,
+  policy: Policy,
+  now: number,
+  caller?: string,
+): Promise<Gated> {
   const request = decodePlacement(body);
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
@@ -35,7 +42,9 @@ export async function gate(body: unknown, view: GateView, policy: Policy, now: n
   const { namespace, name, podUid, profiles } = request;
   try {
     const found =
-      profiles === undefined ? view.pods.pod(namespace, name, podUid) : { profiles, heldSince: undefined };
+      profiles === undefined
+        ? view.pods.pod(namespace, name, podUid, caller)
+        : { profiles, heldSince: undefined };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, view, policy, now) };
   } catch (error) {

@@ -11,11 +11,11 @@ import type { ProofRequirements } from './proof-requirements.ts';
 export interface AnnotationChanges {
   /** Values to set, by key. */
   set: Map<string, string>;
-  /** What to tell where the pod's own value won. */
+  /** Warnings about values of the pod that were kept. */
   warnings: string[];
 }
 
-/** The annotations that the profiles of the requirements give to a pod which has none of the key. Networks are merged. */
+/** Returns the annotations of the profiles that the pod lacks. Networks are merged. */
 export function annotationChanges(
   pod: Pod,
   requirements: ProofRequirements,

@@ -23,8 +23,8 @@ const asksForInterfaces = (requirements: ProofRequirements): boolean =>
   requirements.words.includes('interfaces');
 
 /**
- * The init container that proves what is demanded. Fields that the API server would fill in are given, so that
- * what comes back is what was sent. The security context is what Pod Security `restricted` asks for.
+ * Returns the init container for the requirements. It sets the fields that the API server would default, so that a
+ * later call sees the same. The security context complies with Pod Security `restricted`.
  */
 export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
   const resources = resourcesFor(pod);
@@ -43,7 +43,7 @@ export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: P
       seccompProfile: { type: 'RuntimeDefault' },
     },
     terminationMessagePath: '/dev/termination-log',
-    // what a network's own validator has to say is in its log
+    // a network's own validator writes only to its log
     terminationMessagePolicy: requirements.container === undefined ? 'File' : 'FallbackToLogsOnError',
     ...(asksForInterfaces(requirements) && {
       volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
@@ -51,7 +51,7 @@ export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: P
   };
 }
 
-/** What the container runs: ours, or the network's own, which may take its image from the pod. */
+/** What the container runs: our validator, or the network's own, whose image may come from the pod. */
 function programOf(pod: Pod, { container }: ProofRequirements, proof: ProofSettings): Partial<Container> {
   if (container === undefined) return { image: proof.image, args: [validateCommand] };
   const { imageOf, command, args } = container;
@@ -60,7 +60,7 @@ function programOf(pod: Pod, { container }: ProofRequirements, proof: ProofSetti
 }
 
 function environment(requirements: ProofRequirements, proof: ProofSettings): EnvVar[] {
-  // an empty list for a network's own validator: the variable marks the container as ours
+  // empty for a network's own validator: the variable marks the container as ours
   const result: EnvVar[] = [{ name: env.checks, value: requirements.checksJson || '[]' }];
   if (requirements.container !== undefined) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
@@ -77,8 +77,8 @@ function environment(requirements: ProofRequirements, proof: ProofSettings): Env
 }
 
 /**
- * The volume that the requirements need, if any. `network-status` is written while the sandbox is made, too late for
- * an environment variable: only a file follows it.
+ * The volume that the requirements need, if any. Multus writes `network-status` while the sandbox is created, which is
+ * too late for an environment variable: only a file is updated.
  */
 export function volumeFor(requirements: ProofRequirements): Volume | undefined {
   if (!asksForInterfaces(requirements)) return undefined;

@@ -26,28 +26,28 @@ const loaderVariables =
   /^(LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 
 /**
- * Whether an init container with our name was put there by cni-gate, of this version or another: each has had a
- * variable of ours. The status annotation is no evidence, because anybody may have written it.
+ * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
+ * The status annotation is not evidence, because anybody can write it.
  */
 export function isOurContainer({ name, env: variables }: Container): boolean {
   return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));
 }
 
 /**
- * Whether a volume with our name was put there by cni-gate: the downward API's, and for our container alone or with
- * the file that ours has.
+ * Whether cni-gate added a volume with our name: a downward API volume that only our container mounts, or that has our
+ * file.
  *
- * @param mountedByOthers what {@link isMountedByOthers} says of its pod
+ * @param mountedByOthers the result of {@link isMountedByOthers} for its pod
  */
 export function isOurVolume(volume: Volume, mountedByOthers: boolean): boolean {
   const { downwardAPI } = volume;
   if (volume.name !== podInfoVolume || !isObject(downwardAPI)) return false;
-  // decoding does not look into volumes, so anything may stand here
+  // decoding does not validate volumes, so any value is possible here
   const items: unknown[] = Array.isArray(downwardAPI.items) ? downwardAPI.items : [];
   return !mountedByOthers || items.some((item) => isObject(item) && item.path === networkStatusPath);
 }
 
-/** Whether a container that is not ours mounts a volume with our name. */
+/** Whether another container mounts a volume with our name. */
 export function isMountedByOthers(pod: Pod): boolean {
   return allContainers(pod).some(
     (container) =>
@@ -56,14 +56,14 @@ export function isMountedByOthers(pod: Pod): boolean {
   );
 }
 
-/** Fields that the API server fills in and that change nothing of what the container does. */
+/** Fields that the API server sets and that do not change what the container does. */
 const harmlessFields = new Set(['resizePolicy']);
 
 /**
- * Whether the container that the pod carries still does what is wanted. Between two calls the API server's own
- * plugins add to it, and so may other webhooks: a service account's mount, LimitRange defaults, an image pull
- * policy of Always, ids and labels of OpenShift, environment variables, mounts. What would change the command,
- * its checks, its user or its rights does not pass.
+ * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
+ * webhooks may add to it: a service account's mount, LimitRange defaults, an image pull policy of Always, ids and
+ * labels of OpenShift, environment variables, mounts. A change of the command, its checks, its user or its privileges
+ * is not accepted.
  */
 export function isCurrent(
   actual: Container,
@@ -81,13 +81,13 @@ export function isCurrent(
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
-    // where the pod's own resources decide its class, what a LimitRange set on ours may stay
+    // if the pod's own resources decide its class, values that a LimitRange set on ours may stay
     (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
     sameRights(actual.securityContext ?? {}, securityContext ?? {}, requirements)
   );
 }
 
-/** Of variables with the same name the last one wins, so ours must be there once; others may be beside them. */
+/** Of variables with the same name the last one wins, so ours must occur once; other variables are allowed. */
 function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
   const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.test(name));
   return same(ours, wanted);
@@ -101,7 +101,7 @@ function sameMounts(actual: { mountPath: string }[], wanted: { mountPath: string
   );
 }
 
-/** The resources that decide the QoS class have to agree; a LimitRange may have set others. */
+/** The resources that decide the QoS class must be equal; a LimitRange may have set others. */
 function sameResources(actual: Resources, wanted: Resources): boolean {
   return (['requests', 'limits'] as const).every((kind) =>
     ['cpu', 'memory'].every((name) => {

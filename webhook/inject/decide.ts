@@ -20,8 +20,8 @@ import {
 } from './remove-injection.ts';
 
 /**
- * What came of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
- * only have been refused; `current` means that the pod already is as it should be.
+ * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only be refused; `current` means that the pod needs no change.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
@@ -31,23 +31,23 @@ export type Reason = Exemption | ErrorCode | 'promised';
 /** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
 export type Decision = AdmissionDecision<Outcome, Reason>;
 
-/** What a decision rests on besides the request: a snapshot, so that it is a pure function of its arguments. */
+/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
   policy: Policy;
-  /** Undefined where the namespace is not known. */
+  /** Undefined if the namespace is unknown. */
   namespace: NamespaceFacts | undefined;
-  /** The namespace that cni-gate runs in. */
+  /** The namespace of cni-gate. */
   ownNamespace?: string | undefined;
 }
 
-/** The decision about one pod: who is left alone, which profiles are asked for, what they promise to this pod. */
+/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
 export function decide(request: PodRequest, context: DecisionContext): Decision {
   const { policy, namespace } = context;
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, context.ownNamespace);
   if (exempt !== undefined) return leave(pod, exempt);
   if (namespace === undefined) {
-    const message = `the labels of namespace "${request.namespace}" are not known here, so neither is what to prove`;
+    const message = `the labels of namespace "${request.namespace}" are not known, so its profile is not known either`;
     return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
   }
   const warnings: string[] = [];
@@ -76,7 +76,10 @@ function nameOf({ operations }: PodChange, before: boolean): Outcome {
   return before ? 'updated' : 'injected';
 }
 
-/** The profile asked for; a pod that opts out against the configuration is told so and gets the namespace's. */
+/**
+ * The chosen profile. A pod that opts out although the configuration forbids it gets a warning and the namespace's
+ * profile.
+ */
 function chooseAllowed(
   pod: Pod,
   namespace: NamespaceFacts,
@@ -86,13 +89,15 @@ function chooseAllowed(
   const selection = selectProfile(pod, namespace.labels);
   if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
   const profile = namespace.labels[profileLabel] ?? '';
-  warnings.push(`label ${profileLabel}: ${optOutValue} is not allowed here, so profile ${profile} applies`);
+  warnings.push(
+    `label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+  );
   return { profile, chosenBy: 'namespace' };
 }
 
 /**
- * Leaves a pod alone; one that carries an earlier injection loses it where it may be patched at all. The policy over
- * the final pod knows most exemptions, but not the DaemonSets of a user's own profiles: their pods say it themselves.
+ * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most
+ * exemptions, but not the DaemonSets of custom profiles: their pods get an annotation.
  */
 function leave(pod: Pod, reason: Exemption): Decision {
   if (isUntouchable(reason)) return left(pod, reason, []);
@@ -111,11 +116,11 @@ function left(
 }
 
 /**
- * Refuses a pod, or warns where `proof.mode` is `warn`.
+ * Refuses a pod, or warns if `proof.mode` is `warn`.
  *
  * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
- *   did not review the pod. Undefined where the pod cannot be patched
- * @param profile that the pod asked for, where it is known
+ *   did not review the pod. Undefined if the pod cannot be patched
+ * @param profile the chosen profile, if known
  */
 export function refuse(policy: Policy, error: CniGateError, pod?: Pod, profile?: string): Decision {
   const { code, message } = error;

@@ -3,7 +3,7 @@ import type { PodRequest } from '../admission/review.ts';
 import { foreign } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
 
-/** Why a pod is left alone. The value is what the audit annotation and the metric's label say. */
+/** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
 export type Exemption =
   | 'operation'
   | 'mirror-pod'
@@ -15,14 +15,14 @@ export type Exemption =
   | 'opted-out'
   | 'nothing-promised';
 
-/** Kubernetes' own components; a webhook that holds them up can keep a cluster from coming back. */
+/** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
 /**
- * Why this pod must not be touched, whatever its namespace and labels ask for.
+ * Returns why this pod must not be changed, whatever its namespace and labels request.
  *
- * @param daemonSets `namespace/name` of the DaemonSets that bring networks: they must never wait for themselves
- * @param ownNamespace where cni-gate itself runs
+ * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
+ * @param ownNamespace the namespace of cni-gate
  */
 export function exemption(
   request: PodRequest,
@@ -41,13 +41,13 @@ export function exemption(
 }
 
 /**
- * Whether a pod stands for a static pod, which its kubelet runs whatever becomes of this one. Others who set the
- * annotation get a pod that no kubelet runs: docs/decisions/forged-exemptions.md.
+ * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. Anybody else who sets the annotation
+ * gets a pod that no kubelet runs: docs/decisions/forged-exemptions.md.
  */
 export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
   own(metadata.annotations, foreign.mirrorPod) !== undefined;
 
-/** Exemptions whose pods get no patch at all, not even one that takes an earlier injection out. */
+/** Exemptions whose pods get no patch at all, not even one that removes an earlier injection. */
 export function isUntouchable(reason: Exemption): boolean {
   return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
 }
@@ -58,7 +58,7 @@ interface NodeAffinity {
   } | null;
 }
 
-/** By `spec.os`, by node selector, or because every required node affinity term asks for Windows. */
+/** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
 function isWindows(pod: Pod): boolean {
   const { os, nodeSelector, affinity } = pod.spec;
   if (os?.name === 'windows') return true;

@@ -4,7 +4,7 @@ import { parseTarget } from '../../validator/shared/targets.ts';
 import { allContainers, type Pod, variableOf } from '../admission/pod.ts';
 import type { Profile, RedirectSettings } from '../config/types.ts';
 
-/** Whether a proof is about IPv4, and whether about IPv6. */
+/** Whether a proof covers IPv4, and whether IPv6. */
 export interface Families {
   ipv4: boolean;
   ipv6: boolean;
@@ -13,12 +13,12 @@ export interface Families {
 /** The families that a mesh serves in a pod; `first` and `all` as in the validator's contract. */
 export type Served = Families | 'first' | 'all';
 
-/** What Go's `strconv.ParseBool` takes for true. */
+/** The values that Go's `strconv.ParseBool` reads as true. */
 const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 
 /**
- * The families that the mesh of this pod serves, as `proof.families` of the profile says where to see; undefined where
- * nothing narrows the proof, or where the variable that should do so cannot be read.
+ * Returns the families that the mesh of this pod serves, read from where `proof.families` of the profile points;
+ * undefined if nothing limits the proof, or if the variable cannot be read.
  */
 export function familiesIn(pod: Pod, { proof }: Profile): Served | undefined {
   const { families: source } = proof;
@@ -30,7 +30,7 @@ export function familiesIn(pod: Pod, { proof }: Profile): Served | undefined {
   return value === undefined ? undefined : listeningOnAll(value);
 }
 
-/** The families of a list of addresses and ports, or undefined where a part of it is none. */
+/** The families of a list of addresses and ports, or undefined if a part of it is invalid. */
 function listeningOnAll(value: string): Families | undefined {
   const listening = value.split(',').map((address) => listeningOn(address.trim()));
   if (listening.includes(undefined)) return undefined;
@@ -40,18 +40,18 @@ function listeningOnAll(value: string): Families | undefined {
   };
 }
 
-/** The families that a listener on `address:port` takes, or undefined where the text is none. */
+/** The families that a listener on `address:port` accepts, or undefined if the text is invalid. */
 function listeningOn(text: string): Families | undefined {
   const host = parseTarget(text)?.host;
   const address = host === undefined ? undefined : parseAddress(host);
   if (address === undefined) return undefined;
-  // IPv4 in IPv6's clothes is IPv4; a listener on [::] takes both, unless its host says otherwise: Linux, ipv6(7),
-  // IPV6_V6ONLY
+  // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both, unless its host says otherwise: Linux,
+  // ipv6(7), IPV6_V6ONLY
   const ipv6 = address.family === 'IPv6';
   return { ipv4: !ipv6 || /^0+$/.test(address.hex), ipv6 };
 }
 
-/** The settings of a redirect for these families: it keeps the targets of theirs, and all where none would be left. */
+/** The settings of a redirect for these families: it keeps their targets, or all if none would be left. */
 export function narrow(
   redirect: RedirectSettings,
   served: Served | undefined,

@@ -22,14 +22,14 @@ import { statusText } from './status-annotation.ts';
 export interface PodChange {
   operations: Operation[];
   warnings: string[];
-  /** Nothing proves what the pod is promised, because only a refusal could. */
+  /** The proof cannot be made, because it could only refuse. */
   unproved: boolean;
 }
 
 /**
- * What makes this pod prove what is demanded of it; nothing where it does already.
+ * Returns the operations that inject the proof; none if the pod already has it.
  *
- * @throws CniGateError CNI_GATE_NAME_TAKEN where the pod uses a name of ours for something else
+ * @throws CniGateError CNI_GATE_NAME_TAKEN if the pod uses a name of ours for something else
  */
 export function inject(
   pod: Pod,
@@ -60,7 +60,7 @@ export function inject(
   return { operations, unproved, warnings: [...(unproved ? [cannotWarn] : []), ...annotations.warnings] };
 }
 
-/** A network's own validator fails its pod: it has no word for "tell, and let the pod start". */
+/** A network's own validator fails its pod: it cannot report a failure and let the pod start. */
 function canProve(requirements: ProofRequirements, proof: ProofSettings): boolean {
   return requirements.container === undefined ? requirements.checksJson !== '' : proof.mode === 'enforce';
 }
@@ -86,7 +86,7 @@ function proveOperations(
   ];
 }
 
-/** Names are unique in a pod: a second one of ours would be refused by the API server in words that help nobody. */
+/** Names are unique in a pod: the API server would refuse a second one with a message that does not help. */
 function refuseTakenNames(pod: Pod, at: number): void {
   const ours = pod.spec.initContainers?.[at];
   const other = allContainers(pod).find(
@@ -95,14 +95,14 @@ function refuseTakenNames(pod: Pod, at: number): void {
   if (other !== undefined) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
-      `the pod has a container "${validatorContainer}" that cni-gate did not put there: give it another name`,
+      `the pod has a container "${validatorContainer}" that cni-gate did not add: rename it`,
     );
   }
   const volume = (pod.spec.volumes ?? []).find(({ name }) => name === podInfoVolume);
   if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, isMountedByOthers(pod)))) {
     throw new CniGateError(
       'CNI_GATE_NAME_TAKEN',
-      `the pod has a volume "${podInfoVolume}" that cni-gate did not put there: give it another name`,
+      `the pod has a volume "${podInfoVolume}" that cni-gate did not add: rename it`,
     );
   }
 }

@@ -3,20 +3,19 @@ import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '.
 import { quoted } from '../lib/clean.ts';
 import { texts } from '../lib/limits.ts';
 
-/** What came of merging a profile's networks into a pod's. */
+/** The result of merging a profile's networks into a pod's. */
 export interface MergedNetworks {
-  /** The pod's annotation afterwards; what was there stays as it was written. */
+  /** The pod's annotation afterwards; existing entries stay as they were written. */
   value: string;
-  /** Where the pod's own value won over the profile's, for a warning. */
+  /** Warnings about values of the pod that were kept instead of the profile's. */
   kept: string[];
 }
 
 /**
- * Adds the networks that a pod lacks to those it asks for. The pod's entries, their order and their form stay;
- * a network that is there already is not added again. A comma list becomes JSON only where an entry says more
- * than that form can.
+ * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay; an
+ * existing network is not added again. A comma list becomes JSON only if an entry cannot be written in that form.
  *
- * @param podNamespace an entry without a namespace means this one
+ * @param podNamespace the namespace of entries that name none
  */
 export function mergeNetworks(podText: string, profileText: string, podNamespace: string): MergedNetworks {
   const pod = parseNetworks(podText);
@@ -32,7 +31,7 @@ export function mergeNetworks(podText: string, profileText: string, podNamespace
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** Exact pairs first: each entry of the pod can stand for one of the profile's only. */
+/** Exact pairs first: each entry of the pod matches only one of the profile's. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],
@@ -67,7 +66,7 @@ function missingEntries(
     .map(({ entry }) => entry);
 }
 
-/** What a profile's entry asks for and the pod's entry of the same network has otherwise. */
+/** The fields of a profile's entry that differ in the pod's entry of the same network. */
 function differences(own: NetworkEntry, asked: NetworkEntry, podNamespace: string): string[] {
   const { name: _, namespace: __, ...rest } = asked;
   return Object.entries(rest)
@@ -78,7 +77,7 @@ function differences(own: NetworkEntry, asked: NetworkEntry, podNamespace: strin
     );
 }
 
-/** A value for a warning. One that is nested deeper than anybody reads would overflow the stack of `JSON.stringify`. */
+/** A value for a warning. A deeply nested one would overflow the stack of `JSON.stringify`. */
 function show(value: unknown): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'string') return quoted(value);
@@ -86,7 +85,7 @@ function show(value: unknown): string {
   return quoted(JSON.stringify(value));
 }
 
-/** Whether objects and lists are nested more than so many levels deep. */
+/** Whether objects and lists are nested deeper than this many levels. */
 function isDeeper(value: unknown, levels: number): boolean {
   let level = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
@@ -96,7 +95,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** The pod's text with entries behind it. */
+/** The pod's text with entries appended. */
 function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {
   const empty = list.entries.length === 0;
   const short = entries.map(commaText);

@@ -8,11 +8,13 @@ import { applyOnce } from './apply.ts';
 import { type Decision, type DecisionContext, decide, refuse } from './decide.ts';
 import { exemption } from './exempt.ts';
 
-/** What `/mutate` works with. The policy is read anew for each request, as a reload replaces it. */
+/** The dependencies of `/mutate`. The policy is read for each request, because a reload replaces it. */
 export interface MutateContext {
   policy: Policy;
   namespaces: Namespaces;
   ownNamespace?: string | undefined;
+  /** Address of who calls. */
+  caller?: string | undefined;
 }
 
 /** A request of `/mutate` with its answer. */
@@ -21,20 +23,20 @@ export interface Mutation extends Admission {
 }
 
 /**
- * Answers the body of an admission call about a pod: what the server does for `/mutate`, and `review` without one.
+ * Answers the body of an admission call for a pod, for the server's `/mutate` and for `review` without a server.
  *
  * @param body parsed JSON; the pod in it is changed in place
- * @param within milliseconds until the answer has to be on its way; unbounded where nothing is given
- * @throws CniGateError where the body is no review of a pod; everything else is answered
+ * @param within milliseconds in which the answer must be sent; absent: no limit
+ * @throws CniGateError if the body is not a review of a pod; everything else is answered
  */
 export async function mutate(body: unknown, context: MutateContext, within?: number): Promise<Mutation> {
-  const { policy, namespaces, ownNamespace } = context;
+  const { policy, namespaces, ownNamespace, caller } = context;
   const request = decodePodRequest(body);
   let namespace: NamespaceFacts | undefined;
   try {
-    // a pod that is left alone anyway waits for nobody: a cluster comes back by such pods
+    // an exempt pod never waits: a cluster recovers by such pods
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
-      const known = namespaces.facts(request.namespace);
+      const known = namespaces.facts(request.namespace, caller);
       namespace = known instanceof Promise ? await beforeDeadline(known, within) : known;
     }
   } catch (error) {
@@ -45,7 +47,7 @@ export async function mutate(body: unknown, context: MutateContext, within?: num
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
 }
 
-/** The promise's value, or a refusal that is sent while the API server still listens. */
+/** The promise's value, or a refusal while the API server still waits. */
 async function beforeDeadline<T>(promise: Promise<T>, within: number | undefined): Promise<T> {
   if (within === undefined) return promise;
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -66,8 +68,8 @@ export interface Admission {
 }
 
 /**
- * The way of a request once it is decoded: decide, apply the patch once, answer. The request's pod is changed in
- * place and must not be used for another decision.
+ * Handles a decoded request: decide, apply the patch once, answer. The request's pod is changed in place and must not
+ * be used for another decision.
  */
 export function admit(request: PodRequest, context: DecisionContext): Admission {
   const decision = applyOnce(decide(request, context), request.pod, context.policy);

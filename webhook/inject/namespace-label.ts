@@ -6,14 +6,14 @@ import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { profileLabel } from '../lib/names.ts';
 import { optedInTo } from './profile-selection.ts';
 
-/** What the API server asks about a namespace that is created or labelled. */
+/** The API server's request for a namespace that is created or labelled. */
 export interface NamespaceRequest {
   uid: string;
   /** The namespace's name. */
   namespace: string;
   operation: string;
   dryRun: boolean;
-  /** The profile that it opts in to; undefined where it does not. */
+  /** The profile that it opts in to; undefined if it does not. */
   profile: string | undefined;
 }
 
@@ -24,10 +24,10 @@ export type NamespaceDecision = AdmissionDecision<
 >;
 
 /**
- * Answers the body of an admission call about a namespace: warns where its label names no profile, or profiles that
- * cannot be joined, so that whoever sets the label learns of it before the first pod is refused.
+ * Answers the body of an admission call for a namespace. Warns if its label names no profile, or profiles that cannot
+ * be joined, so that the user learns of it before the first pod is refused.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND where the body is no review of a namespace
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND if the body is not a review of a namespace
  */
 export function reviewNamespace(
   body: unknown,
@@ -52,7 +52,7 @@ function decodeNamespaceRequest(body: unknown): NamespaceRequest {
   return { uid, operation, dryRun, namespace: quoted(given ?? ''), profile: optedInTo(textsOf(labels)) };
 }
 
-/** The labels that are strings: the API server lets no other pass. */
+/** The labels that are strings: the API server accepts no others. */
 function textsOf(labels: unknown): Record<string, string> {
   const entries = isObject(labels) ? Object.entries(labels) : [];
   return Object.fromEntries(
@@ -77,7 +77,7 @@ function decideNamespace({ namespace, profile }: NamespaceRequest, policy: Polic
   }
 }
 
-/** The fault in as many warnings as keep each of them short. */
+/** The fault, split into short warnings. */
 function faultOf(error: CniGateError): string[] {
   if (!(error instanceof UnknownProfile)) return [`${error.code}: ${error.message}`];
   return [`${error.code}: ${error.brief}`, `the configuration has: ${error.known.join(', ')}`];

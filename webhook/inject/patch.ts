@@ -7,7 +7,7 @@ const pointer = (...parts: (string | number)[]): string =>
 
 type Present<T> = T | null | undefined;
 
-/** Operations that bring a map of strings up to date; an undefined value takes the key away. */
+/** Operations that update a map of strings; an undefined value removes the key. */
 export function mapOperations(
   path: [string, string],
   current: Present<Record<string, string>>,
@@ -26,10 +26,10 @@ export function mapOperations(
 }
 
 /**
- * Operations that put a container at the head of the init containers.
+ * Operations that make a container the first init container.
  *
- * @param at where it stands now, or -1
- * @param current whether what stands there is as wanted
+ * @param at its current index, or -1
+ * @param current whether the container there is as required
  */
 export function headOperations(
   list: Present<Container[]>,
@@ -46,14 +46,14 @@ export function headOperations(
   return [...replace, ...move];
 }
 
-/** The operation that takes an element out of a list of the spec, and the list with it where it was the last. */
+/** The operation that removes an element from a list of the spec, and the list if it was the only one. */
 export function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
   if (at < 0) return [];
   const path = list?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
   return [{ op: 'remove', path }];
 }
 
-/** Operations that see to a named volume. */
+/** Operations that add or update a named volume. */
 export function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
   const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
   const found = list?.[at];
@@ -61,7 +61,7 @@ export function volumeOperations(list: Present<Volume[]>, wanted: Volume): Opera
   return same(found, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
 }
 
-/** Operations that put elements behind those of a list of the spec. */
+/** Operations that append elements to a list of the spec. */
 export function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
   if (items.length === 0) return [];
   if (list === null || list === undefined) return [{ op: 'add', path: pointer('spec', name), value: items }];

@@ -10,16 +10,16 @@ export interface ProfileSelection {
   chosenBy: ChosenBy;
 }
 
-/** The profile that a namespace opted in to; undefined where it did not. */
+/** The profile that a namespace opted in to; undefined if it did not. */
 export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
   const profile = own(namespaceLabels, profileLabel);
   return profile === '' || profile === optOutValue ? undefined : profile;
 }
 
 /**
- * Which profile is asked for: the pod's own label before the namespace's, which alone can opt in. The label on a
- * pod may be one that an earlier call set from the namespace's; the status annotation tells, and such a label
- * overrides nothing. Undefined where the namespace did not opt in.
+ * Returns the chosen profile: the pod's own label overrides the namespace's, but only the namespace can opt in. If the
+ * status annotation shows that an earlier call copied the label from the namespace, it overrides nothing. Undefined if
+ * the namespace did not opt in.
  */
 export function selectProfile(
   pod: Pod,
@@ -33,7 +33,7 @@ export function selectProfile(
     : { profile: ofPod, chosenBy: 'pod' };
 }
 
-/** Whether the pod's label is one that an earlier call took from the namespace. */
+/** Whether an earlier call copied the pod's label from the namespace. */
 export function isOurs(pod: Pod, label: string): boolean {
   const status = readStatus(pod);
   return status?.chosenBy === 'namespace' && status.profile === label;

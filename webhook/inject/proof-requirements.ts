@@ -9,18 +9,18 @@ import { familiesIn, narrow, type Served } from './families.ts';
 import { type Ids, idsIn, type Place } from './ids.ts';
 import { applies } from './when.ts';
 
-/** What the profiles that promise something to a pod ask of it, all together. */
+/** The combined requirements of the profiles that apply to a pod. */
 export interface ProofRequirements {
   profiles: Profile[];
-  /** The checks as one JSON text for the init container; empty where it makes none. */
+  /** The checks as one JSON text for the init container; empty if there are none. */
   checksJson: string;
-  /** A network's own validator, which makes the proof in place of ours. */
+  /** A network's own validator, which runs instead of ours. */
   container: ProofContainer | undefined;
-  /** The words, each once, in the order of the profiles; `container` stands for a network's own validator. */
+  /** The names of checks, each once, in the order of the profiles; `container` means a network's own validator. */
   words: string[];
   /** The user id that a check must run as. */
   asUser: number | undefined;
-  /** The group id that a check must run as; undefined where it is the number of `asUser`. */
+  /** The group id that a check must run as; undefined if it equals `asUser`. */
   asGroup: number | undefined;
   /** User ids that a check must not run as. */
   notAsUsers: number[];
@@ -28,27 +28,26 @@ export interface ProofRequirements {
   notAsGroups: number[];
 }
 
-/** A profile, and what it depends on in one pod. */
+/** A profile, and the parts of one pod on which it depends. */
 interface Settled {
   profile: Profile;
   served: Served | undefined;
-  /** Of each check that has some, by its place in `proof.checks`. */
+  /** For each check that has some, by its index in `proof.checks`. */
   ids: (Ids | undefined)[];
   idsOfContainer: Ids | undefined;
 }
 
 /**
- * Requirements by join, then by which of its profiles apply and what they depend on in the pod: the same few come again and
- * again. Whoever makes pods chooses the ids in them, so only so many are kept.
+ * A cache of requirements by join, then by the profiles that apply and the parts of the pod on which they depend. Users
+ * choose the ids in pods, so the cache is bounded.
  */
 const cache = new WeakMap<Join, Map<string, ProofRequirements>>();
 const maxCached = 100;
 
 /**
- * The requirements of those profiles of a join that apply to this pod, or undefined where none does.
+ * Returns the requirements of the profiles of a join that apply to this pod, or undefined if none does.
  *
- * @throws CniGateError CNI_GATE_PROFILE_JOIN where one profile's proof must run as a user or group that another one's
- *   must not run as
+ * @throws CniGateError CNI_GATE_PROFILE_JOIN if one profile's proof must run as a user or group that another's excludes
  */
 export function requirementsFor(
   pod: Pod,
@@ -82,8 +81,8 @@ function settle(profile: Profile, place: Place): Settled {
 }
 
 /**
- * The profiles that apply, and those that will once the pod has the annotations which the others give it: a later
- * call sees those annotations and has to come to the same answer.
+ * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
+ * these annotations and must give the same answer.
  */
 function holdingProfiles(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Profile[] {
   let holding = join.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
@@ -124,16 +123,16 @@ function makeRequirements(settled: Settled[]): ProofRequirements {
   return requirements;
 }
 
-/** The check for one pod: what its profile leaves to the pod is settled. */
+/** The check for one pod, with the values that depend on the pod. */
 function checkWith(check: CheckOfProfile, served: Served | undefined, ids: Ids = {}): Check {
   const [redirect] = settingsOf([check], 'redirect');
   if (redirect === undefined) return check as Check;
   const { asUser, asGroup, notAsUser, notAsGroup } = ids;
-  // what is undefined is left out of the JSON text
+  // JSON omits undefined values
   return { redirect: { ...narrow(redirect, served), asUser, asGroup, notAsUser, notAsGroup } } as Check;
 }
 
-/** Ids that profiles name themselves were compared when they were joined; those that the pod says come together here. */
+/** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were joined. */
 function refuseContradiction({
   profiles,
   asUser,
@@ -152,7 +151,7 @@ function refuseContradiction({
   const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
   throw new CniGateError(
     'CNI_GATE_PROFILE_JOIN',
-    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) must not run as: ` +
-      'give the proxies of the pod different ids, or the pod one of the profiles',
+    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) excludes: ` +
+      'give the proxies of the pod different ids, or use only one of the profiles',
   );
 }

@@ -7,22 +7,22 @@ import { version } from '../lib/version.ts';
 /** Who chose the profile: the namespace's label, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
 
-/** What the annotation `cni-gate.io/status` says. The order of the keys is part of its text. */
+/** The content of the annotation `cni-gate.io/status`. The order of the keys is part of its text. */
 export interface Status {
-  /** The cni-gate that wrote it. */
+  /** The version of cni-gate that wrote it. */
   version: string;
-  /** The label's value: every profile asked for. */
+  /** The label's value: every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Why nothing is proved though cni-gate was asked: see {@link reasonText}. */
+  /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
-  /** Those of them that promise something to this pod. */
+  /** Those of them that apply to this pod. */
   profiles: string[];
-  /** The words of the checks that the init container makes. */
+  /** The names of the init container's checks. */
   checks: string[];
 }
 
-/** The pod's status annotation, as far as it can be read: anybody may have written it. */
+/** The readable part of the pod's status annotation, which anybody can write. */
 export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
   const text = own(pod.metadata.annotations, statusAnnotation);
   if (text === undefined) return undefined;
@@ -35,7 +35,7 @@ export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefi
   }
 }
 
-/** Whether a status tells of an injection. One that cannot be read tells nothing: anybody may have written it. */
+/** Whether a status reports an injection. An unreadable one does not: anybody can write it. */
 export function saysProfiles(status: Partial<Status> | undefined): boolean {
   return Array.isArray(status?.profiles) && status.profiles.length > 0;
 }
@@ -43,8 +43,8 @@ export function saysProfiles(status: Partial<Status> | undefined): boolean {
 /**
  * The text of a pod's status annotation.
  *
- * @param profiles those that promise something to the pod
- * @param checks what its init container proves
+ * @param profiles those that apply to the pod
+ * @param checks the checks of its init container
  */
 export function statusText(
   { profile, chosenBy }: { profile: string; chosenBy: ChosenBy },
@@ -56,7 +56,7 @@ export function statusText(
 }
 
 /**
- * The text of the status annotation of a pod about which no profile decided.
+ * The text of the status annotation of a pod without a decision by profiles.
  *
  * @param reason the code of a refusal that `proof.mode: warn` turned into a warning, or an exemption
  */

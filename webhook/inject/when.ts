@@ -4,7 +4,7 @@ import { own } from '../lib/own.ts';
 
 type Labels = Record<string, string> | null | undefined;
 
-/** As Kubernetes' label selectors: `notIn` holds where the key is absent as well. */
+/** As in Kubernetes' label selectors, `notIn` also matches an absent key. */
 function matches(matcher: Matcher, value: string | undefined): boolean {
   if (typeof matcher === 'string') return value === matcher;
   const { in: values, notIn, exists } = matcher;
@@ -31,7 +31,7 @@ function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean
   );
 }
 
-/** Whether arguments and environment of a container are those that a condition asks for. */
+/** Whether arguments and environment of a container match a condition. */
 function runs({ args = [], env = {} }: Condition, container: Container): boolean {
   const given: unknown = container.args;
   return (
@@ -40,7 +40,7 @@ function runs({ args = [], env = {} }: Condition, container: Container): boolean
   );
 }
 
-/** Whether a profile promises anything to this pod. */
+/** Whether a profile applies to this pod. */
 export function applies(profile: Profile, pod: Pod, namespaceLabels: Labels): boolean {
   const conditions = Array.isArray(profile.when) ? profile.when : [profile.when];
   return conditions.some((condition) => holds(condition, pod, namespaceLabels));

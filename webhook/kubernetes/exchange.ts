@@ -1,6 +1,7 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LargeAnswers } from './stream/large-answers.ts';
+import { restOfTurn } from './stream/share-of-turn.ts';
 
 /** One HTTP request. */
 export interface Call {
@@ -95,7 +96,8 @@ export async function readBody(
 }
 
 /**
- * Hands on the body as it comes, and ends as {@link readBody} does.
+ * Hands on the body as it comes, in several turns of the event loop where that takes long, and ends as {@link readBody}
+ * does.
  *
  * @returns how many bytes there were
  */
@@ -110,6 +112,8 @@ export async function readChunks(
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       onChunk(chunk);
+      const rest = restOfTurn();
+      if (rest) await rest;
     }
     return bytes;
   } finally {

@@ -1,5 +1,5 @@
+import { FairRate, FairShare } from '../lib/fair-share.ts';
 import { lookups, objectBytes } from '../lib/limits.ts';
-import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError } from './errors.ts';
 import { TooLarge } from './exchange.ts';
@@ -18,7 +18,7 @@ export interface LookupLimits {
   remember: number;
   /** Objects that are asked for or remembered at a time. */
   keys: number;
-  /** Questions a second, over all objects. */
+  /** Questions a second, over all objects. Callers share this and the next two. */
   perSecond: number;
   /** Questions at once after a rest. */
   burst: number;
@@ -44,7 +44,8 @@ export interface Asked<O, T> {
 
 /**
  * Asks the API server for single objects of which no watch has told in time: one question for each at a time, however
- * many want to know, and only so many in all. Whoever can call may make up names, and each would be a question.
+ * many want to know, and only so many in all. Whoever can call may make up names, and each would be a question:
+ * callers share what there is, by their addresses.
  */
 export class Lookup<O, T> {
   readonly #client: ApiClient;
@@ -52,9 +53,9 @@ export class Lookup<O, T> {
   readonly #onResult: (result: LookupResult) => void;
   readonly #limits: LookupLimits;
   readonly #answers = new Map<string, Promise<T | undefined>>();
-  readonly #rate: TokenBucket;
+  readonly #rate: FairRate;
+  readonly #open: FairShare;
   readonly #large = new LargeAnswers(lookups.beginning, lookups.largeAtATime);
-  #open = 0;
 
   constructor(
     client: ApiClient,
@@ -66,29 +67,27 @@ export class Lookup<O, T> {
     this.#asked = asked;
     this.#onResult = onResult;
     this.#limits = limits;
-    this.#rate = new TokenBucket(limits.perSecond, limits.burst);
+    this.#rate = new FairRate(limits.perSecond, limits.burst);
+    this.#open = new FairShare(limits.atATime);
   }
 
   /**
    * The object as the API server has it now, or had it a moment ago; undefined where there is none.
    *
+   * @param caller address of who wants to know; without one, only the limits of all together count
    * @throws ClusterError where it could not be asked; CNI_GATE_CLUSTER_BUSY where too many others were, and
    *   CNI_GATE_CLUSTER_TOO_LARGE where the object has more than is read
    */
-  ask(key: string): Promise<T | undefined> {
+  ask(key: string, caller?: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const limit = this.#limit();
+    const limit = this.#takeTurn(caller);
     if (limit !== undefined) {
       this.#onResult('limited');
       const message = `${this.#cannot(key)}: too many questions to the API server, ${limit}`;
       return Promise.reject(new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {}));
     }
-    this.#rate.take(1);
-    this.#open += 1;
-    const answer = this.#ask(key).finally(() => {
-      this.#open -= 1;
-    });
+    const answer = this.#ask(key).finally(() => this.#open.give(caller));
     this.#answers.set(key, answer);
     const forget = (): void => this.#forget(key, answer);
     answer.then(() => setTimeout(forget, this.#limits.remember).unref(), forget);
@@ -100,12 +99,14 @@ export class Lookup<O, T> {
     this.#answers.delete(key);
   }
 
-  /** What stands in the way of one more question, for people. */
-  #limit(): string | undefined {
+  /** Counts one more question, or returns what stands in its way, for people. */
+  #takeTurn(caller: string | undefined): string | undefined {
     const { keys, perSecond, atATime } = this.#limits;
-    if (this.#open >= atATime) return `${atATime} have no answer yet`;
     if (this.#answers.size >= keys) return `${keys} answers are remembered`;
-    return this.#rate.left(performance.now()) < 1 ? `more than ${perSecond} a second` : undefined;
+    if (!this.#open.tryTake(caller)) return `this caller's share of ${atATime} at a time is used up`;
+    if (this.#rate.tryTake(caller, performance.now())) return undefined;
+    this.#open.give(caller);
+    return `this caller's share of ${perSecond} a second is used up`;
   }
 
   #forget(key: string, answer: Promise<T | undefined>): void {

@@ -11,6 +11,7 @@ export const errorCodes = {
   CNI_GATE_PROFILE_UNKNOWN: 'A label or flag names a profile that the configuration does not have.',
   CNI_GATE_PROFILE_JOIN: 'A label or flag joins profiles that cannot hold together.',
   CNI_GATE_STATE_INVALID: 'The file of cluster objects given with --cluster-state cannot be used.',
+  CNI_GATE_HTTP: 'A call is not a request of HTTP as the server can read it.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID:
     'The body of an admission call is JSON, but not an AdmissionReview of what this path serves.',
@@ -52,14 +53,14 @@ export const errorCodes = {
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that looks like one of cni-gate and has no effect.',
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',
-  CNI_GATE_NAMESPACE_TWICE: 'A Namespace stands twice in the input of review, with different profile labels.',
+  CNI_GATE_NAMESPACE_TWICE: 'A Namespace is twice in the input of review, with different profile labels.',
   CNI_GATE_NOTHING_CHECKED:
     'A namespace opted in, and no workload of it in the input of review gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',
   CNI_GATE_TEMPLATE_NOT_GIVEN:
     'An object takes its pod template from one that is not in the input of review.',
   CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
-  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or holds more, than review takes.',
+  CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or contains more, than review accepts.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent, because a name in its path is not one.',

@@ -61,17 +61,47 @@ export const jsonShape = {
   strings: 262_144,
 } as const;
 
+/** What is read of a request that was refused, and thrown away, before it is answered: bytes and milliseconds. */
+export const unreadBody = { bytes: 16 * MiB, time: 2_000 } as const;
+
 /**
  * Requests of one connection that have no answer yet. The API server, the kubelet and Prometheus have one; the next may
  * come while the end of an answer is still being written.
  */
 export const mostPipelined = 2;
 
+/** New connections of a port without TLS that are taken up in one turn of the event loop. */
+export const connectionsPerTurn = 8;
+
 /**
- * New connections of a port that are taken up in one turn of the event loop: a TLS handshake takes 2 ms of it, and
- * the kernel may have 511 connections waiting.
+ * TLS handshakes, for known callers and for strangers each: a handshake takes 0.3 ms of the event loop, 2 ms with an
+ * RSA key, and a client may have all its connections begin at once.
  */
-export const handshakesPerTurn = 8;
+export const handshakes = {
+  /** Handshakes that begin in one turn of the event loop. */
+  perTurn: 4,
+  /** Handshakes in progress. All of them may go on in the same turn. */
+  atATime: 32,
+  /** A handshake that takes longer, in milliseconds, is closed while others wait. */
+  slow: 1_000,
+  /** How often slow ones are looked for. */
+  slowCheck: 100,
+  /** Bytes that a client may send before its turn comes. A ClientHello has up to 2 KiB. */
+  helloBytes: 16 * KiB,
+} as const;
+
+/** Addresses from which a valid review came, and which therefore keep some connections while others open many. */
+export const knownCallers = {
+  /** How many are remembered. A control plane has a few API servers. */
+  addresses: 256,
+  /** For how long, in milliseconds from the last answer. */
+  remember: 600_000,
+  /**
+   * Connections of such an address that are closed last at the bound. Go keeps up to 25 idle ones
+   * (`MaxIdleConnsPerHost` in staging/src/k8s.io/client-go/transport/cache.go).
+   */
+  share: 32,
+} as const;
 
 /** Limits of the port for probes and metrics. Bytes and milliseconds. */
 export const opsLimits = {
@@ -165,6 +195,9 @@ export const objectBytes = {
   /** One pod that the gate asks for. Every pod that etcd takes fits. */
   lookup: 10 * MiB,
 };
+
+/** Milliseconds of one turn of the event loop after which no more of a list or a watch is read in it. */
+export const streamTurn = 10;
 
 /** Bytes of a list without its items: its version and the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
@@ -269,8 +302,8 @@ export const lookups = {
   perSecond: 100,
   /** Questions at once after a rest. */
   burst: 200,
-  /** Questions without an answer yet. */
-  atATime: 100,
+  /** Questions without an answer yet. One caller alone can have four fifths, which is one such burst. */
+  atATime: 128,
   /** Bytes of an answer that are read at once. Ordinary pods have 2 to 60 KiB. */
   beginning: 128 * KiB,
   /** Answers with more that are read to their end at a time: a pod of a tenant's may have megabytes. */

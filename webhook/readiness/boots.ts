@@ -3,11 +3,11 @@ import { isBefore, type Moment } from './versions.ts';
 
 interface Boot {
   bootID: string;
-  /** When the id was seen to change; undefined where the node was not known before. */
+  /** When the id was observed to change; undefined if the node was unknown before. */
   changed: (Observed & { listed: boolean }) | undefined;
 }
 
-/** Something that was seen, and when it came here: milliseconds since the epoch. */
+/** An observation and its time: milliseconds since the epoch. */
 interface Observed extends Moment {
   at: number;
 }
@@ -16,35 +16,33 @@ interface ContainerObservation extends Observed {
   containers: ReadonlySet<string>;
 }
 
-/** Of each pod, so many states of its containers are kept: one before a boot, some while it comes up. */
+/** How many states of a pod's containers are kept: one before a boot, some while it starts. */
 const maxObservations = 6;
 
-/** So many nodes that went are remembered: one that comes back by the same name has booted since. */
+/** How many deleted nodes are remembered: one that returns with the same name has booted since. */
 const mostGone = 1000;
 
 /**
- * How long after a boot a pod is not believed that reads Ready with containers that may be of before, in milliseconds.
- * A kubelet that has written its boot id writes what became of its pods within seconds (4.3 s with 64 pods were
- * measured); what still stands after several times that is how things are. Without a bound, a container that was taken
- * for an old one would hold its node until it is started again.
+ * How long after a boot a Ready pod with possibly old containers is distrusted, in milliseconds. A kubelet that has
+ * written its boot id writes the status of its pods within seconds (4.3 s measured with 64 pods). Without a bound, a
+ * container that was mistaken for an old one would hold its node until it restarts.
  */
 export const longestStale = 20_000;
 
 /**
- * Containers that were seen so long before the boot id changed, in milliseconds, are of before for sure, where an
- * event told of the change. A kubelet whose write of the Node failed tries again after ten seconds at most, and may
- * tell of a new container meanwhile.
+ * Containers that were observed this long before the boot id changed, in milliseconds, are certainly old if an event
+ * reported the change. A kubelet whose write of the Node failed retries after ten seconds at most, and may report a new
+ * container meanwhile.
  */
 export const surelyOld = 10_000;
 
 /**
- * Knows for a pod whether its containers were started in the present boot of its node. After a reboot a pod reads
- * Ready with the containers of the boot before, until the kubelet has looked; and the times of conditions order
- * nothing. What orders is the version of the Node that first had the new boot id: containers that were there before
- * it are gone.
+ * Knows whether a pod's containers were started in the current boot of its node. After a reboot, a pod shows Ready with
+ * the containers of the previous boot until the kubelet updates it, and the times of conditions do not prove an order.
+ * The resource version does: containers that the pod had before the Node's first version with the new boot id are gone.
  *
- * Memory of this process alone: one that starts in the seconds between the new boot id and the kubelet's next
- * status takes what it finds for the present boot.
+ * The state is in memory: a process that starts between the new boot id and the kubelet's next status takes what it
+ * finds for the current boot.
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();
@@ -53,19 +51,19 @@ export class Boots {
   #arrival = 0;
 
   /**
-   * @param listed whether a list told of it, whose version may be a later one than that of the boot
+   * @param listed whether it comes from a list, whose version may be later than that of the boot
    * @param now milliseconds since the epoch, as below
    */
   node({ name, bootID, version }: NodeFacts, listed: boolean, now: number): void {
     this.#gone.delete(name);
     const before = this.#boots.get(name);
-    // a Node that the kubelet has not written to yet has no boot id: nothing can have been started in it
+    // a Node without a boot id was not written by its kubelet yet, so nothing was started there
     if (before?.bootID === bootID || bootID === '') return;
     const changed = before === undefined ? undefined : { version, arrival: this.#arrival++, at: now, listed };
     this.#boots.set(name, { bootID, changed });
   }
 
-  /** A Node went; what comes back by its name is the same machine, or another: neither runs what ran before. */
+  /** Records a deleted Node: a Node of the same name, on this machine or another, no longer runs the old containers. */
   nodeGone(name: string): void {
     this.#gone.add(name);
     if (this.#gone.size <= mostGone) return;
@@ -89,8 +87,8 @@ export class Boots {
   }
 
   /**
-   * When the boot was observed in which no container of this pod was started, as far as one can know; undefined where
-   * one was, or may have been.
+   * Returns when the boot was observed in which certainly no container of this pod was started; undefined if one was,
+   * or may have been.
    */
   staleSince({ uid, node, containers }: AgentFacts, now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;

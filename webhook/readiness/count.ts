@@ -2,11 +2,11 @@ import type { DaemonSetRef } from '../config/types.ts';
 import type { Readiness } from './readiness.ts';
 import { type State, states } from './state.ts';
 
-/** How many nodes are in each state. */
+/** The number of nodes in each state. */
 export type StateCounts = Record<State, number>;
 
 /**
- * In how many nodes a DaemonSet is in which state; undefined where there is no such DaemonSet.
+ * Counts the nodes in each state of a DaemonSet; undefined if there is no such DaemonSet.
  *
  * @param now milliseconds since the epoch
  * @param grace how long a new pod or node may take, in milliseconds

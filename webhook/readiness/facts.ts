@@ -2,7 +2,7 @@ import type { Amounts } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import type { Taint } from '../scheduling/taints.ts';
 
-/** What is kept of a Node: by readiness, and to find another one for a pod. */
+/** The kept facts of a Node, for readiness and for steering. */
 export interface NodeFacts {
   name: string;
   uid: string;
@@ -16,11 +16,11 @@ export interface NodeFacts {
   taints: Taint[];
   /** Cordoned: `spec.unschedulable`. */
   unschedulable: boolean;
-  /** What it has for pods. */
+  /** Its allocatable resources. */
   allocatable: Amounts;
 }
 
-/** What readiness keeps of a DaemonSet that brings a network. */
+/** The kept facts of a DaemonSet that provides a network. */
 export interface DaemonSetFacts {
   uid: string;
   namespace: string;
@@ -28,25 +28,25 @@ export interface DaemonSetFacts {
   template: DaemonTemplate;
 }
 
-/** What readiness keeps of a pod of such a DaemonSet. */
+/** The kept facts of a pod of such a DaemonSet. */
 export interface AgentFacts {
   uid: string;
   namespace: string;
   name: string;
   version: string;
-  /** The node that it is bound to; empty before. */
+  /** Its node; empty before it is bound. */
   node: string;
-  /** UID of the DaemonSet that controls it. */
+  /** UID of its DaemonSet. */
   owner: string;
   createdAt: number;
-  /** Whether it is on its way out: being deleted, or ended. */
+  /** Whether it is being deleted or has ended. */
   leaving: boolean;
   /** The Ready condition. */
   ready: boolean;
-  /** When that condition became what it is, milliseconds since the epoch; undefined where it is not told. */
+  /** The last transition of that condition, milliseconds since the epoch; undefined if unknown. */
   readySince: number | undefined;
-  /** Ids of the containers that run or last ran, but for init containers: each start of one has another id. */
+  /** Ids of the current or last containers, without init containers: each start has a new id. */
   containers: string[];
-  /** What it lacks, for people: the containers that are not ready, and why. Empty where they all are. */
+  /** The containers that are not ready, and why, as text. Empty if all are ready. */
   reason: string;
 }

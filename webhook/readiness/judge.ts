@@ -2,15 +2,15 @@ import { wantsDaemonPod } from '../scheduling/daemon.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import type { DaemonSetStatus } from './state.ts';
 
-/** What a judgement rests on. */
+/** The input of a judgement. */
 export interface Evidence {
   daemonSet: DaemonSetFacts;
   node: NodeFacts;
   /** Pods of the DaemonSet on the node. */
   agents: AgentFacts[];
-  /** When the boot was observed in which no container of a pod was started; undefined where one was. */
+  /** When the boot was observed in which no container of a pod was started; undefined if one was. */
   staleSince: (agent: AgentFacts) => number | undefined;
-  /** When the last pod of the DaemonSet was seen to go from the node, if one was. */
+  /** When the last pod of the DaemonSet was observed to leave the node, if any. */
   lastGone: number | undefined;
 }
 

@@ -4,9 +4,9 @@ import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import type { DaemonSetStatus } from './state.ts';
 
-/** What became of an object in the cluster. */
+/** A change of an object in the cluster. */
 export type Change =
-  /** `listed`: as a list, or a file, has it: what it changed to when is not known. */
+  /** `listed`: from a list or a file, so the time of the change is unknown. */
   | { kind: 'node'; facts: NodeFacts; listed: boolean }
   | { kind: 'node-gone'; name: string }
   | { kind: 'daemonset'; facts: DaemonSetFacts }
@@ -15,8 +15,8 @@ export type Change =
   | { kind: 'agent-gone'; uid: string };
 
 /**
- * The readiness of nodes, kept from watch events; the answer is a function of them and of the clock that is handed
- * in. Nothing here waits, asks or tells the time.
+ * The readiness of nodes, from watch events. The answer depends only on them and on the given time. There is no I/O and
+ * no clock here.
  */
 export class Readiness {
   readonly #nodes = new Map<string, NodeFacts>();
@@ -24,7 +24,7 @@ export class Readiness {
   readonly #agents = new Map<string, AgentFacts>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
-  /** When a pod was last seen to go from a node that is there, by node, then by the UID of its DaemonSet. */
+  /** When a pod last left a node that exists, by node, then by the UID of its DaemonSet. */
   readonly #lastGone = new Map<string, Map<string, number>>();
   readonly #boots = new Boots();
 
@@ -57,13 +57,13 @@ export class Readiness {
     }
   }
 
-  /** Whether there is such a DaemonSet. */
+  /** Whether this DaemonSet exists. */
   knows(daemonSet: DaemonSetRef): boolean {
     return this.#daemonSets.has(keyOf(daemonSet));
   }
 
   /**
-   * The status of a DaemonSet on a node; undefined where the one or the other is not known.
+   * The status of a DaemonSet on a node; undefined if either is unknown.
    *
    * @param now milliseconds since the epoch
    * @param grace how long a new pod or node may take, in milliseconds
@@ -79,7 +79,7 @@ export class Readiness {
     return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
   }
 
-  /** The nodes that are known, in no order that matters. */
+  /** The known nodes, in any order. */
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();
   }

@@ -1,32 +1,32 @@
 /**
  * The state of a DaemonSet on a node:
- * - `ready`: its pod is;
- * - `starting`: its pod is not, and pod or node is younger than the grace;
- * - `broken`: its pod is not, for longer;
- * - `absent`: it wants the node, and no pod of it is there;
- * - `exempt`: it does not want the node;
- * - `rebooted`: the node was booted again, and its pod has no container started since.
+ * - `ready`: its pod is Ready;
+ * - `starting`: its pod is not Ready, and pod or node is younger than the grace;
+ * - `broken`: its pod has not been Ready for longer;
+ * - `absent`: it should run on the node and has no pod there;
+ * - `exempt`: it does not run on the node;
+ * - `rebooted`: the node rebooted, and its pod has no container started since.
  */
 export type State = (typeof states)[number];
 
-/** All of them, as they are told to people. */
+/** All states, in the order of display. */
 export const states = ['ready', 'exempt', 'starting', 'broken', 'absent', 'rebooted'] as const;
 
-/** States that a pod may be bound in. */
+/** States in which a pod may be bound. */
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 
-/** What is known of a DaemonSet on a node. */
+/** The status of a DaemonSet on a node. */
 export interface DaemonSetStatus {
   state: State;
-  /** Name of the pod that it is about. */
+  /** Name of its pod on the node. */
   pod?: string;
-  /** What is missing, for people; the same from look to look. Empty where nothing is. */
+  /** What is missing, as text that is the same at each evaluation. Empty if nothing is. */
   reason: string;
-  /** Since when, milliseconds since the epoch, from the cluster's objects; undefined where they do not tell. */
+  /** Start of the state, milliseconds since the epoch, from the cluster's objects; undefined if they do not show it. */
   since?: number | undefined;
   /**
-   * From when on a pod may have been held for it, where `since` does not tell: what was observed here, so replicas may
-   * differ by a moment, and no text tells it.
+   * When this process observed the state, if `since` is undefined. Replicas may differ by a moment, so no text shows
+   * it.
    */
   observedAt?: number | undefined;
 }

@@ -16,7 +16,7 @@ interface Meta {
   ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
 }
 
-/** The parts of a Node that {@link toNodeFacts} reads, as the API gives them. */
+/** The parts of a Node that {@link toNodeFacts} reads, as in the API. */
 export interface ApiNode {
   metadata: Meta;
   spec?: { taints?: Taint[] | null; unschedulable?: boolean };
@@ -48,7 +48,7 @@ export interface ApiPod {
   };
 }
 
-/** Milliseconds since the epoch of a time in an object; undefined where there is none. */
+/** A time of an object in milliseconds since the epoch; undefined if there is none. */
 const timeOf = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined ? undefined : Date.parse(text);
 
@@ -109,11 +109,11 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   };
 }
 
-/** A container that is not ready, with the kubelet's reason: words that stay the same from look to look. */
+/** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
 function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
-  // an init container that did its work is not ready any more, and is no lack
+  // an init container that completed is not ready, and not a fault
   if (reason === 'Completed') return [];
   return [reason === undefined || reason === '' ? name : `${name} (${reason})`];
 }

@@ -1,7 +1,6 @@
 /**
- * When something was seen: an object's resourceVersion, and the order in which it came here. Versions of different
- * kinds can be compared where both are numbers, as they are in etcd: Kubernetes says so of all its resources
- * (KEP-5504). Where one is none, the order of arrival has to do.
+ * The order of observations: an object's resourceVersion, and the order of arrival. Versions of different kinds can be
+ * compared if both are numbers, as in etcd (KEP-5504, for all resources). Otherwise the order of arrival counts.
  */
 export interface Moment {
   version: string;

@@ -3,69 +3,69 @@ import type { AdmissionReview } from '../admission/review.ts';
 import type { Outcome } from '../inject/decide.ts';
 import { CniGateError, type ErrorCode } from '../lib/errors.ts';
 
-/** Keys and indexes that lead from a value to one inside it. */
+/** Keys and indexes from a value to one inside it. */
 export type Path = readonly (string | number)[];
 
-/** One document of the input: what stands between two `---`, or one of several JSON values. */
+/** One document of the input: the text between two `---`, or one of several JSON values. */
 export interface SourceDocument {
-  /** The name that the reader knows the input by. */
+  /** The name of the input. */
   file: string;
   /** The line of the file on which `text` begins, from 1. */
   start: number;
-  /** The line of the document's first value, behind comments. */
+  /** The line of the document's first value, after comments. */
   line: number;
-  /** Exactly as it stands in the input, its `---` included. */
+  /** The exact text in the input, with its `---`. */
   text: string;
-  /** Whether it is JSON, and so has no comments to keep. */
+  /** Whether it is JSON, which has no comments. */
   json: boolean;
-  /** Whether it holds several objects: a List, or a list. */
+  /** Whether it contains several objects: a List, or a list. */
   list: boolean;
   /** Whether something in it is reviewed. */
   reviewed: boolean;
-  /** Whether it goes on where the one before it ends, as the items of a large List do, without `---` between. */
+  /** Whether it continues the previous one without `---`, as the items of a large List do. */
   continues: boolean;
 }
 
-/** An object of the input that makes pods, or an AdmissionReview about a pod. */
+/** An object of the input that creates pods, or an AdmissionReview for a pod. */
 export interface Workload {
   document: SourceDocument;
-  /** Where the object stands in its document; empty where it is the document. */
+  /** The path of the object in its document; empty if it is the document. */
   path: Path;
   line: number;
   apiVersion: string;
   kind: string;
   namespace: string;
   name: string;
-  /** Which of the object's pod templates it is, where it has several. */
+  /** Which of the object's pod templates it is, if it has several. */
   part?: string;
-  /** Whether its kind is in no list, and it was reviewed because it looks like a workload. */
+  /** Whether its kind is in no list, and it was recognized as a workload by its fields. */
   unknownKind?: true;
-  /** Where the pod, or the template it is made from, stands in the object. */
+  /** The path of the pod or its template in the object. */
   podPath: Path;
-  /** The body of the admission call, made anew at each call: objects take several times the memory of their text. */
+  /** The body of the admission call, parsed at each call: objects use several times the memory of their text. */
   body: () => unknown;
-  /** Whether the body is from the input, not made from a manifest. */
+  /** Whether the body is from the input rather than made from a manifest. */
   given: boolean;
-  /** Operations that have to come before those of the patch: the template may lack the metadata that a pod has. */
+  /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
 }
 
-/** What admission answered. */
+/** The answer of admission. */
 export interface Verdict {
   outcome: Outcome;
   /** An exemption, an error code or `promised`; see `Decision` of admission. */
   reason: string;
   profiles: string[];
-  /** The words of the checks that the pod's init container makes; empty where it gets none. */
+  /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
-  /** Meshes that the pod was judged with as if their injector had run. */
+  /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
   warnings: string[];
   /** The text of a refusal. */
   message?: string;
   /** The patch, with paths from the workload's object. */
   operations: Operation[];
-  /** The answer as the server sends it; none where the API server would not have called. */
+  /** The answer as the server sends it; absent if the API server would not have called. */
   answer?: AdmissionReview;
 }
 
@@ -75,7 +75,7 @@ export interface Reviewed {
   verdict: Verdict;
 }
 
-/** Something in the input that could not be read; the rest of the input is reviewed all the same. */
+/** A part of the input that could not be read; the rest is reviewed. */
 export interface Fault {
   code: ErrorCode;
   message: string;
@@ -84,28 +84,28 @@ export interface Fault {
   column?: number;
 }
 
-/** Something in the input that was read and reviewed, and that most likely does not do what its author means. */
+/** A part of the input that probably does not do what its author intends. */
 export interface Finding extends Fault {
   /** What it is about, such as `Namespace shop`. */
   subject: string;
-  /** Where it is about one workload. */
+  /** Its position, if it is about one workload. */
   workload?: Workload;
 }
 
-/** Everything that an output is made from. */
+/** The data of every output. */
 export interface Report {
   documents: SourceDocument[];
   reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
-  /** Objects that are neither workload nor Namespace, by kind. */
+  /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
-  /** Whether the input is admission calls and no manifests, read or not. */
+  /** Whether the input contains admission calls and no manifests. */
   reviewsOnly: boolean;
   namespaces: number;
 }
 
-/** `file:line:column`, as far as it is known. */
+/** `file:line:column`, as far as known. */
 export function placeOf(fault: Pick<Fault, 'file' | 'line' | 'column'>): string {
   return [fault.file, fault.line, fault.column].filter((part) => part !== undefined).join(':');
 }
@@ -119,7 +119,7 @@ export function faultAt(
   return { code, message, ...place };
 }
 
-/** The fault that a CniGateError tells, or undefined for any other error. */
+/** The fault for a CniGateError, or undefined for any other error. */
 export function faultOf(error: unknown, place: Pick<Fault, 'file' | 'line'>): Fault | undefined {
   return error instanceof CniGateError ? faultAt(place, error.code, error.message) : undefined;
 }

@@ -1,16 +1,16 @@
 import { clean } from '../lib/clean.ts';
 
-/** Where progress is shown: standard error, or a stand-in for it. */
+/** The stream for progress: standard error, or a substitute. */
 export interface ProgressStream {
   isTTY?: boolean | undefined;
   columns?: number | undefined;
   write(text: string): unknown;
 }
 
-/** Milliseconds between two looks of the line: more would only flicker. */
+/** Milliseconds between two updates of the line: a shorter time would only flicker. */
 const interval = 100;
 
-/** One line on a terminal that tells how far the work is. In a pipe or a file nothing is written. */
+/** A progress line on a terminal. Nothing is written to a pipe or a file. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #now: () => number;
@@ -22,18 +22,18 @@ export class Progress {
     this.#now = now;
   }
 
-  /** @param text made only when it is shown */
+  /** @param text called only when the line is shown */
   tell(text: () => string): void {
     if (this.#stream.isTTY !== true || this.#now() - this.#shown < interval) return;
     this.#shown = this.#now();
     this.#dirty = true;
-    // a line that wraps could not be taken back
+    // a wrapped line could not be erased
     const line = clean(text()).slice(0, (this.#stream.columns ?? 80) - 1);
-    // back to the first column, and away with what is right of it
+    // return to the first column and erase the line
     this.#stream.write(`\r${line}\x1b[K`);
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   clear(): void {
     if (this.#dirty) this.#stream.write('\r\x1b[K');
     this.#dirty = false;

@@ -18,9 +18,9 @@ export interface ReviewOptions {
   names: readonly string[];
   /** The namespace of objects that name none. */
   namespace: string;
-  /** Who answers: the policy in this process with the namespaces of the input, or a server. */
+  /** What answers: the policy in this process with the namespaces of the input, or a server. */
   admission: { policy: Policy; profile?: string | undefined } | Admission;
-  /** Whether a pod that asks for a mesh is reviewed as if the mesh's injector had run. Not with a server. */
+  /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. Not with a server. */
   assumeMeshed?: boolean;
   progress: Progress;
 }
@@ -28,7 +28,7 @@ export interface ReviewOptions {
 /**
  * Reads everything, then asks admission about each workload.
  *
- * @throws CniGateError CNI_GATE_SERVER where a server does not answer as it should
+ * @throws CniGateError CNI_GATE_SERVER if a server gives no valid answer
  */
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, progress } = options;
@@ -72,7 +72,7 @@ async function readAll({ names, progress }: ReviewOptions, reader: ManifestReade
   }
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
-    // an empty pipe is a step before this one that failed
+    // an empty pipe means that the command before it failed
     const file = names.length === 1 && names[0] !== '-' ? (names[0] ?? '') : 'stdin';
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
@@ -87,7 +87,7 @@ async function judgeAll(
   for (const [index, workload] of reader.workloads.entries()) {
     progress.tell(() => `reviewing ${index} of ${reader.workloads.length}`);
     const result = await judge(workload, admission, assumeMeshed);
-    // what was asked is not needed again, and is as large as the input
+    // the body is not needed again, and is as large as the input
     workload.body = asked;
     if ('verdict' in result) {
       const { gaps, ...one } = result;

@@ -2,40 +2,37 @@ import type { Outcome } from '../inject/decide.ts';
 import type { Uncalled } from './ask/judge.ts';
 import type { Report, Verdict } from './model.ts';
 
-/** How many workloads have an outcome; `skipped` is counted by reason. */
+/** The number of workloads with an outcome; `skipped` is counted by reason. */
 type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
 
-/**
- * How many of what. Outcomes and reasons have the same names in every output; docs/guides/review.md says what they
- * mean.
- */
+/** The totals. Outcomes and reasons have the same names in every output; docs/guides/review.md explains them. */
 export interface Summary extends Outcomes {
-  /** All that were looked at; the outcomes add up to it. */
+  /** All reviewed workloads: the sum of the outcomes. */
   workloads: number;
-  /** Workloads that nothing is done about, by reason. */
+  /** Workloads without a check, by reason. */
   skipped: Record<string, number>;
-  /** Objects that make no pods, by kind. */
+  /** Objects that create no pods, by kind. */
   otherObjects: Record<string, number>;
-  /** Workloads of a kind that is in no list. */
+  /** Workloads of an unknown kind. */
   unknownKinds: number;
   /** Namespaces in the input. */
   namespaces: number;
-  /** What a cluster would warn of. */
+  /** Warnings of the cluster. */
   warnings: number;
-  /** What `review` itself found; see `Finding`. */
+  /** Findings of `review`; see `Finding`. */
   findings: number;
-  /** What could not be read. */
+  /** Unreadable parts of the input. */
   errors: number;
 }
 
 const uncalled: ReadonlySet<string> = new Set<Uncalled>(['not-opted-in', 'namespace-not-given']);
 
-/** Whether the API server would not have called for this workload, or nobody can tell. */
+/** Whether the API server would not have called for this workload, or its namespace is unknown. */
 export function isUncalled({ outcome, reason }: Verdict): boolean {
   return outcome === 'skipped' && uncalled.has(reason);
 }
 
-/** Whether nobody can tell what becomes of a workload, because its namespace is not in the input. */
+/** Whether a workload cannot be judged, because its namespace is not in the input. */
 export function isNotInInput({ outcome, reason }: Verdict): boolean {
   return outcome === 'skipped' && reason === ('namespace-not-given' satisfies Uncalled);
 }
@@ -68,8 +65,8 @@ export function summarize(report: Report): Summary {
 }
 
 /**
- * The exit code: 2 for what could not be read, 1 for a refusal and, if strict, for a warning or a finding: a
- * pipeline that forgot the Namespace, or the mesh's injector, would otherwise check nothing and be green.
+ * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Otherwise a
+ * pipeline without the Namespace, or without the mesh's injector, would pass and check nothing.
  */
 export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;

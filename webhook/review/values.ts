@@ -7,7 +7,7 @@ export type Fields = Record<string, unknown>;
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value as an object; an empty one where it is none. */
+/** The value as an object; an empty one if it is not an object. */
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** The value inside another, or undefined. Own keys only. */
@@ -20,10 +20,10 @@ export function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** A copy as it would arrive over the wire: what YAML aliases share stands in it several times. */
+/** A copy as it would be sent: values that YAML aliases share are repeated. */
 export const wireCopy = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** A short name of any value for an error text. */
+/** A short description of any value for an error text. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -34,8 +34,11 @@ export const admission = plugin<AdmissionOptions>(
     const limits = memoryLimits();
     const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
     metrics.measureBodies(() => bodies.inFlight);
-    const connections = new Connections(limits.connections, serverLimits.answerTimeout, (limit) =>
-      metrics.overload(limit),
+    const connections = new Connections(
+      limits.connections,
+      serverLimits.answerTimeout,
+      (limit) => metrics.overload(limit),
+      serverLimits.handshakeTimeout,
     );
     // a pod can have any key, `__proto__` too; nothing here copies keys by assignment
     app.removeAllContentTypeParsers();
@@ -43,8 +46,8 @@ export const admission = plugin<AdmissionOptions>(
       bodies.parse(request, payload, done),
     );
     connections.bound(app.server);
-    app.addHook('onResponse', (request, _reply, done) => {
-      connections.answered(request.raw);
+    app.addHook('onResponse', (request, reply, done) => {
+      connections.answered(request.raw, reply.statusCode === 200);
       done();
     });
     answerErrors(app, metrics);
@@ -80,7 +83,8 @@ export const admission = plugin<AdmissionOptions>(
         'mutate',
         request,
         () => {
-          const context = { policy: policy.current(), namespaces: view.namespaces, ownNamespace };
+          const { namespaces } = view;
+          const context = { policy: policy.current(), namespaces, ownNamespace, caller: request.ip };
           return mutate(request.body, context, timeToAnswer(request.query.timeout));
         },
         ({ review }) => review,
@@ -90,7 +94,7 @@ export const admission = plugin<AdmissionOptions>(
       answer(
         'gate',
         request,
-        () => gate(request.body, view, policy.current(), clock.now()),
+        () => gate(request.body, view, policy.current(), clock.now(), request.ip),
         ({ request: { uid }, decision }) => respond(uid, decision),
       ),
     );

@@ -1,41 +1,30 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { handshakesPerTurn, mostPipelined } from '../lib/limits.ts';
+import { connectionsPerTurn, mostPipelined } from '../lib/limits.ts';
+import { Callers } from './callers.ts';
+import { type Connection, type ConnectionState, ConnectionTable } from './connection-table.ts';
+import { Handshakes } from './handshakes.ts';
 import { Turns } from './turns.ts';
 
-interface Connection {
-  socket: Socket;
-  address: string;
-  /** `new`: has never had an answer, and sends its first request at best. */
-  state: 'new' | 'idle' | 'busy';
-  /** When it came into this state, in milliseconds of `performance.now()`. */
-  since: number;
-  /** Requests that have no answer yet. */
-  open: number;
-}
-
+/** What a server with connections is asked here. */
+type Bounded = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+type Closed = (limit: 'connections' | 'pipelined') => void;
 
 /**
  * Bounds the connections of a server. At the bound a new connection replaces the one that is missed least, so that
- * somebody who opens many and sends nothing does not keep others out:
- *
- * 1. the oldest that was never answered, whether it is in its handshake or holds a request back,
- * 2. the one whose client has not read its answer for longer than any answer takes,
- * 3. the one that has been idle for longest after an answer.
- *
- * Within each group, those of the address that has the most connections go first. Where all others are being answered, the new one is closed.
+ * somebody who opens many and sends nothing does not keep others out: see {@link ConnectionTable.leastMissed}.
  *
  * Requests that are sent one behind the other, without waiting for answers, are bounded as well: Node takes up all that
  * have come before it looks at anybody else. Go's HTTP client, and so the API server, sends one at a time.
  */
 export class Connections {
   readonly #max: number;
-  readonly #answerTimeout: number;
-  readonly #closed: (limit: 'connections' | 'pipelined') => void;
-  readonly #turns = new Turns({ count: handshakesPerTurn });
-  readonly #open = new Map<Socket, Connection>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #closed: Closed;
+  readonly #turns = new Turns({ count: connectionsPerTurn });
+  readonly #handshakes: Handshakes | undefined;
+  readonly #callers = new Callers();
+  readonly #table: ConnectionTable;
   /** A TLS socket has the ports of the socket below it. */
   readonly #byPeer = new Map<string, Connection>();
   readonly #bySocket = new WeakMap<Socket, Connection>();
@@ -44,19 +33,21 @@ export class Connections {
    * @param max connections at the same time
    * @param answerTimeout milliseconds within which every answer is made and read
    * @param closed told of each connection that is closed because of a bound
+   * @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS
    */
-  constructor(max: number, answerTimeout: number, closed: (limit: 'connections' | 'pipelined') => void) {
+  constructor(max: number, answerTimeout: number, closed: Closed, handshakeTimeout?: number) {
     this.#max = max;
-    this.#answerTimeout = answerTimeout;
+    this.#table = new ConnectionTable(answerTimeout, this.#callers);
     this.#closed = closed;
+    this.#handshakes = handshakeTimeout === undefined ? undefined : new Handshakes(handshakeTimeout);
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#table.size;
   }
 
   /** Bounds the connections of a server that does not listen yet. */
-  bound(server: Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>): void {
+  bound(server: Bounded): void {
     const handlers = server.listeners('request') as Handler[];
     server.removeAllListeners('request');
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -65,18 +56,16 @@ export class Connections {
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      this.#add(socket);
-      // it may break while it waits
-      const ignore = (): void => {};
-      socket.on('error', ignore);
-      this.#turns.run(() => {
-        socket.off('error', ignore);
-        if (!socket.destroyed) for (const take of takers) take.call(server, socket);
-      }, socket.remoteAddress);
+      if (!this.#add(socket)) return;
+      this.#pace(socket, () => {
+        for (const take of takers) take.call(server, socket);
+      });
     });
     server.on('secureConnection', (socket: Socket) => {
       const connection = this.#byPeer.get(peerOf(socket));
-      if (connection) this.#bySocket.set(socket, connection);
+      if (!connection) return;
+      this.#bySocket.set(socket, connection);
+      this.#handshakes?.ended(connection.socket);
     });
   }
 
@@ -85,11 +74,32 @@ export class Connections {
     this.#enter(request, 'busy');
   }
 
-  /** An answer on this connection was written. */
-  answered(request: IncomingMessage): void {
+  /**
+   * An answer on this connection was written.
+   *
+   * @param valid whether the request was one that this server is there for: its address is a known caller's then
+   */
+  answered(request: IncomingMessage, valid = false): void {
     const connection = this.#bySocket.get(request.socket);
     if (connection) connection.open -= 1;
+    if (connection && valid) this.#callers.answered(connection.address, performance.now());
     this.#enter(request, 'idle');
+  }
+
+  /** Gives a connection to the server when it is its turn. */
+  #pace(socket: Socket, take: () => void): void {
+    const { remoteAddress: address = '' } = socket;
+    if (this.#handshakes) {
+      this.#handshakes.pace(socket, () => this.#callers.knows(address, performance.now()), take);
+      return;
+    }
+    // it may break while it waits
+    const ignore = (): void => {};
+    socket.on('error', ignore);
+    this.#turns.run(() => {
+      socket.off('error', ignore);
+      if (!socket.destroyed) take();
+    }, address);
   }
 
   /** Whether a request is taken up; its connection is closed where it is not. */
@@ -107,61 +117,36 @@ export class Connections {
     return false;
   }
 
-  #enter({ socket }: IncomingMessage, state: Connection['state']): void {
+  #enter({ socket }: IncomingMessage, state: ConnectionState): void {
     const connection = this.#bySocket.get(socket);
-    if (!connection) return;
-    connection.state = state;
-    connection.since = performance.now();
+    if (connection) this.#table.enter(connection, state, performance.now());
   }
 
-  #add(socket: Socket): void {
+  /** @returns whether there is room for it; it is closed where there is none */
+  #add(socket: Socket): boolean {
+    const now = performance.now();
     const address = socket.remoteAddress ?? '';
-    const connection: Connection = { socket, address, state: 'new', since: performance.now(), open: 0 };
-    if (this.#open.size >= this.#max) {
-      const victim = this.#leastMissed();
+    const connection: Connection = { socket, address, state: 'new', since: now, open: 0 };
+    if (this.#table.size >= this.#max) {
+      const victim = this.#table.leastMissed(address, now);
       this.#closed('connections');
       if (!victim) {
         socket.destroy();
-        return;
+        return false;
       }
-      this.#forget(victim);
+      this.#table.remove(victim);
       victim.socket.destroy();
     }
     const peer = peerOf(socket);
-    this.#open.set(socket, connection);
-    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    this.#table.add(connection);
     this.#byPeer.set(peer, connection);
     this.#bySocket.set(socket, connection);
     socket.once('close', () => {
-      this.#forget(connection);
+      this.#table.remove(connection);
       if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
     });
-  }
-
-  #forget({ socket, address }: Connection): void {
-    if (!this.#open.delete(socket)) return;
-    const left = (this.#perAddress.get(address) ?? 1) - 1;
-    if (left === 0) this.#perAddress.delete(address);
-    else this.#perAddress.set(address, left);
-  }
-
-  #leastMissed(): Connection | undefined {
-    const stuck = performance.now() - this.#answerTimeout;
-    let best: Connection | undefined;
-    let highest = 0;
-    for (const connection of this.#open.values()) {
-      const { address, state, since } = connection;
-      const group = state === 'new' ? 3 : state === 'idle' ? 1 : since < stuck ? 2 : 0;
-      if (group === 0) continue;
-      const rank = group * manyConnections + (this.#perAddress.get(address) ?? 0);
-      if (rank < highest || (rank === highest && best && since >= best.since)) continue;
-      [best, highest] = [connection, rank];
-    }
-    return best;
+    return true;
   }
 }
-
-/** More than any server here has. */
-const manyConnections = 1e6;
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

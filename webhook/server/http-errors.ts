@@ -1,4 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
 import type {
   FastifyError,
   FastifyInstance,
@@ -6,10 +8,13 @@ import type {
   FastifyRequest,
   RouteGenericInterface,
 } from 'fastify';
+import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 import type { Metrics } from './metrics.ts';
+import { unreadBodyGone } from './unread-body.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
+  CNI_GATE_HTTP: 400,
   CNI_GATE_REVIEW_SYNTAX: 400,
   CNI_GATE_REVIEW_INVALID: 400,
   CNI_GATE_REVIEW_NAME: 400,
@@ -32,7 +37,12 @@ function translate(error: FastifyError, request: Request): CniGateError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new CniGateError(
         'CNI_GATE_REVIEW_MEDIA',
-        `expected Content-Type application/json, got ${request.headers['content-type'] ?? 'none'}`,
+        `expected Content-Type application/json, got ${quoted(request.headers['content-type'] ?? 'none')}`,
+      );
+    case 'FST_ERR_BAD_URL':
+      return new CniGateError(
+        'CNI_GATE_HTTP',
+        `expected a path such as /mutate, got ${quoted(request.url)}, which is no URL`,
       );
   }
   if (error.statusCode === 400) {
@@ -43,26 +53,66 @@ function translate(error: FastifyError, request: Request): CniGateError {
 
 const firstLine = (error: unknown): string => (messageOf(error).split('\n')[0] ?? '').slice(0, 200);
 
+/** Answers with an error once the client has sent all of its request; it is counted and logged. */
+async function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Promise<Reply> {
+  const status = statusOf[error.code] ?? 500;
+  metrics.badRequest(error.code);
+  const { ip: remote, method, url } = request;
+  const facts = { code: error.code, status, remote, method, path: quoted(url) };
+  if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
+  else request.log.warn(facts, error.message);
+  // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
+  if (status === 429) reply.header('retry-after', '1');
+  await unreadBodyGone(request.raw);
+  return reply.code(status).send({ code: error.code, message: error.message });
+}
+
 /**
  * Answers whatever is no admission call with a clear 4xx, counted and logged. The API server shows the text to
  * the user behind "failed calling webhook", and applies the failurePolicy.
  */
 export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): void {
-  const answer = (error: CniGateError, request: Request, reply: Reply): Reply => {
-    const status = statusOf[error.code] ?? 500;
-    metrics.badRequest(error.code);
-    const facts = { code: error.code, status, remote: request.ip, method: request.method, path: request.url };
-    if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
-    else request.log.warn(facts, error.message);
-    // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
-    if (status === 429) reply.header('retry-after', '1');
-    return reply.code(status).send({ code: error.code, message: error.message });
-  };
   app.setErrorHandler((error: FastifyError, request, reply) =>
-    answer(translate(error, request), request, reply),
+    answer(translate(error, request), request, reply, metrics),
   );
   app.setNotFoundHandler((request, reply) => {
-    const message = `no ${request.method} ${request.url.split('?')[0]} here; admission calls go to POST /mutate for pods, /gate for bindings and /namespaces for namespaces`;
-    return answer(new CniGateError('CNI_GATE_NOT_FOUND', message), request, reply);
+    const message = `no ${request.method} ${quoted(request.url.split('?')[0] ?? '')} here; admission calls go to POST /mutate for pods, /gate for bindings and /namespaces for namespaces`;
+    return answer(new CniGateError('CNI_GATE_NOT_FOUND', message), request, reply, metrics);
   });
+}
+
+/** Options for Fastify: what it would answer in its own words, before {@link answerErrors} is asked. */
+export const errorOptions = (metrics: Metrics) => ({
+  /** A URL that cannot be decoded. No hook runs for it, so the connection is not counted on: it is closed. */
+  frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
+    void answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
+  },
+  clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void =>
+    refuseHttp(error, socket, metrics),
+});
+
+/**
+ * What Node's parser of HTTP does not take up: there is no request to answer, only a connection. Broken TLS handshakes
+ * come here as well, and get no answer.
+ */
+function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (!socket.writable || !(isLate || code.startsWith('HPE_'))) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = isLate
+    ? [408, 'the request did not come in time']
+    : code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'the path and the headers are larger than 16 KiB']
+      : [400, `expected a request of HTTP/1.1, got something else: ${message}`];
+  metrics.badRequest('CNI_GATE_HTTP');
+  const body = JSON.stringify({ code: 'CNI_GATE_HTTP' satisfies ErrorCode, message: text });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

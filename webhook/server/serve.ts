@@ -1,11 +1,12 @@
-import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import fastify, { LogController } from 'fastify';
 import type { CertificateSource } from '../../certs/sources.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { type AdmissionOptions, admission } from './admission.ts';
 import { type ClusterOptions, cluster } from './cluster.ts';
 import { type ConfigurationOptions, configuration } from './configuration.ts';
-import { type DepsOptions, serverDeps } from './deps.ts';
+import { type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drain } from './drain.ts';
+import { errorOptions } from './http-errors.ts';
 import { listen } from './listen.ts';
 import { type OpsOptions, ops } from './ops.ts';
 import type { App } from './plugin.ts';
@@ -45,7 +46,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const { log } = deps;
   const parts = { ...options, deps };
-  const app = createApp(log, options.clientCa !== undefined);
+  const app = createApp(deps, options.clientCa !== undefined);
   // The server starts in this order, and then opens its port. It stops in the reverse order: the port first, then,
   // when the last request is answered, what the plugins keep.
   app
@@ -75,10 +76,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
  * @param requestCert whether callers are asked for a certificate. A caller without one gets an answer that says so,
  *   instead of a failed handshake
  */
-export function createApp(log: FastifyBaseLogger, requestCert: boolean): App {
+export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>, requestCert: boolean): App {
   return fastify({
     https: {
       handshakeTimeout: serverLimits.handshakeTimeout,
+      // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
+      highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       requestTimeout: serverLimits.requestTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
@@ -88,6 +91,7 @@ export function createApp(log: FastifyBaseLogger, requestCert: boolean): App {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
+    ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered
     return503OnClosing: false,
     // a plugin may wait for the certificate as long as it takes

@@ -39,12 +39,12 @@ export class ClusterPods implements PendingPods {
     });
   }
 
-  pod(namespace: string, name: string, uid: string): GatePod | Promise<GatePod | undefined> {
+  pod(namespace: string, name: string, uid: string, caller?: string): GatePod | Promise<GatePod | undefined> {
     const key = `${namespace}/${name}`;
     const isIt = (pod: GatePod | undefined): pod is GatePod =>
       pod !== undefined && (uid === '' || pod.uid === uid);
     const known = this.#reflection.store.get(key);
     if (isIt(known)) return known;
-    return this.#lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
+    return this.#lookup.ask(key, caller).then((found) => (isIt(found) ? found : undefined));
   }
 }

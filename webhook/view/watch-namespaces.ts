@@ -37,9 +37,11 @@ export class ClusterNamespaces implements Namespaces {
     });
   }
 
-  facts(name: string): NamespaceFacts | Promise<NamespaceFacts | undefined> {
+  facts(name: string, caller?: string): NamespaceFacts | Promise<NamespaceFacts | undefined> {
     const known = this.#reflection.store.get(name);
-    return known !== undefined && Object.hasOwn(known.labels, profileLabel) ? known : this.#lookup.ask(name);
+    return known !== undefined && Object.hasOwn(known.labels, profileLabel)
+      ? known
+      : this.#lookup.ask(name, caller);
   }
 }
 

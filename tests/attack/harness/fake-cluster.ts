@@ -51,7 +51,7 @@ export const agentOn = (nodeName: string, reason?: string): object => ({
 });
 
 /** The pod of the recorded binding, which waits for a node and was promised a network. */
-function waitingPod(): object {
+function pendingPod(): object {
   const { name, uid } = recorded('binding-deployment-web').request.object.metadata;
   return {
     metadata: meta(name ?? '', {
@@ -85,7 +85,7 @@ export const ordinary = (): Objects => ({
   // asked for by servers that do not watch them one by one: see CNI_GATE_ATTACK_CHECKOUT
   '/apis/apps/v1/daemonsets': [cilium],
   [agentsPath]: [agentOn('n1', 'CrashLoopBackOff'), agentOn('n2')],
-  '/api/v1/pods': [waitingPod()],
+  '/api/v1/pods': [pendingPod()],
 });
 
 /**

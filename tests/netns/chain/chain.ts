@@ -12,16 +12,16 @@ const debianPlugins = '/usr/lib/cni';
 const ownPlugin = fileURLToPath(new URL('./plugin.ts', import.meta.url));
 const cniVersion = '1.0.0';
 
-/** What a runtime calls for each sandbox before the network of the node: `lo` comes up by a plugin too. */
+/** The plugin that a runtime calls first for each sandbox: it brings `lo` up. */
 const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 
-/** `tool` writes its cache below /var/lib: it sees a folder of this test's there. */
+/** `tool` writes its cache below /var/lib: it gets a folder of this test there. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
 /**
- * A node with a real plugin chain: Debian's `bridge` and `host-local`, and the mesh's plugin behind them while it
- * is in the configuration. Bridge and addresses are in network namespaces of this test, the plugins' state in a
- * folder of its own.
+ * A node with a real plugin chain: Debian's `bridge` and `host-local`, and the mesh's plugin after them while it is in
+ * the configuration. Bridge and addresses are in network namespaces of this test, the plugins' state is in its own
+ * folder.
  */
 export class PluginChain implements AsyncDisposable {
   readonly #tool: string;
@@ -67,7 +67,7 @@ export class PluginChain implements AsyncDisposable {
     await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
   }
 
-  /** Makes a sandbox's network as a runtime does, and returns the addresses that the pod got. */
+  /** Creates a sandbox's network as a runtime does, and returns the pod's addresses. */
   async add(sandbox: Sandbox): Promise<string[]> {
     await sandbox.ip('pod', 'link set lo down');
     await this.#call('add', 'lo', sandbox);
@@ -75,7 +75,7 @@ export class PluginChain implements AsyncDisposable {
     return result.ips.map(({ address }) => address.replace(/\/\d+$/, ''));
   }
 
-  /** Takes it away again. */
+  /** Removes it. */
   async remove(sandbox: Sandbox): Promise<void> {
     await this.#call('del', 'pods', sandbox);
   }

@@ -20,7 +20,7 @@ export async function cnitool(): Promise<string> {
   const folder = await mkdtemp(join(dirname(path), 'build-'));
   try {
     await run('go', ['install', module], '', { ...process.env, GOBIN: folder, CGO_ENABLED: '0' });
-    // another run may have been as fast: a rename puts one of two equal files there
+    // another run may do the same: a rename leaves one of two equal files
     await rename(join(folder, 'cnitool'), path);
   } catch (error) {
     throw new Error(

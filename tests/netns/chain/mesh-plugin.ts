@@ -2,18 +2,18 @@ import { run } from '../../support/run.ts';
 import { writeCommand } from '../rules/backends.ts';
 import { linkerd } from '../rules/linkerd.ts';
 
-/** What the runtime hands to a plugin. A plugin's own settings are in it too. */
+/** The input of a plugin, including its own settings. */
 export interface Configuration {
   cniVersion: string;
   prevResult?: { ips?: { address: string }[] };
 }
 
 /**
- * Answers one call of a chained CNI plugin, as linkerd-cni is one: it writes linkerd's rules into the sandbox that the
- * plugins before it made, and hands their result on. It acts on ADD only; DEL and CHECK do nothing.
- * Protocol: CNI specification 1.0.0.
+ * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox of the
+ * plugins before it, and returns their result. It acts on ADD only; DEL and CHECK do nothing. Protocol: CNI
+ * specification 1.0.0.
  *
- * @param applies whether it has to act on the sandbox; otherwise it succeeds and does nothing
+ * @param applies whether it must act on the sandbox; otherwise it succeeds and does nothing
  */
 export async function answerCall(applies: (configuration: Configuration) => Promise<boolean>): Promise<void> {
   try {

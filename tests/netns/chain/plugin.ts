@@ -1,4 +1,4 @@
 import { answerCall } from './mesh-plugin.ts';
 
-/** The plugin of a mesh that takes every pod. */
+/** The plugin of a mesh that acts on every pod. */
 await answerCall(async () => true);

@@ -8,9 +8,9 @@ import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts'
 import { type PodSpecimen, podNamespace, podOf } from './pods.ts';
 
 /**
- * The pod as the webhook leaves it, and the container that it put there.
+ * The pod after the webhook, and the injected container.
  *
- * @param configuration with the built-in profiles where it is not given
+ * @param configuration default: the built-in profiles
  */
 export function injected(
   specimen: PodSpecimen,

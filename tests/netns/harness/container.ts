@@ -11,30 +11,30 @@ const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
 /** What a kubelet knows of a container when it starts it. */
 export interface ContainerStart {
-  /** What Node runs: a path inside the container, and arguments. */
+  /** The program and its arguments: a path inside the container. */
   args: string[];
   environment: Record<string, string>;
   user: number;
   group: number;
-  /** Folders and files of the machine by the path where the container sees them, read-only. */
+  /** Folders and files of the machine by their path in the container, read-only. */
   mounts: Record<string, string>;
 }
 
 export interface ContainerEnd {
-  /** The exit code, or 128 and the signal's number as a container runtime tells it. */
+  /** The exit code, or 128 plus the signal's number, as in a container runtime. */
   code: number;
   /** What the program wrote to its termination message. */
   termination: string;
-  /** Standard output and standard error, in the order in which they came. */
+  /** Standard output and standard error, in order. */
   log: string;
   /** From the program's exec to its end. */
   milliseconds: number;
-  /** The most memory that was resident, as far as a look each 20 ms can tell; 0 where it ended before the first. */
+  /** The peak of resident memory, sampled every 20 ms; 0 if it ended before the first sample. */
   peakKiB: number;
 }
 
 export interface RunningContainer {
-  /** Settled once the program has been started. */
+  /** Resolves when the program was started. */
   started: Promise<void>;
   ended: Promise<ContainerEnd>;
   /** Sends a signal to the program, which is process 1 of its PID namespace. */
@@ -43,15 +43,15 @@ export interface RunningContainer {
 
 /**
  * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: a user of its own, no
- * capability, no new privileges, a read-only root without `/tmp`. The seccomp filter of the container runtime is
- * the one thing that is not there.
+ * capability, no new privileges, a read-only root without `/tmp`. Only the seccomp filter of the container runtime is
+ * missing.
  */
 export function startContainer(sandbox: Sandbox, start: ContainerStart): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
   const log = join(folder, 'termination-log');
   mkdirSync(join(folder, 'root'));
   writeFileSync(log, '');
-  // the kubelet makes it writable for everybody: the container's user is not known to it
+  // the kubelet makes it writable for everybody, because it does not know the container's user
   chmodSync(log, 0o666);
   const child = spawn('nsenter', argumentsFor(sandbox, start, folder, log), {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -121,7 +121,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
       resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds, peakKiB });
     });
   });
-  // a sandbox that goes while its container runs ends it: whoever waits is told, and nobody has to wait
+  // removing a sandbox ends its container, and rejects pending waits
   for (const promise of [started, ended]) promise.catch(() => {});
   return {
     started,

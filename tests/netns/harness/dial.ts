@@ -13,8 +13,8 @@ export interface Dial {
 }
 
 /**
- * What came of each connection that a user of the pod tried: the port of the listener that answered with a banner,
- * or the error's code, or `silence` after a second.
+ * The result of each connection that a user of the pod tried: the port of the listener that answered with a banner, the
+ * error's code, or `silence` after a second.
  */
 export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promise<(number | string)[]> {
   const end = await startContainer(sandbox, {
@@ -28,7 +28,7 @@ export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promi
   return JSON.parse(end.log);
 }
 
-/** The same from the node's side: what comes into the pod. */
+/** The same from the node: connections into the pod. */
 export async function dialFromNode(sandbox: Sandbox, dials: Dial[]): Promise<(number | string)[]> {
   return JSON.parse(await sandbox.exec('node', process.execPath, [program, JSON.stringify(dials)]));
 }

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 
-/** Tries the connections of its argument side by side, and prints what came of each. */
+/** Tries the connections of its argument in parallel, and prints the results. */
 const dials: { host: string; port: number; from?: string }[] = JSON.parse(process.argv[2] ?? '');
 
 const results = dials.map(

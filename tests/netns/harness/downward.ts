@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 
-/** What the kubelet knows when it starts a container: the pod, and the status that its sandbox gave it. */
+/** What the kubelet knows when it starts a container: the pod, and the status of its sandbox. */
 export interface PodFacts {
   pod: Pod;
   podIPs: string[];
@@ -12,7 +12,7 @@ interface FieldRef {
   fieldRef?: { fieldPath?: string };
 }
 
-/** The environment of a container, with downward API fields as the kubelet fills them in. */
+/** The environment of a container, with downward API fields resolved as by the kubelet. */
 export function environmentOf(container: Container, facts: PodFacts): Record<string, string> {
   const variables = (container.env ?? []).map(({ name, value, valueFrom }) => {
     const path = (valueFrom as FieldRef | undefined)?.fieldRef?.fieldPath;
@@ -21,7 +21,7 @@ export function environmentOf(container: Container, facts: PodFacts): Record<str
   return Object.fromEntries(variables);
 }
 
-/** A downward API field; an annotation that is not there is empty. */
+/** A downward API field; an absent annotation is empty. */
 export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   const annotation = /^metadata\.annotations\['([^']*)'\]$/.exec(path)?.[1];
   if (annotation !== undefined) return pod.metadata.annotations?.[annotation] ?? '';
@@ -31,8 +31,8 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
 }
 
 /**
- * A downward API volume with one file, as the kubelet writes it: the file is a link into a folder that is a link
- * itself, which a rename puts in the place of the last one.
+ * A downward API volume with one file, as the kubelet writes it: the file is a link into a linked folder, and a rename
+ * replaces the folder's link.
  */
 export class DownwardVolume {
   readonly #folder: string;

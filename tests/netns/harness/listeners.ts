@@ -7,14 +7,14 @@ const listener = fileURLToPath(new URL('./listener.ts', import.meta.url));
 const nameServer = fileURLToPath(new URL('./name-server.ts', import.meta.url));
 const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
-/** What somebody listens on, and what a connection gets from it. */
+/** Ports to listen on, and the answer to a connection. */
 export interface Listening {
   host: string;
   tcp: number[];
   udp?: number[];
   /**
-   * `silent` reads and says nothing, `close` hangs up at once, `banner` speaks first, `echo` sends back what it gets; a
-   * number is a port of the caller, to which it makes a connection of its own and joins both.
+   * `silent` reads and sends nothing, `close` closes at once, `banner` sends first, `echo` returns what it gets; a
+   * number is a port of the caller, to which it opens a connection and joins both.
    */
   manner: 'silent' | 'close' | 'banner' | 'echo' | number;
 }
@@ -24,7 +24,7 @@ export function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Liste
   return keepRunning(sandbox, where, listener, listening);
 }
 
-/** Where datagrams go to, one to each, again and again. */
+/** Targets of datagrams, one to each, repeatedly. */
 export interface Talk {
   hosts: string[];
   bytes: number;
@@ -37,7 +37,7 @@ export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
   return keepRunning(sandbox, 'pod', talker, what);
 }
 
-/** Where a name server listens, and what every name stands for. */
+/** Where a name server listens, and its answer for every name. */
 export interface Naming {
   host: string;
   address: string;

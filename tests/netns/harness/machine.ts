@@ -45,7 +45,7 @@ async function exists(command: string): Promise<boolean> {
   );
 }
 
-/** Each way to write rules needs its part of the kernel: try them where they harm nobody. */
+/** Each rule backend needs kernel support: try them in a separate namespace. */
 async function requireNetfilter(): Promise<void> {
   const name = await addNamespace('try').catch((error) =>
     refuse(`no network namespace can be made here: ${error}`),

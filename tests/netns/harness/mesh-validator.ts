@@ -3,8 +3,8 @@ import { createConnection, createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 
 /**
- * A stand-in for a mesh's own validator, with the arguments and the exit code of linkerd's: one attempt to get its
- * token back from where the redirect leads, 95 where it does not come.
+ * A substitute for a mesh's own validator, with the arguments and the exit code of linkerd's: one attempt to get its
+ * token back through the redirect, exit code 95 if it fails.
  */
 const { values } = parseArgs({
   options: {

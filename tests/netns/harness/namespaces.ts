@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { run } from '../../support/run.ts';
 
-/** Where `ip netns` keeps its namespaces. */
+/** The folder of `ip netns`. */
 const folder = '/run/netns';
 const prefix = 'cni-gate-test';
 const named = new RegExp(`^${prefix}-(\\d+)-`);
@@ -10,7 +10,7 @@ const named = new RegExp(`^${prefix}-(\\d+)-`);
 const mine = new Set<string>();
 let made = 0;
 
-/** The path that stands for a namespace. */
+/** The path of a namespace. */
 export const pathOf = (name: string): string => `${folder}/${name}`;
 
 /** A command that runs inside a network namespace: `nsenter` and its arguments. */
@@ -19,7 +19,7 @@ export const inside = (name: string, ...command: string[]): [command: string, ar
   [`--net=${pathOf(name)}`, '--', ...command],
 ];
 
-/** Makes an empty network namespace with a name that no other process takes. */
+/** Creates an empty network namespace with a name that no other process uses. */
 export async function addNamespace(kind: string): Promise<string> {
   if (mine.size === 0 && made === 0) removeLeftovers();
   made += 1;
@@ -29,13 +29,13 @@ export async function addNamespace(kind: string): Promise<string> {
   return name;
 }
 
-/** Removes a namespace, and with it what is in it: addresses, rules, one end of each veth pair and so the other. */
+/** Removes a namespace with its addresses, rules and veth pairs. */
 export async function removeNamespace(name: string): Promise<void> {
   await run('ip', ['netns', 'delete', name]);
   mine.delete(name);
 }
 
-/** Namespaces of runs that were killed before they could clean up: their names tell whose they were. */
+/** Namespaces of killed runs: their names contain the process id. */
 function removeLeftovers(): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

@@ -1,9 +1,9 @@
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import type { Families } from './addresses.ts';
 
-/** A pod as the networks' own injectors leave it, before cni-gate's webhook is called. */
+/** A pod after the networks' own injectors, before cni-gate's webhook. */
 export interface PodSpecimen {
-  /** The profile that its namespace asks for. */
+  /** The profile of its namespace. */
   profile: string;
   namespaceLabels?: Record<string, string>;
   namespaceAnnotations?: Record<string, string>;
@@ -14,9 +14,9 @@ export interface PodSpecimen {
   sidecars?: string[];
   /** Environment of sidecars. */
   env?: Record<string, string>;
-  /** Whom `before` and sidecars run as. */
+  /** The user of `before` and sidecars. */
   runAs?: { runAsUser?: number; runAsGroup?: number };
-  /** Whom the pod runs as. */
+  /** The user of the pod. */
   runAsUser?: number;
   runAsGroup?: number;
 }
@@ -46,7 +46,7 @@ export function podOf(specimen: PodSpecimen): Pod {
   };
 }
 
-/** The pods that the built-in profiles promise something to. */
+/** Pods to which the built-in profiles apply. */
 export const specimens = {
   linkerd: { profile: 'linkerd', sidecars: ['linkerd-proxy'] },
   istio: {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** The child of a process that has one child at most, or the process itself where it has none. */
+/** The only child of a process, or the process itself if it has none. */
 export function programOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
   return child > 0 ? child : pid;
 }
 
-/** The most memory that a process had resident so far, in KiB; 0 where there is no such process. */
+/** The peak of a process's resident memory in KiB; 0 if there is no such process. */
 export function peakOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }

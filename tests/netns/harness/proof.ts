@@ -12,12 +12,12 @@ import type { PodSpecimen } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
-/** The user of the image, where neither the pod nor the webhook names one. */
+/** The user of the image, if neither the pod nor the webhook sets one. */
 const imageUser = 65_532;
 
-/** What differs from how the webhook and the kubelet would start it. */
+/** Differences from a start by webhook and kubelet. */
 export interface ProofOptions {
-  /** The user id, whatever the container spec says: a policy that overwrites it, say. */
+  /** The user id instead of the container's, as if a policy overwrote it. */
   user?: number;
   /** The pod's addresses as the API server knows them. */
   podIPs?: string[];
@@ -25,13 +25,13 @@ export interface ProofOptions {
   networkStatus?: string;
   /** `proof.mode` of the webhook's configuration. */
   mode?: ProofMode;
-  /** The webhook's configuration, in place of the built-in profiles alone. */
+  /** The webhook's configuration; default: the built-in profiles. */
   configuration?: Configuration;
   /** The name servers of `/etc/resolv.conf`. */
   nameServers?: string[];
   /** Options of Node. */
   flags?: string[];
-  /** A file that runs in place of the bundle. */
+  /** A file to run instead of the bundle. */
   program?: string;
 }
 
@@ -45,7 +45,7 @@ export interface Proof extends ContainerEnd {
   message: Message;
 }
 
-/** The termination message, as far as these tests look at it. */
+/** The fields of the termination message that these tests use. */
 export interface Message {
   verdict: string;
   code: number;
@@ -60,7 +60,7 @@ export interface Message {
   }[];
 }
 
-/** Starts the validator in a sandbox from exactly the container that the webhook puts into such a pod. */
+/** Starts the validator in a sandbox, from the container that the webhook injects into such a pod. */
 export function startProof(
   sandbox: Sandbox,
   specimen: PodSpecimen,
@@ -78,7 +78,7 @@ export function startProof(
   const running = startContainer(sandbox, {
     args: [...(options.flags ?? []), '/app/validate.mjs', ...(container.args ?? [])],
     mounts: {
-      // the one file that an image holds: `npm run build:validator` makes it
+      // the bundle in the image, built by `npm run build:validator`
       '/app/validate.mjs': options.program ?? join(checkout, 'dist/validator/main.js'),
       ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
@@ -97,7 +97,7 @@ export function startProof(
   };
 }
 
-/** Whom the kubelet runs it as: a user without a group has the group 0. */
+/** The ids as the kubelet sets them: a user without a group has the group 0. */
 export function identityOf(
   pod: Pod,
   container: Container,

@@ -6,13 +6,13 @@ import { linkLines, podLines, type Shape } from './shape.ts';
 
 const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };
 
-/** Addresses are usable at once, and no test waits for the kernel to look for doubles. */
+/** Disables duplicate address detection, so that addresses are usable at once. */
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 
 /**
- * A pod's network and the node's end of it: two network namespaces joined by a veth pair, both made for this and
- * apart from the machine's own. Nothing routes onward: what the pod sends to the outside is dropped without a word.
+ * A pod's network and the node's end of it: two network namespaces joined by a veth pair, separate from the machine's
+ * own. Nothing is routed further: what the pod sends to the outside is dropped silently.
  */
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
@@ -39,7 +39,7 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** Gives the pod's interface its addresses and routes again, as a plugin does that is late. */
+  /** Adds the addresses and routes of the pod's interface again, as a late plugin does. */
   async connectPod(): Promise<void> {
     await this.ip('pod', ...podLines(this.shape));
   }
@@ -52,7 +52,7 @@ export class Sandbox implements AsyncDisposable {
     return familiesOf(this.families);
   }
 
-  /** What the program should name as its network namespace. */
+  /** The expected network namespace in the program's message. */
   get inode(): number {
     return statSync(pathOf(this.pod)).ino;
   }
@@ -67,7 +67,7 @@ export class Sandbox implements AsyncDisposable {
     return run(...inside(this[where], command, ...args), input);
   }
 
-  /** Has something undone when the sandbox goes: the last first. */
+  /** Registers a clean-up for the end of the sandbox; the last one runs first. */
   onRemoval(cleanup: () => Promise<void> | void): void {
     this.#cleanups.push(cleanup);
   }

@@ -28,9 +28,9 @@ export interface Shape {
 const nodeMac = '02:00:00:00:00:01';
 const podMac = '02:00:00:00:00:07';
 
-/** What `ip` has to do in the node's namespace, and after that in the pod's. */
+/** The commands of `ip` in the node's namespace, and then in the pod's. */
 export function linkLines(shape: Shape, podNamespace: string): { node: string[]; pod: string[] } {
-  // without these the kernel would answer for networks that it has no route to, but not for each packet
+  // without these, the kernel would answer for some packets to networks without a route
   const node = ['link set lo up', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0'];
   const pod = ['link set lo up'];
   if (shape.gateway === 'none') return { node, pod };
@@ -42,7 +42,7 @@ export function linkLines(shape: Shape, podNamespace: string): { node: string[];
   return { node, pod: [...pod, ...podLines(shape)] };
 }
 
-/** What makes an interface of the pod its network: up, with addresses and routes. */
+/** Sets the pod's interface up with addresses and routes. */
 export function podLines(shape: Shape): string[] {
   const lines = familiesOf(shape.families).flatMap((family) => familyLines(shape, family).pod);
   return ['link set eth0 up', ...lines];

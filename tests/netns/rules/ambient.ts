@@ -1,6 +1,6 @@
 import type { Rule, RuleSet } from './model.ts';
 
-/** What ztunnel sets on its own sockets, and what a connection of its is marked with. */
+/** The marks of ztunnel's sockets and connections. */
 const ztunnel = 0x539;
 const throughZtunnel = 0x111;
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };

@@ -4,7 +4,7 @@ import { iptablesText } from './iptables.ts';
 import type { RuleSet } from './model.ts';
 import { nftablesText } from './nftables.ts';
 
-/** The ways to the kernel that the meshes' plugins take. */
+/** The rule backends of the meshes' plugins. */
 export const backends = ['iptables-nft', 'iptables-legacy', 'nftables'] as const;
 export type Backend = (typeof backends)[number];
 
@@ -41,7 +41,7 @@ export async function writeRules(
   }
 }
 
-/** Takes every rule of the iptables-nft and nftables kind away again, as a restarted firewall service does. */
+/** Removes every rule of iptables-nft and nftables, as a restarted firewall service does. */
 export async function flushRules(sandbox: Sandbox): Promise<void> {
   await sandbox.exec('pod', 'nft', ['flush', 'ruleset']);
 }

@@ -1,14 +1,14 @@
 import type { Family } from '../harness/addresses.ts';
 import type { Rule, RuleSet } from './model.ts';
 
-/** Where Envoy connects from when it hands a connection to the application, and the one address it never takes. */
+/** Envoy's source address for connections to the application, and the address that it never uses. */
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' };
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
 
 export interface IstioPorts {
   inbound?: number;
   outbound?: number;
-  /** Whom the proxy runs as. */
+  /** The user of the proxy. */
   proxyUser?: number;
   /** Absent: the same number. */
   proxyGroup?: number;

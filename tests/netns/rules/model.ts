@@ -3,14 +3,14 @@ import type { Family } from '../harness/addresses.ts';
 /** A value that a packet must have, or must not have. */
 export type Maybe<T> = T | { not: T };
 
-/** What a rule looks at. All that is given must hold. */
+/** The match of a rule. All given fields must match. */
 export interface Match {
   protocol?: 'tcp' | 'udp';
   ports?: Maybe<number[]>;
   /** Interface that the packet came in by, or goes out by. */
   in?: string;
   out?: Maybe<string>;
-  /** Who owns the socket that sent it. */
+  /** The owner of the sending socket. */
   uid?: Maybe<number>;
   gid?: Maybe<number>;
   source?: string;
@@ -38,7 +38,7 @@ export interface Rule {
   then: Verdict;
 }
 
-/** What a mesh's plugin writes into a pod's network namespace. */
+/** The rules of a mesh's plugin in a pod's network namespace. */
 export interface RuleSet {
   rules(family: Family): Rule[];
   /** Addresses that it gives to `lo`. */

@@ -36,7 +36,7 @@ export function nftablesText(rules: Rule[], family: Family): string {
 }
 
 function tableText(table: Rule['table'], rules: Rule[], family: Family): string {
-  // a chain has to be there before a rule jumps to it
+  // a chain must exist before a rule jumps to it
   const named = chainsOf(rules).filter((chain) => !isHook(chain));
   const used = [...named, ...hooks.filter((hook) => rules.some((rule) => rule.chain === hook))];
   const chains = used.map((chain) => {

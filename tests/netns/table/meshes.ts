@@ -86,7 +86,7 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: anybody }))],
     ends: 95,
   },
-  // the user and the group of our image: the webhook has to take others
+  // the user and the group of our image: the webhook must use others
   'the proxy has other ids, correct rules': {
     pod: {
       annotations: { 'config.linkerd.io/proxy-uid': String(anybody) },

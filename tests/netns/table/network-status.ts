@@ -21,7 +21,7 @@ export function networkStatusOf(
 
 export const secondMac = '02:00:00:00:01:07';
 
-/** The same where neither the cluster's own plugin nor the network's tells an address. */
+/** The same if neither the cluster's own plugin nor the network's reports an address. */
 export const linkLayerStatus = JSON.stringify([
   { name: 'primary', interface: 'eth0', default: true, dns: {} },
   { name: `${podNamespace}/storage`, interface: 'net1', mac: secondMac.toUpperCase(), dns: {} },

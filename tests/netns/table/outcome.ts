@@ -1,6 +1,6 @@
 import type { Message, Proof } from '../harness/proof.ts';
 
-/** What a cell of the table shows. */
+/** The content of a cell of the table. */
 export interface Outcome {
   code: number;
   reason: string;
@@ -11,7 +11,7 @@ export function outcomeOf(proof: Proof): Outcome {
   return { code: proof.code, reason: reasonOf(proof.message), milliseconds: proof.milliseconds };
 }
 
-/** The code and the reason: what must not differ from run to run. */
+/** The code and the reason, which must not differ between runs. */
 export const verdictOf = (outcome: Outcome): string => `${outcome.code} ${outcome.reason}`;
 
 /** The reasons of the checks that did not pass, each with its families where it is not that of all of them. */

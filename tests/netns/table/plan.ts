@@ -4,7 +4,7 @@ import { type Proof, type ProofOptions, type RunningProof, startProof } from '..
 import { Sandbox } from '../harness/sandbox.ts';
 import type { Shape } from '../harness/shape.ts';
 
-/** The rows of the table: what may be wrong with a pod's network. */
+/** The rows of the table: faults of a pod's network. */
 export const situations = [
   'correct rules',
   'no rules',
@@ -64,14 +64,14 @@ export type Situation = (typeof situations)[number];
 /** Something that happens to a sandbox. */
 export type Step = (sandbox: Sandbox, proof?: RunningProof) => Promise<void> | void;
 
-/** How a situation is made, and how the validator has to end in it. */
+/** How a situation is created, and the expected end of the validator. */
 export interface Plan {
   shape?: Partial<Shape>;
   /** How the pod differs from the network's usual one. */
   pod?: Partial<PodSpecimen>;
-  /** What is done before the validator starts, in this order. */
+  /** Steps before the validator starts, in this order. */
   before?: Step[];
-  /** What is done while it runs, and how long after its start, in milliseconds. */
+  /** A step while it runs, and its time after the start in milliseconds. */
   while?: { after: number; step: Step }[];
   options?: ProofOptions;
   ends: 0 | 69 | 95;
@@ -80,7 +80,7 @@ export interface Plan {
 /** A plan for each situation, or why the situation does not apply to a network. */
 export type Cells = Record<Situation, Plan | string>;
 
-/** Makes the situation in namespaces of its own, runs the validator in it and takes all away again. */
+/** Creates the situation in its own namespaces, runs the validator, and removes everything. */
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {
   await using sandbox = await Sandbox.make(plan.shape);
   for (const step of plan.before ?? []) await step(sandbox);

@@ -93,7 +93,7 @@ export function readPage(page: string): Map<string, string> {
   return verdicts;
 }
 
-/** The page without what may differ from run to run: times, versions, and how wide its columns are for them. */
+/** The page without what may differ between runs: times, versions and widths of columns. */
 export function lastingPartOf(page: string): string {
   return page
     .replace(/^- (Kernel|System|Node|iptables|nftables|iproute2): .*$/gm, '- $1')

@@ -34,7 +34,7 @@ export const listenInPod =
   (sandbox) =>
     listen(sandbox, 'pod', { ...everybody(sandbox), tcp: [port], manner });
 
-/** Somebody on the outside has the target's addresses and answers. */
+/** A host outside has the target's addresses and answers. */
 export const answerOutside =
   (manner: Listening['manner']): Step =>
   async (sandbox) => {
@@ -47,7 +47,7 @@ const everybody = (sandbox: Sandbox): { host: string } => ({
   host: sandbox.families === 'ipv4' ? '0.0.0.0' : '::',
 });
 
-/** The node's end of the pod's link loses its addresses: nobody answers for the gateway. */
+/** The node's end of the pod's link loses its addresses, so nobody answers for the gateway. */
 export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
@@ -64,12 +64,12 @@ export const silenceAmongOthers: Step = async (sandbox) => {
   await talk(sandbox, { hosts: [gatewayAddress.ipv4, neighbour], bytes: 1200, every: 30 });
 };
 
-/** Nobody ran the `loopback` plugin: a redirect ends at the loopback interface. */
+/** The `loopback` plugin did not run: a redirect ends at the loopback interface. */
 export const downLo: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set lo down');
 };
 
-/** The node drops what comes from the pod, but for what the link layer needs: ARP and neighbour discovery. */
+/** The node drops everything from the pod except ARP and neighbour discovery. */
 export const dropEverything: Step = async (sandbox) => {
   const rules = `table netdev dropping {
     chain from_pod {
@@ -82,7 +82,7 @@ export const dropEverything: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
-/** The node leads connections that leave the pod back to a port of the pod, under an address of its own. */
+/** The node redirects connections that leave the pod back to a port of the pod, with the node's source address. */
 export const leadBack =
   (port: number): Step =>
   async (sandbox) => {
@@ -100,7 +100,7 @@ export const leadBack =
     await sandbox.exec('node', 'sh', ['-c', `echo 1 | tee ${forward}`]);
   };
 
-/** A router on the way says that it has no route, as many do for the ranges of documentation. */
+/** A router on the path reports that it has no route, as many do for documentation ranges. */
 export const refuseByRouter: Step = async (sandbox) => {
   const rules = `table inet router {
     chain from_pod {
@@ -118,7 +118,7 @@ export const ownTarget: Step = async (sandbox) => {
   await sandbox.ip('pod', ...addresses.map((address) => `addr add ${address} dev eth0`));
 };
 
-/** Somebody puts the address of an interface in the place of every source: what stays on `lo` is no exception. */
+/** A rule replaces every source address by that of an interface, also on `lo`. */
 export const masquerade: Step = async (sandbox) => {
   const rules = `table inet masquerading {
     chain out { type nat hook postrouting priority 100; masquerade; }
@@ -127,7 +127,7 @@ export const masquerade: Step = async (sandbox) => {
   await sandbox.exec('pod', 'nft', ['-f', '-'], rules);
 };
 
-/** The pod gets the addresses of another pod in the place of its own. Its routes stay. */
+/** The pod gets the addresses of another pod instead of its own. Its routes stay. */
 export const exchangeAddress: Step = async (sandbox) => {
   const lines = sandbox.familyList.flatMap((family) => [
     `addr add ${withPrefix(family, otherPodAddress[family], 'host')} dev eth0`,
@@ -136,7 +136,7 @@ export const exchangeAddress: Step = async (sandbox) => {
   await sandbox.ip('pod', ...lines);
 };
 
-/** Its own addresses come again. */
+/** Its own addresses return. */
 export const restoreAddress: Step = async (sandbox) => {
   const lines = sandbox.familyList.map(
     (family) => `addr add ${withPrefix(family, podAddress[family], 'host')} dev eth0`,

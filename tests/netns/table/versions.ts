@@ -3,7 +3,7 @@ import { availableParallelism, release } from 'node:os';
 import { run } from '../../support/run.ts';
 import type { Versions } from './render.ts';
 
-/** What the machine is that made the table. */
+/** The machine that generated the table. */
 export async function versionsHere(): Promise<Versions> {
   const [nft, legacy, nftables, iproute] = await Promise.all([
     run('iptables-nft', ['--version']),

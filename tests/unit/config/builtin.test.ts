@@ -12,7 +12,7 @@ interface Facts {
   namespace?: Record<string, string>;
 }
 
-/** The built-in profiles that promise something to such a pod. */
+/** The built-in profiles that apply to such a pod. */
 function promised({ containers = ['app'], labels = {}, annotations = {}, namespace = {} }: Facts): string[] {
   const pod: Pod = {
     metadata: { labels, annotations },
@@ -54,7 +54,7 @@ const cases: [string, Facts, string[]][] = [
 ];
 
 suite('built-in profiles', () => {
-  test('are these, each with its proof and the DaemonSets that bring it', () => {
+  test('the built-in profiles with their checks and DaemonSets', () => {
     const reported = builtInProfiles().map(({ name, daemonSets, proof }) => ({
       name,
       daemonSets: daemonSets.map((ds) => `${ds.namespace}/${ds.name}`).join(),
@@ -78,7 +78,7 @@ suite('built-in profiles', () => {
     ]);
   });
 
-  test('set no annotation, and ask for nothing that fails on a healthy network', () => {
+  test('built-in profiles set no annotation and have no check that fails on a healthy network', () => {
     for (const profile of builtInProfiles()) {
       assert.deepEqual(profile.annotations, {}, profile.name);
       assert.ok(!profile.proof.checks.map(wordOf).includes('reach'), profile.name);
@@ -94,14 +94,14 @@ suite('built-in profiles', () => {
     });
   }
 
-  test("Istio's plugin leaves out a pod that says it is not to be injected: the label goes before the annotation", () => {
+  test('inject=false excludes a pod from profile istio; the label overrides the annotation', () => {
     const isPromised = (label?: string, annotation?: string): boolean =>
       promised({
         containers: meshed,
         labels: label === undefined ? {} : { [inject]: label },
         annotations: { ...sidecar, ...(annotation !== undefined && { [inject]: annotation }) },
       }).includes('istio');
-    // what Go's strconv.ParseBool takes for false; it takes nothing else for it
+    // the values that Go's strconv.ParseBool reads as false
     for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
       assert.equal(isPromised(no), false, `label ${no}`);
       assert.equal(isPromised(no, 'true'), false, `label ${no}, annotation true`);
@@ -115,11 +115,11 @@ suite('built-in profiles', () => {
     }
   });
 
-  test('a CNI promises its network to every pod', () => {
+  test('the profile of a cluster network applies to every pod', () => {
     assert.deepEqual(promised({}), everywhere);
   });
 
-  test("linkerd's outbound rule is proved as anyone but the proxy, Istio's inbound rule as the proxy", () => {
+  test("linkerd's proof does not run as the proxy's user, Istio's does", () => {
     const redirects = builtInProfiles().flatMap(({ proof }) =>
       proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : [])),
     );

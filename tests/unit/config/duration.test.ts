@@ -10,7 +10,7 @@ test('durations in milliseconds', () => {
   assert.equal(parseDuration('0s'), 0);
 });
 
-test('texts that are none', () => {
+test('invalid durations', () => {
   for (const text of [
     '',
     '10',

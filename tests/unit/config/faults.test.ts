@@ -65,14 +65,14 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     );
   });
 
-  test('a profile twice', () => {
+  test('two profiles of the same name', () => {
     assert.equal(
       refusal('profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n'),
       invalid('cni-gate.yaml:6: profiles[2].name: profile "linkerd" is already profiles[0]'),
     );
   });
 
-  test('a name that is none, and the reserved one', () => {
+  test('an invalid name, and the reserved name', () => {
     for (const name of ['none', 'Upper', 'a.b', 'a'.repeat(64)]) {
       assert.equal(
         refusal(`profiles:\n  - name: ${name}\n`),
@@ -83,7 +83,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     }
   });
 
-  test('ten faults are told, and the others counted', () => {
+  test('more than ten faults: ten are listed, the others counted', () => {
     const many = Array.from({ length: 13 }, (_, index) => `field-${index}: 1`).join('\n');
     const lines = refusal(many).split('\n');
     assert.equal(lines.length, 12);

@@ -64,12 +64,12 @@ suite('the guide of Istio', () => {
       ['istio', 'istio'],
     ));
 
-  test('the one for another namespace is the built-in one but for its DaemonSet', () => {
+  test('the profile for another namespace differs from the built-in one only in its DaemonSet', () => {
     assert.deepEqual({ ...elsewhere, daemonSets: builtIn?.daemonSets }, builtIn);
     assert.deepEqual(elsewhere.daemonSets, [{ namespace: 'kube-system', name: 'istio-cni-node' }]);
   });
 
-  test('the one for templates without istio-validation differs in its conditions only', () => {
+  test('the profile for templates without istio-validation differs only in its conditions', () => {
     assert.deepEqual({ ...byProxy, when: builtIn?.when }, builtIn);
   });
 

@@ -3,8 +3,8 @@ import { suite, test } from 'node:test';
 import { defaultConfiguration, defaultImage, parseConfiguration } from '../../../webhook/config/load.ts';
 import { head } from '../../support/configurations.ts';
 
-suite('a configuration that is accepted', () => {
-  test('has its defaults filled in', () => {
+suite('a valid configuration', () => {
+  test('has the defaults', () => {
     const { proof, gate, steer } = defaultConfiguration();
     assert.deepEqual(
       { proof, gate, steer },
@@ -22,7 +22,7 @@ suite('a configuration that is accepted', () => {
     );
   });
 
-  test('has the built-in profiles, and its own in the place of those of the same name', () => {
+  test('has the built-in profiles; a custom profile of the same name replaces one', () => {
     const own = 'profiles:\n  - {name: mine}\n  - {name: linkerd, annotations: {a: b}}\n';
     const { profiles } = parseConfiguration(head + own, 'cni-gate.yaml');
     assert.deepEqual(

@@ -15,7 +15,7 @@ test('a comma list, with namespaces and interfaces', () => {
   assert.deepEqual(parseNetworks('  '), { form: 'comma', entries: [] });
 });
 
-test('a JSON list, with what else an entry may say', () => {
+test('a JSON list with further fields', () => {
   assert.deepEqual(parseNetworks(' [{"name":"a","ips":["10.0.0.1"]}, {"name":"b","namespace":"net"}] '), {
     form: 'json',
     entries: [
@@ -26,13 +26,13 @@ test('a JSON list, with what else an entry may say', () => {
   assert.deepEqual(parseNetworks('[]'), { form: 'json', entries: [] });
 });
 
-test('an empty namespace or interface is none, as it is to Multus', () => {
+test('an empty namespace or interface counts as absent, as in Multus', () => {
   const entries = [{ name: 'a' }];
   assert.deepEqual(parseNetworks('[{"name":"a","namespace":"","interface":null}]')?.entries, entries);
   assert.deepEqual(parseNetworks('/a@')?.entries, entries);
 });
 
-test('what Multus cannot read', () => {
+test('texts that Multus cannot read', () => {
   const unreadable = [
     ...['a,', ',', 'a@b@c', 'a/b/c', 'A', '-a', 'a b', 'net/', '@x', `a@${'x'.repeat(16)}`],
     ...['{', '[', '{}', '{"name":"a"}', '["a"]', '[null]', '[[]]', '"a"', '[{"name":1}]', '[{}]'],
@@ -46,7 +46,7 @@ test('what Multus cannot read', () => {
   for (const text of unreadable) assert.equal(parseNetworks(text), undefined, text);
 });
 
-test('an entry as a comma list has it, where it says no more than that', () => {
+test('an entry in the form of the comma list, if that form can express it', () => {
   assert.equal(commaText({ name: 'a' }), 'a');
   assert.equal(commaText({ name: 'a', namespace: 'net', interface: 'net1' }), 'net/a@net1');
   assert.equal(commaText({ name: 'a', mac: 'c2:b0:57:49:47:f1' }), undefined);

@@ -50,37 +50,37 @@ const refusals: [string, string, string][] = [
   [
     `cilium.multus.linkerd.${'x'.repeat(40)}.aws-vpc-cni`,
     'JOIN',
-    `profile "cilium.multus.linkerd.${'x'.repeat(40)}.…" is longer than a label's value may be, 63 characters`,
+    `profile "cilium.multus.linkerd.${'x'.repeat(40)}.…" is longer than a label value may be (63 characters)`,
   ],
   [
     'istio.inbound',
     'JOIN',
-    'profile "istio.inbound" cannot be: at most one profile may ask for a user id: user of istio-validation, istio-proxy, else 1337 of profile "istio", user 1500 of profile "inbound"',
+    'profile "istio.inbound" is not possible: at most one profile may require a user id: user of istio-validation, istio-proxy, else 1337 of profile "istio", user 1500 of profile "inbound"',
   ],
   [
     'outbound.inbound',
     'JOIN',
-    'profile "outbound.inbound" cannot be: user 1500 of profile "inbound" is asked for by asUser and excluded by notAsUser of profile "outbound"',
+    'profile "outbound.inbound" is not possible: user 1500 of profile "inbound" is required by asUser and excluded by notAsUser of profile "outbound"',
   ],
   [
     'linkerd.same-port',
     'JOIN',
-    'profile "linkerd.same-port" cannot be: two redirect checks bind port 4140 (profile "linkerd" and profile "same-port")',
+    'profile "linkerd.same-port" is not possible: two redirect checks bind port 4140 (profile "linkerd" and profile "same-port")',
   ],
   [
     'istio-ambient.database',
     'JOIN',
-    'profile "istio-ambient.database" cannot be: check "reach" of profile "database" would be answered by the proxy that profile "istio-ambient" redirects to',
+    'profile "istio-ambient.database" is not possible: check "reach" of profile "database" would be answered by the proxy that profile "istio-ambient" redirects to',
   ],
   [
     'blue.green',
     'JOIN',
-    'profile "blue.green" cannot be: annotation pool is "blue" for profile "blue" and "green" for "green"',
+    'profile "blue.green" is not possible: annotation pool is "blue" for profile "blue" and "green" for "green"',
   ],
   [
     'pool-less.blue',
     'JOIN',
-    'profile "pool-less.blue" cannot be: profile "pool-less" leaves out pods with the annotation pool that profile "blue" gives them',
+    'profile "pool-less.blue" is not possible: profile "pool-less" excludes pods with the annotation pool, which profile "blue" sets',
   ],
 ];
 
@@ -91,7 +91,7 @@ suite('joins of profiles', () => {
     });
   }
 
-  test('a join has its profiles in the order of the label, and is the same object each time', () => {
+  test('a join has its profiles in the order of the label, and is cached', () => {
     const join = policy.join('multus.cilium.linkerd');
     assert.deepEqual(
       join.profiles.map((profile) => profile.name),
@@ -100,7 +100,7 @@ suite('joins of profiles', () => {
     assert.equal(policy.join('multus.cilium.linkerd'), join);
   });
 
-  test('what goes together', () => {
+  test('joins that are accepted', () => {
     for (const label of [
       'linkerd.istio',
       'istio.istio-ambient',
@@ -112,7 +112,7 @@ suite('joins of profiles', () => {
     }
   });
 
-  test('labels that anybody makes up take no more memory than a thousand joins', () => {
+  test('made-up labels: at most a thousand joins are cached', () => {
     const many = Array.from({ length: 12 }, (_, index) => ({ name: `p${index}` }));
     const open = policyOf({ profiles: many });
     const first = open.join('p0');
@@ -124,7 +124,7 @@ suite('joins of profiles', () => {
   });
 });
 
-test('DaemonSets of all profiles are told apart by namespace and name', () => {
+test('DaemonSets of profiles are identified by namespace and name', () => {
   const made = new Policy(
     configurationOf({ profiles: [{ name: 'mine', daemonSets: [{ namespace: 'net', name: 'agent' }] }] }),
   );

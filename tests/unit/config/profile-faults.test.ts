@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { invalid, refusal } from '../../support/configurations.ts';
 
 suite('a wrong profile is refused with its file, line, path and what is allowed', () => {
-  test('a check with no word, two words or one that does not exist', () => {
+  test('a check with no name, two names or an unknown one', () => {
     const words = 'exactly one of redirect, captured, interfaces, address, gateway, reach';
     const check = (text: string): string =>
       refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
@@ -46,7 +46,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('a target that is reached without the rule', () => {
+  test('a target that is reachable without the rule', () => {
     const at = 'cni-gate.yaml:5: profiles[0].proof.checks[0]';
     const check = (text: string): string =>
       refusal(`profiles:\n  - name: a\n    proof: {checks: [${text}]}\n`);
@@ -91,13 +91,13 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test("annotations that are not a profile's to set, and lists of networks that nobody can read", () => {
+  test('annotations that a profile must not set, and unreadable lists of networks', () => {
     const set = (key: string, value: string): string =>
       refusal(`profiles:\n  - name: a\n    annotations:\n      ${key}: ${value}\n`);
     const at = (key: string): string => `cni-gate.yaml:6: profiles[0].annotations["${key}"]`;
     const owned: [string, string][] = [
-      ['k8s.v1.cni.cncf.io/network-status', 'Multus writes it when it made the sandbox'],
-      ['k8s.v1.cni.cncf.io/networks-status', 'Multus writes it when it made the sandbox'],
+      ['k8s.v1.cni.cncf.io/network-status', 'Multus writes it when it creates the sandbox'],
+      ['k8s.v1.cni.cncf.io/networks-status', 'Multus writes it when it creates the sandbox'],
       ['vpc.amazonaws.com/pod-eni', "it is written by AWS's VPC resource controller"],
       ['ambient.istio.io/redirection', "it is written by Istio's node agent"],
       ['sidecar.istio.io/status', "it is written by Istio's injector"],
@@ -124,7 +124,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('ids and families that are read from nowhere, or from two places', () => {
+  test('ids and families without a source, or with two', () => {
     const at = 'cni-gate.yaml:5: profiles[0].proof';
     const proof = (text: string): string => refusal(`profiles:\n  - name: a\n    proof: {${text}}\n`);
     const redirect = (rest: string): string =>
@@ -155,8 +155,8 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('arguments and environment of no container', () => {
-    const text = 'needs container: it is about the container of that name';
+  test('args and env without a container', () => {
+    const text = 'needs container: it applies to the container of that name';
     assert.equal(
       refusal(
         'profiles:\n  - name: a\n    when:\n      - {container: a, args: [b]}\n      - {args: [b], env: {A: b}}\n',
@@ -168,14 +168,14 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
   });
 
-  test('a profile that cannot be proved as it is', () => {
+  test('a profile whose own checks conflict', () => {
     const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
     assert.equal(
       refusal(
         `profiles:\n  - name: a\n    proof: {checks: [${redirect('asUser: 5')}, ${redirect('notAsUser: 5')}]}\n`,
       ),
       invalid(
-        'cni-gate.yaml:4: profiles[0]: user 5 of profile "a" is asked for by asUser and excluded by notAsUser of profile "a"',
+        'cni-gate.yaml:4: profiles[0]: user 5 of profile "a" is required by asUser and excluded by notAsUser of profile "a"',
         'cni-gate.yaml:4: profiles[0]: two redirect checks bind port 1 (profile "a")',
       ),
     );
@@ -184,14 +184,14 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
         'profiles:\n  - name: a\n    when: {annotations: {x: {exists: false}}}\n    annotations: {x: y}\n',
       ),
       invalid(
-        'cni-gate.yaml:4: profiles[0]: profile "a" leaves out pods with the annotation x that profile "a" gives them',
+        'cni-gate.yaml:4: profiles[0]: profile "a" excludes pods with the annotation x, which profile "a" sets',
       ),
     );
   });
 
   test('a condition on what the injection itself sets', () => {
     const at = 'cni-gate.yaml:5: profiles[0]';
-    const text = 'must not be asked for: cni-gate sets it itself';
+    const text = 'is not allowed: cni-gate sets it itself';
     assert.equal(
       refusal('profiles:\n  - name: a\n    when: {labels: {cni-gate.io/profile: a}}\n'),
       invalid(`${at}.when.labels["cni-gate.io/profile"]: ${text}`),
@@ -208,14 +208,14 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     const at = 'cni-gate.yaml:5: profiles[0].proof.container';
     assert.equal(
       profile('checks: [{address: {}}], container: {image: a}'),
-      invalid(`${at}: takes the place of ours, which proof.checks needs: give one of the two`),
+      invalid(`${at}: replaces the validator that proof.checks needs: set one of the two`),
     );
-    assert.equal(profile('container: {args: [a]}'), invalid(`${at}: needs one of image and imageOf`));
+    assert.equal(profile('container: {args: [a]}'), invalid(`${at}: needs either image or imageOf`));
     assert.equal(
       profile('container: {image: a, imageOf: proxy}', 'when: {container: proxy}'),
-      invalid(`${at}: needs one of image and imageOf`),
+      invalid(`${at}: needs either image or imageOf`),
     );
-    const asked = `${at}.imageOf: "proxy" must be asked for by each condition of when (container: proxy): the image is taken from it`;
+    const asked = `${at}.imageOf: "proxy" must be required by each condition of when (container: proxy), because its image is used`;
     assert.equal(profile('container: {imageOf: proxy}'), invalid(asked));
     assert.equal(
       profile('container: {imageOf: proxy}', 'when: [{container: proxy}, {labels: {a: b}}]'),

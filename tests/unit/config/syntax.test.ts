@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { refusal } from '../../support/configurations.ts';
 
 suite('a configuration that is not YAML', () => {
-  test('tells where', () => {
+  test('a syntax error has its position', () => {
     assert.equal(
       refusal('proof: {mode: warn\n'),
       'CNI_GATE_CONFIG_SYNTAX\ncni-gate.yaml:4:1: not YAML: Flow map in block collection must be sufficiently indented and end with a }',
@@ -18,7 +18,7 @@ suite('a configuration that is not YAML', () => {
     );
   });
 
-  test('a small text that stands for a huge one is refused', () => {
+  test('a small text with aliases that expand too much is refused', () => {
     const levels = Array.from({ length: 12 }, (_, index) => {
       const inner = index === 0 ? 'x' : `*l${index - 1}`;
       return `l${index}: &l${index} [${`${inner}, `.repeat(10)}]`;

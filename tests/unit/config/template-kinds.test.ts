@@ -45,14 +45,14 @@ for (const [entry, message] of wrong) {
   });
 }
 
-test('an entry twice, and more than anybody has, are refused', () => {
+test('a duplicate entry and too many entries are refused', () => {
   const entry = '{apiVersion: a.b/v1, kind: Farm, path: spec}';
   assert.throws(() => parseConfiguration(withKinds(entry, entry), 'f'), /kinds\[1\]: is the same as entry 0/);
   const many = Array.from({ length: 201 }, (_, at) => `{apiVersion: a.b/v1, kind: Farm, path: s${at}}`);
   assert.throws(() => parseConfiguration(withKinds(...many), 'f'), /review\.kinds: /);
 });
 
-test('built in are kinds of any version; an own entry replaces all of its kind and group', () => {
+test('built-in kinds match any version; a custom entry replaces all of its kind and group', () => {
   const ofRay = (kinds: readonly { kind: string; path: string }[]): string[] =>
     kinds.filter(({ kind }) => kind === 'RayCluster').map(({ path }) => path);
   assert.ok(builtInKinds().every(({ apiVersion }) => apiVersion.endsWith('/*')));

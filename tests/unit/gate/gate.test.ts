@@ -29,7 +29,7 @@ suite('gate', () => {
   test('asks for the pod of a Binding by its UID', async () => {
     const asked: string[][] = [];
     const pods = {
-      pod: (...names: [string, string, string, AbortSignal?]) => {
+      pod: (...names: [string, string, string, string?]) => {
         asked.push(names.slice(0, 3) as string[]);
         return Promise.resolve(pending());
       },

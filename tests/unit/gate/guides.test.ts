@@ -10,7 +10,7 @@ const refusal =
   /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<reason>.+) \(CNI_GATE_NODE_NOT_READY\))$/;
 
 /** What a line of an event tells, as the gate would have it. */
-function obstacleIn(line: string): Blocker & { text: string } {
+function blockerIn(line: string): Blocker & { text: string } {
   const groups = refusal.exec(line)?.groups;
   assert.ok(groups, `not a refusal of the gate: ${line}`);
   const {
@@ -45,7 +45,7 @@ describe('a guide shows a refusal as the gate writes it', () => {
       assert.ok(
         line.includes(`running Bind plugin "DefaultBinder": admission webhook "${bindingsWebhook}" denied`),
       );
-      const { text, ...blocker } = obstacleIn(line);
+      const { text, ...blocker } = blockerIn(line);
       assert.equal(text, refusalText(blocker));
       assert.equal(refusedNode(line), blocker.node);
       assert.equal(blocker.profile, name);

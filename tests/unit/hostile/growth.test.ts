@@ -240,7 +240,7 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'wantsNode',
+    'matchesNode',
     on(
       (size) => ({
         affinity: {
@@ -592,11 +592,11 @@ const hostile: [string, Work][] = [
 
   // readiness
   [
-    'pickAgent: a reason',
+    'toAgentFacts: a reason',
     onText((text) => toAgentFacts(apiAgent('n1', { ready: false, waiting: text })), '\u001b]'),
   ],
   [
-    'pickAgent: containers',
+    'toAgentFacts: containers',
     on(
       (size) =>
         apiAgent('n1', { ready: false, waiting: 'x', containers: many(size, (index) => `c${index}`) }),
@@ -604,7 +604,7 @@ const hostile: [string, Work][] = [
     ),
   ],
   [
-    'pickNode',
+    'toNodeFacts',
     on(
       (size) =>
         apiNode('n1', 'b1', 1, {

@@ -16,7 +16,7 @@ const deciding = (operations: Operation[]): Decision => ({
   profile: 'cilium',
   profiles: ['cilium'],
   operations,
-  warnings: ['told before'],
+  warnings: ['reported before'],
 });
 
 const doesNotApply: [string, Operation[], RegExp][] = [
@@ -44,7 +44,7 @@ const doesNotApply: [string, Operation[], RegExp][] = [
 ];
 
 suite('applyOnce', () => {
-  test('a patch that applies leaves the decision as it is, and the pod patched', () => {
+  test('a patch that applies: the decision does not change, and the pod is patched', () => {
     const decision = deciding([{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]);
     const patched = pod();
     assert.equal(applyOnce(decision, patched, policyOf()), decision);
@@ -52,7 +52,7 @@ suite('applyOnce', () => {
   });
 
   for (const [title, operations, cause] of doesNotApply) {
-    test(`${title} is a refusal, and nothing of the patch is sent`, () => {
+    test(`${title}: a refusal without a patch`, () => {
       const refused = applyOnce(deciding(operations), pod(), policyOf());
       assert.deepEqual(
         { ...refused, message: undefined },
@@ -77,7 +77,7 @@ suite('applyOnce', () => {
     });
   }
 
-  test('with proof.mode warn it is a warning', () => {
+  test('proof.mode warn: a warning', () => {
     const operations: Operation[] = [{ op: 'remove', path: '/spec/volumes' }];
     const warned = applyOnce(deciding(operations), pod(), policyOf({ proof: { mode: 'warn' } }));
     assert.deepEqual([warned.outcome, warned.reason], ['warned', 'CNI_GATE_PATCH_FAILED']);

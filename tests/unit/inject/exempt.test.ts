@@ -55,12 +55,12 @@ suite('exemption', () => {
     assert.equal(exempt({}, { annotations: { 'kubernetes.io/config.mirror': '' } }), 'mirror-pod');
   });
 
-  test('the network of the host', () => {
+  test('host network', () => {
     assert.equal(exempt({ hostNetwork: true }), 'host-network');
     assert.equal(exempt({ hostNetwork: null }), undefined);
   });
 
-  test('Windows, by what the pod requires and not by what it prefers', () => {
+  test('Windows: required terms count, preferred ones do not', () => {
     const windows: Spec[] = [
       { os: { name: 'windows' } },
       { nodeSelector: { 'kubernetes.io/os': 'windows' } },
@@ -71,7 +71,7 @@ suite('exemption', () => {
     for (const spec of windows) assert.equal(exempt(spec), 'windows', JSON.stringify(spec));
   });
 
-  test('Linux, or either, or what nobody can read', () => {
+  test('Linux, both systems, or an unreadable affinity: not exempt', () => {
     const others: Spec[] = [
       { os: { name: 'linux' } },
       { os: null },
@@ -110,7 +110,7 @@ suite('exemption', () => {
     assert.equal(exempt({}, { ownerReferences: null }, inNet), undefined);
   });
 
-  test('which exemptions leave an earlier injection in place', () => {
+  test('exemptions that keep an earlier injection', () => {
     const all: Exemption[] = [
       'operation',
       'mirror-pod',

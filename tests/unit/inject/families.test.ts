@@ -16,14 +16,14 @@ const pod = (env: { name: string; value?: string }[]) => ({
   spec: { containers: [{ name: 'app' }, { name: 'proxy', env }] },
 });
 
-test('the families are those of the addresses that the proxy listens on', () => {
+test("env: the families of the proxy's listen addresses", () => {
   const asked = profile({ container: 'proxy', env: 'LISTEN' });
   const seen = (value?: string) =>
     familiesIn(pod([{ name: 'LISTEN', ...(value !== undefined && { value }) }]), asked);
   assert.deepEqual(seen('0.0.0.0:4143'), { ipv4: true, ipv6: false });
   assert.deepEqual(seen('127.0.0.1:4140, [::1]:4140'), { ipv4: true, ipv6: true });
   assert.deepEqual(seen('[::1]:4140'), { ipv4: false, ipv6: true });
-  // a listener on every IPv6 address takes IPv4 as well
+  // a listener on every IPv6 address accepts IPv4 too
   assert.deepEqual(seen('[::]:4143'), { ipv4: true, ipv6: true });
   assert.deepEqual(
     seen('[0:0:0:0:0:0:0:0]:4143'),
@@ -33,7 +33,7 @@ test('the families are those of the addresses that the proxy listens on', () => 
   assert.deepEqual(seen('[::ffff:0.0.0.0]:4143'), { ipv4: true, ipv6: false });
 });
 
-test('a variable that is no list of addresses and ports narrows nothing, whatever a part of it says', () => {
+test('env: an invalid list of addresses limits nothing', () => {
   const asked = profile({ container: 'proxy', env: 'LISTEN' });
   const garbage = ['', 'localhost:4143', '4143', '[', '[junk', '[junk]:1', '999.999.999.999:1', '0.0.0.0'];
   for (const value of [...garbage, '0.0.0.0:4143,*:9', '0.0.0.0:4143,', '0.0.0.0:0', '[::1]'])
@@ -41,7 +41,7 @@ test('a variable that is no list of addresses and ports narrows nothing, whateve
   assert.equal(familiesIn(pod([{ name: 'LISTEN' }]), asked), undefined);
 });
 
-test('of two variables with the name the last is the one that the proxy gets', () => {
+test('two variables of the same name: the last one counts', () => {
   const asked = profile({ container: 'proxy', env: 'LISTEN' });
   const [first, second] = ['0.0.0.0:1', '[::1]:1'].map((value) => ({ name: 'LISTEN', value }));
   assert.ok(first && second);
@@ -49,14 +49,14 @@ test('of two variables with the name the last is the one that the proxy gets', (
   assert.equal(familiesIn(pod([first, { name: 'LISTEN' }]), asked), undefined, 'a value from elsewhere');
 });
 
-test('nothing is narrowed where the container, the variable or the wish is not there', () => {
+test('no container, no variable or no proof.families: every family', () => {
   const env = [{ name: 'LISTEN', value: '0.0.0.0:1' }];
   assert.equal(familiesIn(pod(env), profile()), undefined);
   assert.equal(familiesIn(pod(env), profile({ container: 'other', env: 'LISTEN' })), undefined);
   assert.equal(familiesIn(pod(env), profile({ container: 'proxy', env: 'OTHER' })), undefined);
 });
 
-test('a redirect keeps the targets of the families, and all where it would be left with none', () => {
+test('a redirect keeps the targets of its families, or all if none would be left', () => {
   const redirect = (...connect: string[]) => ({
     direction: 'outbound' as const,
     listen: 1,
@@ -72,7 +72,7 @@ test('a redirect keeps the targets of the families, and all where it would be le
   assert.deepEqual(narrow(both, 'all'), { ...both, families: 'all' });
 });
 
-test('a variable for dual stack is true as Go takes it, and anything else is one family', () => {
+test("dualStackEnv: Go's true values mean both families, anything else means one", () => {
   const asked = profile({ container: 'proxy', dualStackEnv: 'DUAL' });
   const served = (value?: string) =>
     familiesIn(pod([{ name: 'DUAL', ...(value !== undefined && { value }) }]), asked);

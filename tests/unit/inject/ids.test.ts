@@ -39,7 +39,7 @@ const ids = (given: Given, identity: Identity = { asUser: source }) =>
     },
   });
 
-suite('where an id is read from', () => {
+suite('the sources of an id', () => {
   const users: [title: string, given: Given, user: number][] = [
     ['nothing says one', {}, 7],
     ['the first container before the second', { first: { runAsUser: 1 }, second: { runAsUser: 2 } }, 1],
@@ -69,7 +69,7 @@ suite('where an id is read from', () => {
     test(`${title}: ${user}`, () => assert.equal(ids(given).asUser, user));
   }
 
-  test('the group of asUser is that of the same containers, and 0 is none', () => {
+  test('the group of asUser comes from the same containers; 0 counts as absent', () => {
     assert.deepEqual(ids({ second: { runAsUser: 2, runAsGroup: 3 } }), { asUser: 2, asGroup: 3 });
     assert.deepEqual(ids({ first: { runAsUser: 2, runAsGroup: 0 } }), { asUser: 2, asGroup: 7 });
     assert.deepEqual(ids({ second: {}, ofPod: { runAsUser: 2, runAsGroup: 3 } }), { asUser: 2, asGroup: 3 });
@@ -78,7 +78,7 @@ suite('where an id is read from', () => {
     assert.deepEqual(ids({ annotation: '4' }, annotated), { asUser: 4 });
   });
 
-  test('what is excluded may be nothing', () => {
+  test('notAsUser and notAsGroup without a value exclude nothing', () => {
     const excluded = { notAsUser: { annotation: key }, notAsGroup: { containers: ['second'] } };
     assert.deepEqual(ids({}, excluded), {});
     const ofPod = { runAsUser: 1000, runAsGroup: 1000 };
@@ -90,8 +90,8 @@ suite('where an id is read from', () => {
   });
 });
 
-suite('of a namespace', () => {
-  test('annotations are kept that hold a number, so many at most', () => {
+suite('annotations of a namespace', () => {
+  test('only numeric annotations are kept, up to a limit', () => {
     assert.deepEqual(annotationsOf({ a: '1', b: 'x', c: 7, d: '', e: '1.5', f: '9'.repeat(21) }), {
       annotations: { a: '1' },
     });
@@ -101,7 +101,7 @@ suite('of a namespace', () => {
   });
 });
 
-suite('what is set on the init container', () => {
+suite('ids set on the init container', () => {
   const redirect = { listen: 4140, connect: ['192.0.2.2:1404'] };
   const policy = policyOf({
     profiles: [
@@ -116,19 +116,19 @@ suite('what is set on the init container', () => {
       { name: 'other', proof: { checks: [{ redirect: { ...redirect, asUser: source } }] } },
     ],
   });
-  const demandFor = (given: Given, profile = 'mesh') => {
+  const requirementsOf = (given: Given, profile = 'mesh') => {
     const requirements = requirementsFor(podOf(given), policy.join(profile), { labels: {} });
     assert.ok(requirements);
     return requirements;
   };
-  const set = (given: Given) => runAsFor(podOf(given), demandFor(given));
+  const set = (given: Given) => runAsFor(podOf(given), requirementsOf(given));
 
-  test('nothing where nothing is in the way', () => {
+  test('no excluded id: no id is set', () => {
     assert.deepEqual(set({}), {});
     assert.deepEqual(set({ annotation: '2102', ofPod: { runAsUser: 1000, runAsGroup: 1000 } }), {});
   });
 
-  test("others where the pod's or the image's ids are exempted", () => {
+  test("the pod's or the image's ids are excluded: other ids are set", () => {
     assert.deepEqual(set({ annotation: '65532' }), { runAsUser: 65_534, runAsGroup: 65_534 });
     assert.deepEqual(set({ annotation: '65534', ofPod: { runAsUser: 0 } }), {
       runAsUser: 65_533,
@@ -139,11 +139,11 @@ suite('what is set on the init container', () => {
     });
   });
 
-  test('only so many demands are kept, whatever ids pods come with', () => {
-    const first = demandFor({ annotation: '1' });
-    assert.equal(demandFor({ annotation: '1' }), first, 'kept');
-    for (let id = 2; id < 300; id++) demandFor({ annotation: String(id) });
-    assert.notEqual(demandFor({ annotation: '1' }), first, 'dropped');
-    assert.deepEqual(demandFor({ annotation: '1' }), first);
+  test('the cache of requirements is bounded, whatever ids pods have', () => {
+    const first = requirementsOf({ annotation: '1' });
+    assert.equal(requirementsOf({ annotation: '1' }), first, 'kept');
+    for (let id = 2; id < 300; id++) requirementsOf({ annotation: String(id) });
+    assert.notEqual(requirementsOf({ annotation: '1' }), first, 'dropped');
+    assert.deepEqual(requirementsOf({ annotation: '1' }), first);
   });
 });

@@ -49,7 +49,7 @@ suite('mergeNetworks', () => {
     });
   }
 
-  test('merging again changes nothing, and what the pod asked for comes first', () => {
+  test("merging twice changes nothing, and the pod's networks come first", () => {
     fc.assert(
       fc.property(networks, networks, (pod, profile) => {
         const { value } = mergeNetworks(pod, profile, 'shop');

@@ -14,21 +14,21 @@ const answer = async (facts: Namespaces['facts'], within?: number) =>
     .response;
 
 suite('mutate', () => {
-  test('a source of namespaces may answer at once or later', async () => {
+  test('a source of namespaces answers immediately or later', async () => {
     const now = await answer(() => ({ labels }));
     const later = await answer(async () => ({ labels }), 10_000);
     assert.equal(now.auditAnnotations?.outcome, 'injected');
     assert.deepEqual(later, now);
   });
 
-  test('an answer in time is a refusal, when the source is late', async () => {
+  test('a late source of namespaces: a refusal in time', async () => {
     const never = (): Promise<never> => new Promise(() => {});
     const message = "the namespace's labels were not known in time (CNI_GATE_DEADLINE)";
     assert.equal((await answer(never, 5)).status?.message, message);
     assert.equal((await answer(never, 0)).status?.message, message);
   });
 
-  test('with proof.mode warn the pod says why nothing proves it, unless an earlier call said something', async () => {
+  test("proof.mode warn: the pod's annotation has the error code, unless an earlier call wrote one", async () => {
     const policy = policyOf({ proof: { mode: 'warn' } });
     const fails = async (): Promise<never> => {
       throw new CniGateError('CNI_GATE_CLUSTER_BUSY', 'the API server is busy');
@@ -47,14 +47,14 @@ suite('mutate', () => {
     assert.deepEqual(await ask({ 'cni-gate.io/status': '{"checks":["address"]}' }), []);
   });
 
-  test('a refusal is short enough for the event that the scheduler makes of it, and keeps its code', async () => {
+  test("a refusal fits the scheduler's event, and keeps its code", async () => {
     const long = new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'a long word '.repeat(200));
     const text = (await answer(async () => Promise.reject(long))).status?.message ?? '';
     assert.ok(Buffer.byteLength(text) <= 900);
     assert.match(text, /^a long word .* (a|long|word)… \(CNI_GATE_NAMESPACE_UNKNOWN\)$/);
   });
 
-  test('a pod that is left alone anyway waits for no source', async () => {
+  test('an exempt pod does not wait for namespaces', async () => {
     const asked: string[] = [];
     const facts = (name: string): Promise<never> => {
       asked.push(name);
@@ -68,7 +68,7 @@ suite('mutate', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('what the source cannot do is told to the user; a defect in it is not taken for an answer', async () => {
+  test('an error of the source is reported; a defect is not treated as an answer', async () => {
     const fails = (error: Error) => async (): Promise<never> => {
       throw error;
     };
@@ -84,13 +84,13 @@ suite('mutate', () => {
 suite('KnownNamespaces', () => {
   const known = new Map([['shop', { ...labels, env: 'prod' }]]);
 
-  test('knows those it was given', () => {
+  test('knows the given namespaces', () => {
     const namespaces = new FixedNamespaces(known);
     assert.deepEqual(namespaces.facts('shop'), { labels: { ...labels, env: 'prod' } });
     assert.equal(namespaces.facts('lab'), undefined);
   });
 
-  test('a profile opts in every namespace, in the place of its own', () => {
+  test('a given profile opts in every namespace and overrides its label', () => {
     const namespaces = new FixedNamespaces(known, 'linkerd');
     assert.deepEqual(namespaces.facts('shop'), { labels: { 'cni-gate.io/profile': 'linkerd', env: 'prod' } });
     assert.deepEqual(namespaces.facts('lab'), { labels: { 'cni-gate.io/profile': 'linkerd' } });

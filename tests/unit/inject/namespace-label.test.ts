@@ -23,7 +23,7 @@ function warningsFor(label: unknown, policy = strict): string[] {
 }
 
 suite('a label that is wrong', () => {
-  test('names the profile that was meant, and those that there are', () => {
+  test('an unknown profile: suggestions and a list of profiles', () => {
     assert.deepEqual(warningsFor('likerd'), [
       'CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist: did you mean linkerd?',
       list,
@@ -36,7 +36,7 @@ suite('a label that is wrong', () => {
     ]);
   });
 
-  test('joins what cannot be joined', () => {
+  test('profiles that cannot be joined: a warning', () => {
     assert.deepEqual(warningsFor('cilium.cilium'), [
       'CNI_GATE_PROFILE_JOIN: profile "cilium.cilium" names a profile twice',
       refused,
@@ -44,7 +44,7 @@ suite('a label that is wrong', () => {
     ]);
   });
 
-  test('says what comes of it with proof.mode warn', () => {
+  test('proof.mode warn: the warning names the effect', () => {
     const warns = policyOf({ proof: { mode: 'warn' } });
     assert.ok(
       warningsFor('likerd', warns).includes(
@@ -54,7 +54,7 @@ suite('a label that is wrong', () => {
   });
 });
 
-test('a label that is right, empty or not there gets no warning', () => {
+test('a valid, empty or absent label: no warning', () => {
   for (const label of ['linkerd', 'cilium.linkerd', 'none', '', undefined]) {
     assert.deepEqual(warningsFor(label), [], String(label));
   }
@@ -64,13 +64,13 @@ test('a profile of the configuration in force is known', () => {
   assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
 });
 
-test('a review of something else is refused with what to look at', () => {
+test('a review of another kind is an error that says what to check', () => {
   for (const name of ['pod-meshed', 'binding-meshed']) {
     assert.throws(() => reviewNamespace(recorded(name), strict), { code: 'CNI_GATE_REVIEW_KIND' });
   }
 });
 
-test('whatever stands in the body, the answer allows, or the body is refused as such', () => {
+test('any body: the answer allows the namespace, or the body is an error', () => {
   const odd = fc.oneof(
     fc.anything(),
     fc.record({ metadata: fc.anything() }),

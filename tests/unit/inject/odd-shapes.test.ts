@@ -9,7 +9,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** What may stand in the place of anything else. */
+/** Values that replace any other value. */
 const odd: unknown[] = [
   null,
   true,
@@ -70,7 +70,7 @@ async function onlyKnownErrors(call: () => unknown, what: string): Promise<void>
   }
 }
 
-test('an odd value in any place of a review is answered or told of, never a defect', {
+test('an odd value in any field: an answer or an error, never a defect', {
   timeout: 120_000,
 }, async () => {
   const reviews: [string, (body: unknown) => unknown, unknown][] = [

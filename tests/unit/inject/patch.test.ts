@@ -13,7 +13,7 @@ const ours = { name: 'ours' };
 const other = { name: 'other' };
 
 suite('operations of a patch', () => {
-  test('keys are escaped as JSON Pointer has it', () => {
+  test('keys are escaped as in JSON Pointer', () => {
     const changes = new Map([
       ['a/b', '1'],
       ['a~b', '2'],
@@ -26,7 +26,7 @@ suite('operations of a patch', () => {
     ]);
   });
 
-  test('a map that is not there is added whole, and only where something goes into it', () => {
+  test('an absent map is added with its keys, and only if there are any', () => {
     const changes = new Map([
       ['a/b', '1'],
       ['gone', undefined],
@@ -38,7 +38,7 @@ suite('operations of a patch', () => {
     }
   });
 
-  test('a key is added, replaced, taken away or left', () => {
+  test('a key is added, replaced, removed or kept', () => {
     const current = { same: '1', other: '1', leaves: '1' };
     const changes = new Map([
       ['same', '1'],
@@ -54,7 +54,7 @@ suite('operations of a patch', () => {
     ]);
   });
 
-  test('a container goes to the head, from wherever it is', () => {
+  test('a container moves to the first position', () => {
     const at = (index: number): string => `/spec/initContainers/${index}`;
     const add = { op: 'add', path: '/spec/initContainers', value: [ours] };
     assert.deepEqual(headOperations(undefined, -1, false, ours), [add]);
@@ -70,7 +70,7 @@ suite('operations of a patch', () => {
     ]);
   });
 
-  test('a list goes with its last element', () => {
+  test('removing the last element removes the list', () => {
     assert.deepEqual(removeOperations('volumes', [ours, other], 1), [
       { op: 'remove', path: '/spec/volumes/1' },
     ]);
@@ -79,7 +79,7 @@ suite('operations of a patch', () => {
     assert.deepEqual(removeOperations('volumes', null, -1), []);
   });
 
-  test('a volume is added, replaced or left', () => {
+  test('a volume is added, replaced or kept', () => {
     const wanted = { name: 'ours', emptyDir: {} };
     const behind = { op: 'add', path: '/spec/volumes/-', value: wanted };
     assert.deepEqual(volumeOperations(null, wanted), [{ op: 'add', path: '/spec/volumes', value: [wanted] }]);
@@ -91,7 +91,7 @@ suite('operations of a patch', () => {
     ]);
   });
 
-  test('elements go behind those that are there, one by one', () => {
+  test('elements are appended one by one', () => {
     assert.deepEqual(appendOperations('imagePullSecrets', undefined, []), []);
     assert.deepEqual(appendOperations('imagePullSecrets', null, [ours, other]), [
       { op: 'add', path: '/spec/imagePullSecrets', value: [ours, other] },

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import type { MutateContext } from '../../../webhook/inject/mutate.ts';
 import { podInfoVolume, validatorContainer } from '../../../webhook/lib/names.ts';
+import { quantity } from '../../../webhook/lib/quantity.ts';
 import { type Answer, answerTo, copyOf } from '../../support/answers.ts';
 import { contexts } from '../../support/arbitrary/contexts.ts';
 import { pods } from '../../support/arbitrary/pods.ts';
@@ -47,17 +48,21 @@ function withoutOurs(pod: Pod): Pod {
   return copy;
 }
 
-/** Our container, without what makes no difference: nulls, resources beside those that decide the pod's class. */
+/**
+ * Our container without differences that have no effect: nulls, resources that do not decide the pod's class, and the
+ * spelling of a quantity (`0Mi` and `0Ki`).
+ */
 function oursIn(pod: Pod): unknown {
   const copy = copyOf(pod);
   dropEmpty(copy);
   const ours = copy.spec.initContainers?.find(({ name }) => name === validatorContainer);
   const { requests, limits } = (copy.spec.resources ? undefined : ours?.resources) ?? {};
-  return { ...ours, resources: [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory] };
+  const resources = [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory];
+  return { ...ours, resources: resources.map((value) => (value === undefined ? value : quantity(value))) };
 }
 
 suite('properties of /mutate', () => {
-  test('every answer is sound, and answering again changes nothing', async () => {
+  test('every answer is valid, and a second call changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(pods, contexts, async (pod, context) => {
         const { answer, after } = await call(pod, context);
@@ -67,7 +72,7 @@ suite('properties of /mutate', () => {
     );
   });
 
-  test('whatever the API server and others do between calls, one call more settles it', async () => {
+  test('after any change between calls, one more call restores the injection', async () => {
     await fc.assert(
       fc.asyncProperty(pods, contexts, fc.array(between, { maxLength: 5 }), async (pod, context, steps) => {
         let { after } = await call(pod, context);
@@ -83,7 +88,7 @@ suite('properties of /mutate', () => {
     );
   });
 
-  test('an injection that was tampered with is as it should be after one call', async () => {
+  test('one call restores a changed injection', async () => {
     await fc.assert(
       fc.asyncProperty(
         pods,

@@ -18,12 +18,12 @@ const pod = (containers: (Resources | null | undefined)[], spec: Partial<Pod['sp
 });
 
 suite('resourcesFor', () => {
-  test('nothing where nobody sets anything, or not everybody', () => {
+  test('no value if not all containers set one', () => {
     assert.equal(resourcesFor(pod([undefined, null, {}, { requests: null, limits: {} }])), undefined);
     assert.equal(resourcesFor(pod([{ requests: { cpu: '1' } }, {}])), undefined);
   });
 
-  test('the largest of what all set, in the words of the container that set it', () => {
+  test('the largest value of all containers, as written in its container', () => {
     const others = [
       { requests: { cpu: '1500m', memory: '1Gi' } },
       { requests: { cpu: '1.4', memory: 1.1e9 }, limits: { cpu: 2 } },
@@ -31,20 +31,20 @@ suite('resourcesFor', () => {
     assert.deepEqual(resourcesFor(pod(others)), { requests: { cpu: '1500m', memory: 1.1e9 } });
   });
 
-  test('a request that is left out is the limit, as the API server sets it', () => {
+  test('an absent request equals the limit, as in the API server', () => {
     assert.deepEqual(resourcesFor(pod([{ limits: { cpu: '1' } }, { requests: { cpu: '2' } }])), {
       requests: { cpu: '2' },
     });
   });
 
-  test('init containers are containers, and ours is none of the others', () => {
+  test('init containers count, our own does not', () => {
     const resources = { requests: { memory: '128Mi' } };
     const ours = { name: validatorContainer, resources: { requests: { memory: '9Gi' } } };
     assert.deepEqual(resourcesFor(pod([resources], { initContainers: [ours] })), resources);
     assert.equal(resourcesFor(pod([resources], { initContainers: [{ name: 'i' }] })), undefined);
   });
 
-  test('never so little that the validator cannot run, and zero stays zero', () => {
+  test("small values are raised to the validator's minimum, and zero stays zero", () => {
     const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '63Mi' } };
     assert.deepEqual(resourcesFor(pod([tiny])), {
       requests: { cpu: '50m', memory: '64Mi' },
@@ -54,7 +54,7 @@ suite('resourcesFor', () => {
     assert.deepEqual(resourcesFor(pod([zero])), zero);
   });
 
-  test('storage is counted by quotas too; other resources are not asked for', () => {
+  test('ephemeral storage is set, other resources are not', () => {
     const resources = {
       limits: { 'ephemeral-storage': '1Gi', 'nvidia.com/gpu': '1', 'hugepages-2Mi': '4Mi' },
     };
@@ -64,7 +64,7 @@ suite('resourcesFor', () => {
     });
   });
 
-  test("nothing beside resources of the pod's own", () => {
+  test('pod-level resources: no resources for the container', () => {
     const resources = { requests: { cpu: '1' } };
     assert.equal(resourcesFor(pod([resources], { resources: { limits: { cpu: '2' } } })), undefined);
     assert.deepEqual(resourcesFor(pod([resources], { resources: {} })), resources);

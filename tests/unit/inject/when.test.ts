@@ -20,9 +20,9 @@ const holds = (
 };
 
 suite('when', () => {
-  test('no condition holds for every pod', () => assert.equal(holds({}), true));
+  test('no condition: the profile applies to every pod', () => assert.equal(holds({}), true));
 
-  test('a container is looked for among containers and init containers', () => {
+  test('container: containers and init containers count', () => {
     assert.equal(holds({ container: 'app' }), true);
     assert.equal(holds({ container: 'first' }), true);
     assert.equal(holds({ container: 'other' }), false);
@@ -30,7 +30,7 @@ suite('when', () => {
     assert.equal(holds({ noContainer: 'first' }), false);
   });
 
-  test('a value, in, notIn and exists mean what they mean in a label selector', () => {
+  test('a value, in, notIn and exists match as in a label selector', () => {
     const matchers: [Condition['labels'], boolean][] = [
       [{ tier: 'front' }, true],
       [{ tier: 'back' }, false],
@@ -55,7 +55,7 @@ suite('when', () => {
     }
   });
 
-  test('labels, annotations and labels of the namespace are told apart, and all have to hold', () => {
+  test('labels, annotations and namespaceLabels must all match', () => {
     assert.equal(holds({ annotations: { note: 'x' }, namespaceLabels: { env: 'prod' } }), true);
     assert.equal(holds({ annotations: { tier: 'front' } }), false);
     assert.equal(holds({ labels: { env: 'prod' } }), false);
@@ -65,7 +65,7 @@ suite('when', () => {
     );
   });
 
-  test('arguments and environment are those of the container that is named', () => {
+  test('args and env are those of the named container', () => {
     const proxied = (...proxies: Partial<Container>[]): Pod => ({
       metadata: {},
       spec: {
@@ -95,12 +95,12 @@ suite('when', () => {
     assert.equal(holds(on, proxied({ env: [variable('')] })), true);
   });
 
-  test('of a list one has to hold', () => {
+  test('a list of conditions: one must match', () => {
     assert.equal(holds([{ container: 'other' }, { labels: { tier: 'front' } }]), true);
     assert.equal(holds([{ container: 'other' }, { labels: { tier: 'back' } }]), false);
   });
 
-  test('maps may be absent or null, and keys of JavaScript are not there unless they are', () => {
+  test('absent and null maps match nothing, and prototype keys do not count', () => {
     for (const labels of [undefined, null]) {
       const bare: Pod = { metadata: { ...(labels === null && { labels }) }, spec: { containers: [] } };
       assert.equal(holds({ labels: { tier: { exists: true } } }, bare), false);

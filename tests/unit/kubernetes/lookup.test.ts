@@ -51,6 +51,36 @@ suite('questions to the API server about single objects', () => {
     assert.equal(api.asked.length, 11);
   });
 
+  test('while one address makes up names, calls of another are looked up', async (t) => {
+    const { lookup: pods } = await lookup(t);
+    const flood = Promise.allSettled(names(1000).map((name) => pods.ask(name, '10.0.0.66')));
+    for (let index = 0; index < 20; index++) {
+      assert.equal(await pods.ask(`shop/web-${index}`, '10.0.0.1'), undefined);
+    }
+    assert.ok(codesOf(await flood).length > 700);
+  });
+
+  test('while many addresses make up names, each has its share', async (t) => {
+    const { api, lookup: pods } = await lookup(t, { perSecond: 1, burst: 100, atATime: 100 });
+    const flood = Promise.allSettled(
+      names(1000).map((name, index) => pods.ask(name, `10.0.0.${index % 20}`)),
+    );
+    assert.equal(await pods.ask('shop/web-0', '10.0.1.1'), undefined);
+    const refused = codesOf(await flood).length;
+    assert.ok(refused >= 900, `${refused} were not asked`);
+    assert.ok(api.asked.length <= 102, `${api.asked.length} questions`);
+  });
+
+  test('answers that do not come use up the share of who asked, not of others', async (t) => {
+    const limits = { atATime: 10, bound: 500, firstTry: 500 };
+    const { api, lookup: pods } = await lookup(t, limits, true);
+    const flood = Promise.allSettled(names(50).map((name) => pods.ask(name, '10.0.0.66')));
+    const other = Promise.allSettled([pods.ask('shop/web-0', '10.0.0.1')]);
+    await flood;
+    assert.deepEqual(codesOf(await other), ['CNI_GATE_CLUSTER_UNREACHABLE']);
+    assert.equal(api.asked.length, 9);
+  });
+
   test('that there is no such object is remembered for a while', async (t) => {
     const { api, lookup: pods } = await lookup(t);
     for (let round = 0; round < 100; round += 1) assert.equal(await pods.ask('shop/web-0'), undefined);

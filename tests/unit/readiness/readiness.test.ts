@@ -141,7 +141,7 @@ suite('the status of a DaemonSet on a node', () => {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));
   }
 
-  test('what went is forgotten', () => {
+  test('deleted objects are forgotten', () => {
     const readiness = after(node(), daemonSet(), agent());
     readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now);
     assert.equal(status(readiness)?.state, 'absent');
@@ -154,7 +154,7 @@ suite('the status of a DaemonSet on a node', () => {
     assert.deepEqual([...readiness.nodes()], []);
   });
 
-  test('a pod that is bound later, or to another node under the same UID, is where it is now', () => {
+  test('a pod that is bound later, or to another node with the same UID, counts for its current node', () => {
     const readiness = after(node(), daemonSet());
     readiness.apply({ kind: 'agent', facts: toAgentFacts({ ...apiAgent('n1'), spec: {} }) }, now);
     assert.equal(status(readiness)?.state, 'absent');
@@ -181,24 +181,24 @@ suite('a reboot', () => {
     assert.equal(state(boot, stale, unready, starting, back), 'ready');
   });
 
-  test('holds it while the pod has no container at all', () => {
+  test('holds the node while the pod has no container', () => {
     assert.equal(state(boot, agent({ version: 21, ready: false, containers: [] })), 'rebooted');
   });
 
-  test('is not forgotten while one container of several is started again and again', () => {
+  test('stays known while one container of several restarts repeatedly', () => {
     const stuck = (id: string, version: number) => agent({ version, containers: [id, 'd1'] });
     const starts = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => stuck(id, 21 + index));
     assert.equal(state(stuck('c1', 12), boot, ...starts), 'rebooted');
   });
 
-  test('is seen whichever of the two watches is ahead', () => {
+  test('is detected whichever of the two watches is ahead', () => {
     assert.equal(state(stale, unready, starting, back, boot), 'ready');
     assert.equal(state(stale, boot), 'rebooted');
     assert.equal(state(unready, starting, boot, back), 'ready');
     assert.equal(state(back, boot, starting), 'broken');
   });
 
-  test('two in a row: containers of the boot between are old as well', () => {
+  test('two reboots: containers of the boot in between are old', () => {
     const again = node('b3', 30);
     assert.equal(state(boot, back, again), 'rebooted');
     assert.equal(state(boot, back, again, agent({ version: 31, containers: ['c3'] })), 'ready');
@@ -211,29 +211,29 @@ suite('a reboot', () => {
     assert.equal(state(two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd2')), 'ready');
   });
 
-  test('a new pod after it is a container started since', () => {
+  test('a new pod after the reboot counts as started since', () => {
     const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
     assert.equal(state(boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })), 'ready');
   });
 
-  test('of a pod that went nothing is kept: memory does not grow with every pod that there ever was', () => {
+  test('nothing is kept of deleted pods', () => {
     const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
     assert.equal(state(boot, gone, agent({ version: 25, containers: ['c1'] })), 'ready');
   });
 
-  test('the same boot id again is none', () => {
+  test('the same boot id again is no reboot', () => {
     assert.equal(state(node('b1', 40)), 'ready');
     assert.equal(state(node('', 40)), 'ready');
     assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b1', 41)), 'ready');
   });
 
-  test('a machine that comes by the name of another runs nothing of what ran there', () => {
+  test('a node that is created again with another boot id counts as rebooted', () => {
     const other = { metadata: { ...apiNode('n1', '', 41).metadata, uid: 'other' } };
     assert.equal(state(node('b9', 41, other)), 'rebooted');
     assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41, other)), 'rebooted');
   });
 
-  test('holds it for as long as the containers are those that were there before', () => {
+  test('holds the node while the containers are the old ones', () => {
     const readiness = after(...before);
     readiness.apply(boot, now + surelyOld);
     const later = now + 100 * longestStale;
@@ -244,14 +244,14 @@ suite('a reboot', () => {
 
   const doubts: [what: string, changes: [Change, Change], wait: number][] = [
     [
-      'a list told of the boot, by the latest version of the node, when the pod had its new container',
+      'a list reported the boot, with the latest version of the node, after the pod had its new container',
       [back, { ...node('b2', 60), listed: true } as Change],
       100 * surelyOld,
     ],
-    ['the kubelet told of the new container first', [back, node('b2', 60)], surelyOld - 1],
+    ['the kubelet reported the new container first', [back, node('b2', 60)], surelyOld - 1],
   ];
   for (const [what, [first, second], wait] of doubts) {
-    test(`what still reads Ready some time later is believed, where it can be that ${what}`, () => {
+    test(`a pod that is Ready some time later counts as ready, if ${what}`, () => {
       const readiness = after(...before, first);
       const observed = now + wait;
       readiness.apply(second, observed);
@@ -263,7 +263,7 @@ suite('a reboot', () => {
     });
   }
 
-  test('a hold for it counts from when it was noticed, and one for a pod that went from then', () => {
+  test('a hold for rebooted or absent counts from its observation', () => {
     const booted = after(...before, boot);
     assert.equal(status(booted)?.observedAt, now);
     booted.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now + 5000);
@@ -271,13 +271,13 @@ suite('a reboot', () => {
     assert.deepEqual([absent?.state, absent?.observedAt], ['absent', now + 5000]);
   });
 
-  test('heartbeats that lapse and come again, without a boot, are none', () => {
+  test('lost and restored heartbeats without a boot are no reboot', () => {
     const expired = agent({ version: 50, ready: false, containers: ['c1'] });
     assert.equal(state(expired), 'broken');
     assert.equal(state(expired, agent({ version: 51, containers: ['c1'] })), 'ready');
   });
 
-  test('where versions are no numbers, the order of arrival counts', () => {
+  test('versions that are not numbers: the order of arrival counts', () => {
     const worded = (change: Change, version: string): Change =>
       ({ ...change, facts: { ...('facts' in change && change.facts), version } }) as Change;
     assert.equal(state(worded(boot, 'x'), worded(stale, 'y')), 'rebooted');

@@ -3,8 +3,8 @@ import { suite, test } from 'node:test';
 import { type ApiPod, toAgentFacts } from '../../../webhook/readiness/to-facts.ts';
 import { apiAgent } from './objects.ts';
 
-suite('what is read of a pod of a DaemonSet', () => {
-  test('whose it is: of several owners the one that controls it, if one does', () => {
+suite("the facts of a DaemonSet's pod", () => {
+  test('the owner is the controller among several', () => {
     const owned = (...ownerReferences: NonNullable<ApiPod['metadata']['ownerReferences']>): string => {
       const pod = apiAgent('n1');
       return toAgentFacts({ ...pod, metadata: { ...pod.metadata, ownerReferences } }).owner;
@@ -14,7 +14,7 @@ suite('what is read of a pod of a DaemonSet', () => {
     assert.equal(owned(), '');
   });
 
-  test('what it lacks: containers that are not ready, but no init container that did its work', () => {
+  test('the reason lists containers that are not ready, without completed init containers', () => {
     const reason = (reason: string): string => {
       const pod = apiAgent('n1', { ready: false });
       const install = { name: 'copy-files', ready: false, state: { terminated: { reason } } };

@@ -10,7 +10,7 @@ const log = pino({ level: 'silent' });
 
 test('a plugin registered before one that it needs ends the start', async (t) => {
   const parts = { profile: 'cilium', deps: serverDeps({ log }) };
-  const app = createApp(log, false);
+  const app = createApp(parts.deps, false);
   t.after(() => app.close());
   app.register(cluster, parts).register(configuration, parts);
   await assert.rejects(async () => app.ready(), { code: 'FST_ERR_PLUGIN_DEPENDENCY_NOT_REGISTERED' });

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { createAuthority } from '../../../certs/issue.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
+import { Metrics } from '../../../webhook/server/metrics.ts';
 import { createApp } from '../../../webhook/server/serve.ts';
 
 const hour = 3_600_000;
@@ -44,7 +45,7 @@ test('a certificate in files that names nobody is refused: the API server would 
 
 test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
   const { pino } = await import('pino');
-  const app = createApp(pino({ level: 'silent' }), false);
+  const app = createApp({ log: pino({ level: 'silent' }), metrics: new Metrics() }, false);
   t.after(() => app.close());
   assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
   assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);

@@ -43,3 +43,35 @@ test('a turn that has had its time begins no more work', async () => {
   await nextTurn();
   assert.deepEqual(done, [0, 1, 2]);
 });
+
+test('only so many pieces of work are under way, and the next begins when one has ended', async () => {
+  const turns = new Turns({ count: 3, atATime: 4 });
+  const done: number[] = [];
+  for (let index = 0; index < 6; index++) turns.run(() => done.push(index));
+  await nextTurn();
+  await nextTurn();
+  assert.deepEqual(done, [0, 1, 2, 3]);
+  assert.equal(turns.waiting, true);
+  turns.ended();
+  await nextTurn();
+  assert.deepEqual(done, [0, 1, 2, 3, 4]);
+  turns.ended();
+  await nextTurn();
+  assert.equal(turns.waiting, false);
+  for (let count = 0; count < 4; count++) turns.ended();
+  turns.run(() => done.push(6));
+  assert.equal(done.at(-1), 6);
+});
+
+test('work that is taken back does not begin, and takes nobody’s turn', async () => {
+  const turns = new Turns({ count: 1 });
+  const done: string[] = [];
+  const unwanted = (): void => void done.push('b');
+  turns.run(() => done.push('a'));
+  turns.run(unwanted, 'b');
+  turns.run(() => done.push('c'), 'c');
+  assert.equal(turns.cancel(unwanted, 'b'), true);
+  assert.equal(turns.cancel(unwanted, 'b'), false);
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'c']);
+});

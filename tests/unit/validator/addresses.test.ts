@@ -26,7 +26,7 @@ for (const [text, canonical] of same)
     assert.equal(formatAddress(address), canonical);
   });
 
-test('what is no address is none', () => {
+test('invalid addresses', () => {
   for (const text of [
     '',
     'pod',

@@ -7,10 +7,10 @@ import { type Answer, exchange } from '../../../validator/exchange.ts';
 
 const token = makeToken();
 
-/** What comes of a connection on which the other end does this. */
+/** The result of a connection on which the other end does this. */
 function answerTo(act: (peer: PassThrough) => void, accepted = true): Promise<Answer> {
   const peer = new PassThrough();
-  // it reads and ends like a socket, and needs no network for it
+  // it reads and ends like a socket, without a network
   const waiting = exchange(peer as unknown as Socket, {
     token,
     accepted: () => accepted,
@@ -21,15 +21,15 @@ function answerTo(act: (peer: PassThrough) => void, accepted = true): Promise<An
   return waiting;
 }
 
-test('the own token is the own listener', async () => {
+test('our token over a connection that our listener accepted: own', async () => {
   assert.equal(await answerTo((peer) => peer.end(token)), 'own');
 });
 
-test('the own token by a connection that the own listener did not accept was handed on', async () => {
+test('our token over a connection that our listener did not accept: relayed', async () => {
   assert.equal(await answerTo((peer) => peer.end(token), false), 'relayed');
 });
 
-test('a token may come in pieces', async () => {
+test('a token in several chunks is accepted', async () => {
   const answer = answerTo((peer) => {
     peer.write(token.subarray(0, 5));
     setImmediate(() => peer.end(token.subarray(5)));
@@ -37,17 +37,17 @@ test('a token may come in pieces', async () => {
   assert.equal(await answer, 'own');
 });
 
-test('other bytes are someone else, even where a listener accepted something', async () => {
+test('other bytes: other, even if our listener accepted the connection', async () => {
   assert.equal(await answerTo((peer) => peer.write('HTTP/1.1 400 Bad Request\r\n')), 'other');
   assert.equal(await answerTo((peer) => peer.write(Buffer.concat([token, token]))), 'other');
 });
 
-test('a connection that ends without a token is nobody', async () => {
+test('a connection that ends without a token: silence', async () => {
   assert.equal(await answerTo((peer) => peer.end()), 'silence');
   assert.equal(await answerTo((peer) => peer.end(token.subarray(0, 31))), 'silence');
 });
 
-test('a silent peer is found out by that our listener accepted nothing', async () => {
+test('a silent peer: silence as soon as our listener should have accepted', async () => {
   const started = process.uptime();
   assert.equal(await answerTo(() => {}, false), 'silence');
   const early = process.uptime() - started;
@@ -55,7 +55,7 @@ test('a silent peer is found out by that our listener accepted nothing', async (
   assert.ok(early < process.uptime() - started, 'earlier than what our listener did accept');
 });
 
-test('a connection that our listener accepted gets longer than one that it did not', async (t) => {
+test('a connection that our listener accepted gets more time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const peer = new PassThrough();
   const options = { token, accepted: () => true, patience: 20, limit: 60 };

@@ -4,25 +4,25 @@ import fc from 'fast-check';
 import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
 
-test('a text that fits stays as it is', () => {
+test('a text that fits does not change', () => {
   assert.equal(fitText('one two', 7), 'one two');
   assert.equal(fitText('', 0), '');
   assert.equal(fitText('äöü', 6, inBytes), 'äöü');
 });
 
-test('a text that is too long ends behind a word, without the comma there', () => {
+test('a text that is too long is cut after a word, without its comma', () => {
   assert.equal(fitText('one two three four', 10), 'one two…');
   assert.equal(fitText('one two three four', 8), 'one two…');
   assert.equal(fitText('aws-vpc-cni, cilium, istio, linkerd', 25), 'aws-vpc-cni, cilium…');
 });
 
-test('an error code at the end stays, and one elsewhere is a word like others', () => {
+test('an error code at the end stays; elsewhere it is an ordinary word', () => {
   const text = `what is wrong ${'and why '.repeat(20)}(CNI_GATE_INTERNAL)`;
   assert.equal(fitText(text, 48), 'what is wrong and why and… (CNI_GATE_INTERNAL)');
   assert.equal(fitText(`(CNI_GATE_INTERNAL) ${'x '.repeat(20)}`, 24), '(CNI_GATE_INTERNAL) x x…');
 });
 
-test('a word that is longer than half of the room is cut between two characters', () => {
+test('a word longer than half of the limit is cut between two characters', () => {
   assert.equal(fitText(`a ${'🚚'.repeat(20)}`, 10), `a ${'🚚'.repeat(7)}…`);
   assert.equal(fitText('🚚'.repeat(20), 16, inBytes), '🚚🚚🚚…');
 });
@@ -38,7 +38,7 @@ for (const [unit, sizeOf] of [
   ['characters', undefined],
   ['bytes', inBytes],
 ] as const) {
-  test(`any text fits in ${unit}, is a beginning of what was given, and keeps its code`, () => {
+  test(`any text in ${unit}: the result fits, is a beginning of the text, and keeps the code`, () => {
     const size = (text: string): number => (sizeOf ? Buffer.byteLength(text) : [...text].length);
     fc.assert(
       fc.property(texts, ends, fc.integer({ min: 60, max: 300 }), (body, end, max) => {

@@ -27,7 +27,7 @@ export function redirectResult(finding: Finding): Result {
   };
 }
 
-export const good = redirectResult(passed('the own token come back from 192.0.2.2:1404'));
+export const good = redirectResult(passed('its own token come back from 192.0.2.2:1404'));
 export const bad = (reason: Reason): Result =>
   redirectResult(failed(reason, 'no answer from 192.0.2.2:1404'));
 

@@ -29,7 +29,7 @@ test('an address of the pod is on an interface, and not on lo', () => {
 
 const redirect: RedirectCheck = { direction: 'outbound', listen: 4140, connect: [], timeout: '1s' };
 
-test('a user whom the rule leaves out proves nothing', () => {
+test('a user that the rule exempts: wrong-user', () => {
   assert.equal(wrongUser(redirect, 0), undefined);
   assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 65_534), undefined);
   assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 2102)?.reason, 'wrong-user');
@@ -37,7 +37,7 @@ test('a user whom the rule leaves out proves nothing', () => {
   assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 65_534)?.reason, 'wrong-user');
 });
 
-test('nor does a group', () => {
+test('a group that the rule exempts: wrong-user', () => {
   assert.equal(wrongUser({ ...redirect, notAsGroup: 2102 }, 2102, 65_534), undefined);
   assert.match(wrongUser({ ...redirect, notAsGroup: 2102 }, 1000, 2102)?.seen ?? '', /as group 2102, which/);
   assert.equal(wrongUser({ ...redirect, asUser: 2000, asGroup: 3000 }, 2000, 3000), undefined);
@@ -47,7 +47,7 @@ test('nor does a group', () => {
   );
 });
 
-test('of several targets the most telling failure is told', () => {
+test('several targets: the most informative failure counts', () => {
   const found = [
     failed('no-route', 'a'),
     failed('answered-by-someone-else', 'b'),
@@ -70,7 +70,7 @@ const socket = (local: string, localPort: number, remote: string, remotePort: nu
   };
 };
 
-test('a listener serves its own family, and one on :: both', () => {
+test('a listener serves its own family; one on :: serves both', () => {
   const sockets = [
     socket('0.0.0.0', 15001, '0.0.0.0', 0),
     socket('::', 15006, '::', 0),
@@ -81,7 +81,7 @@ test('a listener serves its own family, and one on :: both', () => {
   assert.deepEqual(withoutListener([15001, 15006, 15008, 15053], 'IPv6', sockets), [15001, 15053]);
 });
 
-test('a connection is captured where its other end is in this network namespace', () => {
+test('a connection is captured if its other end is in this network namespace', () => {
   const from = addresses('10.9.0.2');
   const own = socket('10.9.0.2', 40_000, '192.0.2.2', 1404);
   const other = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
@@ -94,7 +94,7 @@ test('a connection is captured where its other end is in this network namespace'
   assert.equal(endedAt(addresses('10.9.0.3', '10.9.0.2'), 40_000, [own, other]), 15_001, 'one of several');
 });
 
-test('what a connection left behind that had the same port before captures nothing', () => {
+test('sockets left from an earlier connection with the same port do not count', () => {
   const from = addresses('10.9.0.2');
   const left = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
   const counts = (state: number): boolean => endedAt(from, 40_000, [{ ...left, state }]) !== undefined;
@@ -129,7 +129,7 @@ const result: [what: string, more: Partial<Signs>, then: string | undefined][] =
 ];
 
 for (const [what, more, then] of result)
-  test(`the gateway by IPv6: ${what} is ${then ?? 'no verdict'}`, () => {
+  test(`the IPv6 gateway: ${what} is ${then ?? 'no verdict'}`, () => {
     assert.equal(word(judgeGateway({ ...signs, ...more })), then);
   });
 

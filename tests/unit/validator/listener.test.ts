@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const listener = new URL('../../../validator/listener.ts', import.meta.url).href;
 
-/** Whether a process that listens has loaded what Node looks hosts up with. */
+/** Whether a listening process has loaded Node's look-up of hosts. */
 async function looksUp(alone: boolean): Promise<boolean> {
   const program = `
     import { listen } from '${listener}';
@@ -16,7 +16,7 @@ async function looksUp(alone: boolean): Promise<boolean> {
   return JSON.parse(stdout);
 }
 
-test('a pod of one family pays for no host', async () => {
+test('a pod of one family listens without a host', async () => {
   assert.equal(await looksUp(true), false);
   assert.equal(await looksUp(false), true);
 });

@@ -11,7 +11,7 @@ import { env } from '../../../validator/shared/contract.ts';
 import { verdictOf } from '../../../validator/verdict.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
-/** Lines of the validator's log that stand in a page: the program has to write the very same. */
+/** Lines of the validator's log in a page: the program must write the same. */
 
 /** Checks of the pages' lines that no built-in profile has. */
 const ownChecks: ProfileCheck[] = [
@@ -71,9 +71,9 @@ function heldBy(rest: string): Result['finding'] {
 
 function failedBy(reason: string, rest: string): Result['finding'] {
   assert.ok(Object.hasOwn(reasons, reason), `unknown reason ${reason}`);
-  const { lookAt } = reasons[reason as Reason];
-  assert.ok(rest.endsWith(`. ${lookAt}`), `"${rest}" does not end with "${lookAt}"`);
-  return failed(reason as Reason, rest.slice(0, -lookAt.length - 2));
+  const { advice } = reasons[reason as Reason];
+  assert.ok(rest.endsWith(`. ${advice}`), `"${rest}" does not end with "${advice}"`);
+  return failed(reason as Reason, rest.slice(0, -advice.length - 2));
 }
 
 /** A line about a check. Returns what it tells. */

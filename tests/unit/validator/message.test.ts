@@ -23,7 +23,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         family: 'IPv4',
         passed: true,
         expected,
-        seen: 'the own token come back from 192.0.2.2:1404',
+        seen: 'its own token come back from 192.0.2.2:1404',
         proved: 'outbound',
       },
       {
@@ -39,7 +39,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
   });
 });
 
-test('warn mode says so beside the code that it would have ended with', () => {
+test('warn mode: the message has the mode and the code of the verdict', () => {
   const { mode, code } = parse(terminationMessage(reportOn([bad('no-route')], { warn: true })));
   assert.deepEqual({ mode, code }, { mode: 'warn', code: 69 });
 });
@@ -68,7 +68,7 @@ for (const count of [1, 2, 5, 20, 200])
       assert.equal(checks[0]?.reason, 'gateway-silent');
     });
 
-test('what passed is shortened before what failed', () => {
+test('checks that passed are shortened before checks that failed', () => {
   const [first, second] = parse(
     terminationMessage(reportOn([long(undefined, 300), bad('port-taken')])),
   ).checks;
@@ -77,7 +77,7 @@ test('what passed is shortened before what failed', () => {
   assert.ok(second?.seen);
 });
 
-test('what a check did not look at is kept for longer than what it expected and saw', () => {
+test('the note of a check stays longer than what it expected and saw', () => {
   const noted = { ...good, expected: 'x'.repeat(600), finding: passed('y'.repeat(600), 'z'.repeat(300)) };
   const [one] = parse(terminationMessage(reportOn([noted]))).checks;
   assert.deepEqual([one?.expected, one?.seen, one?.note], [undefined, undefined, 'z'.repeat(300)]);
@@ -105,7 +105,7 @@ test('a message fits to the byte', () => {
   for (let length = 1; length < 400; length++) assert.ok(bytesOf(withProblem(length)) <= kept, `${length}`);
 });
 
-test('it tells how many checks are not in it, those that passed among them', () => {
+test('the message counts the omitted checks, including passed ones', () => {
   const passed = Array.from({ length: 1000 }, () => good);
   const { checks, more } = parse(terminationMessage(reportOn(passed)));
   assert.equal(checks.length + Number(more), 1000);

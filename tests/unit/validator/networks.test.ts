@@ -22,7 +22,7 @@ test('both forms of the annotation name the same networks', () => {
   assert.deepEqual(readNetworks(json, 'apps'), expected);
 });
 
-test('an annotation that Multus cannot read is told apart from an empty one', () => {
+test('an annotation that Multus cannot read differs from an empty one', () => {
   assert.deepEqual(readNetworks('', 'apps'), []);
   assert.deepEqual(readNetworks('[]', 'apps'), []);
   for (const text of ['[{', '{"name":"lan"}', '["lan"]', 'a,,b', 'a@b@c', 'a b'])
@@ -34,7 +34,7 @@ const status = JSON.stringify([
   { name: 'apps/lan', interface: 'net1', ips: ['172.16.0.5'], mac: '02:00:00:00:00:01', dns: {} },
 ]);
 
-test('network-status is believed only where it has an address of this pod', () => {
+test('network-status is valid only with an address of this pod', () => {
   assert.equal(readNetworkStatus(status, addresses('10.9.0.2'), [])?.length, 2);
   assert.equal(readNetworkStatus(status, addresses('fd09:0::2'), [])?.length, 2);
   assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the sandbox before');
@@ -69,7 +69,7 @@ const judge = (text: string, devices: Device[], known?: string): Status => {
   };
 };
 
-test('an interface is missing, down, without its address, or right', () => {
+test('an interface that is missing, down, without its address, or correct', () => {
   assert.deepEqual(judge('lan', [], status), { reason: 'interface-missing', confirmed: true });
   assert.deepEqual(judge('lan', [device('net1', false)], status), {
     reason: 'interface-down',
@@ -82,7 +82,7 @@ test('an interface is missing, down, without its address, or right', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')], status), { confirmed: true });
 });
 
-test('while network-status is not known, an interface without an address is left open', () => {
+test('without network-status, an interface without an address stays open', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
   assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
   const results = (...ips: string[]): (true | undefined)[] =>
@@ -94,7 +94,7 @@ test('while network-status is not known, an interface without an address is left
   assert.equal(judge('lan', [device('net1', false)]).reason, 'interface-down');
 });
 
-test('an interface without the address that the pod asks for is wrong, unless network-status says otherwise', () => {
+test('an interface without the requested address fails, unless network-status says otherwise', () => {
   const asked = '[{"name":"lan","ips":["172.16.0.5/24"]}]';
   const none = '[{"name":"lan","ips":[]}]';
   assert.equal(judge(asked, [device('net1', true)]).reason, 'interface-without-address');
@@ -103,18 +103,18 @@ test('an interface without the address that the pod asks for is wrong, unless ne
   assert.equal(judge(asked, [device('net1', true)], bare).reason, undefined);
 });
 
-test('a missing interface tells more than a wrong address', () => {
+test('a missing interface takes precedence over a wrong address', () => {
   const devices = [device('net1', true, '172.16.0.6')];
   const twice = JSON.stringify([...JSON.parse(status), { name: 'apps/lan', interface: 'net2' }]);
   assert.equal(judge('lan,lan', devices, twice).reason, 'interface-missing');
 });
 
-test('network-status names the interface where the pod does not', () => {
+test('network-status names the interface if the pod does not', () => {
   const moved = status.replace('net1', 'net2');
   assert.deepEqual(judge('lan', [device('net2', true, '172.16.0.5')], moved), { confirmed: true });
 });
 
-test('one network twice is two interfaces', () => {
+test('a network requested twice has two interfaces', () => {
   const twice = JSON.stringify([
     ...JSON.parse(status),
     { name: 'apps/lan', interface: 'net2', ips: ['172.16.0.6'] },
@@ -123,7 +123,7 @@ test('one network twice is two interfaces', () => {
   assert.deepEqual(judge('lan,lan', devices, twice), { confirmed: true });
 });
 
-test('a network of the second layer has no address to compare', () => {
+test('a network without IPAM has no address to compare', () => {
   const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
   assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
 });
@@ -132,7 +132,7 @@ test('a network of the second layer has no address to compare', () => {
 const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
 const notListed = 'network-status of this sandbox does not list apps/lan';
 const notCompared = `${notListed}, so addresses were not compared`;
-const toldOfNone = `${notListed}: its plugin told of no interface`;
+const toldOfNone = `${notListed}: its plugin reported no interface`;
 
 test('a network that network-status does not list is judged by its interface', () => {
   const there = [device('net1', true, '172.16.0.5')];
@@ -149,27 +149,27 @@ test('a network that network-status does not list is judged by its interface', (
   assert.equal(judge('wan,lan', second, listing()).reason, 'interface-down', 'by its place in the list');
 });
 
-test('a network that network-status does not list and that has no interface is noted', () => {
+test('a network that network-status does not list, without an interface: passes with a note', () => {
   assert.deepEqual(judge('lan', [], listing()), { note: toldOfNone, confirmed: true });
   assert.deepEqual(judge('lan@ext0', [], listing()), { note: toldOfNone, confirmed: true });
   assert.equal(judge('[{"name":"lan","ips":["172.16.0.5"]}]', [], listing()).reason, 'interface-missing');
 });
 
-test('the interface of another network is not that of one that is not listed', () => {
+test('the interface of another network does not count for an unlisted network', () => {
   const anothers = listing({ name: 'apps/wan', interface: 'net1', ips: ['172.16.0.5'] });
   const devices = [device('net1', true, '172.16.0.5')];
   assert.deepEqual(judge('lan', devices, anothers), { note: toldOfNone, confirmed: true });
   assert.deepEqual(judge('lan,wan', devices, anothers), { note: toldOfNone, confirmed: true });
 });
 
-test('no note hides an interface that network-status lists and that is gone, or a pod of which Multus wrote nothing', () => {
+test('a listed interface that is missing fails, and so does any missing interface without network-status', () => {
   const wan = listing({ name: 'apps/wan', interface: 'net2', ips: ['172.16.0.5'] });
   assert.equal(judge('lan,wan', [], wan).reason, 'interface-missing');
   assert.equal(judge('lan', []).reason, 'interface-missing');
   assert.equal(judge('lan', [], listing().replace('10.9.0.2', '10.9.0.9')).reason, 'interface-missing');
 });
 
-test('a status is of another sandbox where the first interface has another link-layer address than it says', () => {
+test('a status with another link-layer address of the first interface is of another sandbox', () => {
   const [own] = JSON.parse(status);
   const statusWith = (mac: string): string => JSON.stringify([{ ...own, mac }]);
   const devices = [device('eth0', true, '10.9.0.2')];
@@ -194,7 +194,7 @@ test("an older Multus names the plugin's own configuration", () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')], older), { confirmed: true });
 });
 
-test('where the own network tells no address, a link-layer address shows whose status it is', () => {
+test("without addresses of the cluster's network, a link-layer address identifies the status", () => {
   const [own] = JSON.parse(status);
   const lan = { name: 'apps/lan', interface: 'net1', mac: '02:00:00:00:00:01' };
   const bare = JSON.stringify([{ ...own, ips: undefined }, lan]);
@@ -203,14 +203,10 @@ test('where the own network tells no address, a link-layer address shows whose s
     confirmed: false,
   });
   const stale = JSON.stringify([{ ...own, ips: ['10.9.0.9'] }, lan]);
-  assert.equal(
-    judge('lan', [device('net1', true)], stale).confirmed,
-    false,
-    'an address that is told decides',
-  );
+  assert.equal(judge('lan', [device('net1', true)], stale).confirmed, false, 'a reported address decides');
 });
 
-test('a plugin that makes no interface is taken at its word, for this sandbox only', () => {
+test('a plugin without an interface passes, for the status of this sandbox only', () => {
   const own = JSON.parse(status)[0];
   const vhost = JSON.stringify([own, { name: 'apps/lan', 'device-info': { type: 'vhost-user' } }]);
   assert.deepEqual(judge('lan', [], vhost), { confirmed: true });
@@ -220,7 +216,7 @@ test('a plugin that makes no interface is taken at its word, for this sandbox on
   assert.equal(judge('lan', [], stale).reason, 'interface-missing');
 });
 
-test('only what says it is down is down', () => {
+test('an interface is down only if its state says so', () => {
   assert.equal(isUp('0x1003\n', 'unknown\n'), true);
   assert.equal(isUp('0x1003\n', 'up\n'), true);
   assert.equal(isUp('0x1003\n', 'lowerlayerdown\n'), false);

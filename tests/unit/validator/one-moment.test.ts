@@ -15,7 +15,7 @@ interface Scripted {
 interface Ended {
   /** When each attempt of a check began. */
   attempts: Record<string, number[]>;
-  /** What was told of each check, in order. */
+  /** The reports of each check, in order. */
   reported: [name: string, what: string][];
   findings: Finding[];
   /** When the verdict was there. */
@@ -74,7 +74,7 @@ async function run(t: TestContext, ...script: Scripted[]): Promise<Ended> {
 
 const verdictOf = ({ findings }: Ended): string[] => findings.map(wordOf);
 
-test('what passes at once is looked at once', async (t) => {
+test('checks that pass at once run once', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: always },
@@ -83,13 +83,13 @@ test('what passes at once is looked at once', async (t) => {
   assert.deepEqual([verdictOf(ended), ended.attempts], [['passed', 'passed'], { a: [0], b: [0] }]);
 });
 
-test('a single check is looked at until it passes, and no more', async (t) => {
+test('a single check runs until it passes', async (t) => {
   const ended = await run(t, { name: 'a', timeout: 5000, finds: within([2000, 9000]) });
   assert.deepEqual(verdictOf(ended), ['passed']);
   assert.equal(ended.attempts.a?.filter((at) => at >= 2000).length, 1);
 });
 
-test('what passed early is repeated when the last one passes', async (t) => {
+test('checks that passed early are repeated when the last one passes', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: always },
@@ -103,7 +103,7 @@ test('what passed early is repeated when the last one passes', async (t) => {
   ]);
 });
 
-test('what was undone in between fails, at its own time-out', async (t) => {
+test('a check that fails its repeat fails at its own time-out', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 8000, finds: within([0, 2000]) },
@@ -120,7 +120,7 @@ test('what was undone in between fails, at its own time-out', async (t) => {
   ]);
 });
 
-test('what was undone and done again passes, and the others are repeated after it', async (t) => {
+test('a check that fails its repeat and passes again: the others are repeated', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 10_000, finds: within([0, 2000], [5000, 20_000]) },
@@ -130,7 +130,7 @@ test('what was undone and done again passes, and the others are repeated after i
   assert.ok((ended.attempts.b?.at(-1) ?? 0) >= 5000, 'b is repeated when a passes again');
 });
 
-test('a check whose time is over gets a second, in which one loss does not fail it', async (t) => {
+test('a check whose time is over gets one more second', async (t) => {
   const lost = await run(
     t,
     { name: 'a', timeout: 1000, finds: (at) => (at >= 4000 && at < 4200 ? no : yes) },
@@ -139,7 +139,7 @@ test('a check whose time is over gets a second, in which one loss does not fail 
   assert.deepEqual(verdictOf(lost), ['passed', 'passed']);
 });
 
-test('a check whose time is over and that is undone fails within that second', async (t) => {
+test('a check whose time is over and that keeps failing fails within that second', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 1000, finds: within([0, 2000]) },
@@ -149,7 +149,7 @@ test('a check whose time is over and that is undone fails within that second', a
   assert.ok(ended.after <= 5100, `${ended.after}`);
 });
 
-test('a network that comes and goes ends', async (t) => {
+test('a network that keeps changing: the run ends', async (t) => {
   // each passes only while the other does not
   const ended = await run(
     t,
@@ -159,7 +159,7 @@ test('a network that comes and goes ends', async (t) => {
   assert.ok(ended.after < 12_000, `${ended.after}`);
 });
 
-test('checks that take long to repeat are not repeated for ever', async (t) => {
+test('slow checks are repeated a limited number of times', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 20_000, duration: 900, finds: always },
@@ -170,7 +170,7 @@ test('checks that take long to repeat are not repeated for ever', async (t) => {
   assert.ok(ended.after < 12_000, `${ended.after}`);
 });
 
-test('where one fails nothing is repeated', async (t) => {
+test('a failed check: nothing is repeated', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: always },
@@ -179,7 +179,7 @@ test('where one fails nothing is repeated', async (t) => {
   assert.deepEqual([verdictOf(ended), ended.attempts.a], [['passed', 'not-redirected'], [0]]);
 });
 
-test('an error ends its own check and no other', async (t) => {
+test('an error ends only its own check', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: () => new Error('no such luck') },
@@ -188,7 +188,7 @@ test('an error ends its own check and no other', async (t) => {
   assert.deepEqual([verdictOf(ended), ended.attempts.a], [['unexpected', 'passed'], [0]]);
 });
 
-test('a repeat that passes with another note is told', async (t) => {
+test('a repeat that passes with another note is reported', async (t) => {
   const ended = await run(
     t,
     { name: 'a', timeout: 5000, finds: (at) => (at < 2000 ? yes : passed('it', 'with a note')) },
@@ -201,7 +201,7 @@ test('a repeat that passes with another note is told', async (t) => {
   assert.deepEqual(ended.findings[0], passed('it', 'with a note'));
 });
 
-test('checks that pass in turns, and never together, have failed', async (t) => {
+test('checks that pass in turns, and never together, fail', async (t) => {
   const turn =
     (nth: number) =>
     (at: number): Finding =>

@@ -5,7 +5,7 @@ import { log } from '../../../validator/output.ts';
 
 const again = Object.assign(new Error('try again'), { code: 'EAGAIN' });
 
-test('a pipe that is full for the moment, or takes a part, gets the whole line', (t) => {
+test('a full pipe, or a partial write: the whole line is written', (t) => {
   let written = '';
   let calls = 0;
   t.mock.method(fs, 'writeSync', (_: number, bytes: Buffer, from: number) => {
@@ -19,7 +19,7 @@ test('a pipe that is full for the moment, or takes a part, gets the whole line',
   assert.equal(written, 'a whole line\n');
 });
 
-test('nobody waits for a log that nobody reads', (t) => {
+test('a log that nobody reads does not block the exit', (t) => {
   const write = t.mock.method(fs, 'writeSync', () => {
     throw again;
   });

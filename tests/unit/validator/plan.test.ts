@@ -18,23 +18,23 @@ const steps = (check: object, families: Family[]): string[] =>
     ({ word, family, settled }) => `${word} ${family ?? '-'}${settled ? ` ${settled.reason}` : ''}`,
   );
 
-test('an outbound redirect is proved for each family that the pod has', () => {
+test('an outbound redirect: a step for each family of the pod', () => {
   assert.deepEqual(steps(redirect('outbound'), ['IPv4', 'IPv6']), ['redirect IPv4', 'redirect IPv6']);
   assert.deepEqual(steps(redirect('outbound'), ['IPv6']), ['redirect IPv6']);
 });
 
-test('a profile leaves out a family by having no target of it', () => {
+test('a profile without a target of a family: no step for that family', () => {
   assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv4', 'IPv6']), ['redirect IPv4']);
 });
 
-test('a check that fits no family of the pod fails', () => {
+test('a check without a family of the pod fails', () => {
   assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv6']), ['redirect - no-target']);
   assert.deepEqual(steps(redirect('outbound'), []), ['redirect - address-unknown']);
   const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
   assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
 });
 
-test("an inbound redirect is proved for the family of the kernel's first address, which lists IPv4 first", () => {
+test("an inbound redirect: a step for the family of the kernel's first address, IPv4 before IPv6", () => {
   const planned = (check: object, families: Family[], devices: Device[]): string[] =>
     plan(readChecks(JSON.stringify([check])), { families }, () => devices).map(
       ({ family, leftAlone }) => `${family}${leftAlone ? `, not ${leftAlone.join()}` : ''}`,
@@ -58,7 +58,7 @@ test("an inbound redirect is proved for the family of the kernel's first address
   assert.deepEqual(planned(redirect('inbound'), ['IPv6'], both), ['IPv6'], 'a family of the pod only');
 });
 
-test('a redirect is proved for the families that the injector says', () => {
+test('a redirect: a step for each family that the injector sets', () => {
   const reported = (direction: string, families: string) =>
     steps({ profile: 'mesh', redirect: { direction, listen: 1, connect: both, families, timeout: '1s' } }, [
       'IPv4',
@@ -68,7 +68,7 @@ test('a redirect is proved for the families that the injector says', () => {
   assert.deepEqual(reported('outbound', 'first'), ['redirect IPv4']);
 });
 
-test('interfaces and reach are checks of the whole pod', () => {
+test('interfaces and reach: one step for the pod', () => {
   assert.deepEqual(steps({ profile: 'm', interfaces: { timeout: '1s' } }, ['IPv4', 'IPv6']), [
     'interfaces -',
   ]);
@@ -88,7 +88,7 @@ test("the families are those of the pod's addresses, the first one first", () =>
   assert.equal(pod.addresses.length, 3);
 });
 
-test('without them the interfaces tell', () => {
+test('without addresses of the pod, the interfaces show its families', () => {
   const devices = [device('lo', '127.0.0.1', '::1'), device('eth0', 'fe80::1', '10.9.0.2')];
   for (const podIPs of [undefined, '', 'none']) {
     const pod = readPod({ [env.podIPs]: podIPs }, 1000, () => devices);

@@ -18,7 +18,7 @@ const tcp6 = `  sl  local_address                         remote_address        
    2: 00000000000000000000000001000000:3A99 000009FD000000000000000002000000:8B3E 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000
 `;
 
-test('sockets of /proc/net/tcp and tcp6, IPv4 behind an IPv6 listener among them', () => {
+test('sockets of /proc/net/tcp and tcp6, including IPv4 of an IPv6 listener', () => {
   const reported = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
     ({ local, localPort, remote, remotePort, state }) =>
       `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === tcpState.listen}`,
@@ -32,7 +32,7 @@ test('sockets of /proc/net/tcp and tcp6, IPv4 behind an IPv6 listener among them
   ]);
 });
 
-test('a machine of the other byte order prints words as they are', () => {
+test('words of a big-endian machine', () => {
   const [socket] = parseTcp('0: 7F000001:3A99 0A090002:D2F4 01\n', 'BE');
   assert.equal(socket && formatAddress(socket.remote), '10.9.0.2');
 });
@@ -56,7 +56,7 @@ ff000000000000000000000000000000 08 00000000000000000000000000000000 00 00000000
 const line = ({ destination, bits, gateway, device }: Route): string =>
   `${formatAddress(destination)}/${bits} ${gateway ? formatAddress(gateway) : '-'} ${device}`;
 
-test('routes of both families, without local, multicast and refusing ones', () => {
+test('routes of both families, without local, multicast and reject routes', () => {
   assert.deepEqual(parseRoutes(route, 'LE').map(line), [
     '0.0.0.0/0 10.9.0.1 eth0',
     '0.0.0.0/0 10.16.0.1 net1',
@@ -76,7 +76,7 @@ test('the default route is the one of the lowest metric', () => {
   assert.equal(defaultRoute([]), undefined);
 });
 
-test('two halves of all addresses are a default route, and go before one', () => {
+test('two routes for half of all addresses count as a default route and take precedence', () => {
   const half = (from: string, gateway: string): string =>
     `eth0 ${from} ${gateway} 0003 0 0 0 00000080 0 0 0\n`;
   const lower = half('00000000', '0200090A');
@@ -91,11 +91,11 @@ test('two halves of all addresses are a default route, and go before one', () =>
   assert.equal(first(route + upper), '0.0.0.0/0 10.16.0.1 net1');
 });
 
-test('routes of lo lead nowhere', () => {
+test('routes of lo are ignored', () => {
   assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo'), 'LE').map(line), ['0.0.0.0/0 10.16.0.1 net1']);
 });
 
-test('an IPv6 gateway of an IPv4 route is known to be there, and no more', () => {
+test('an IPv6 gateway of an IPv4 route has no known address', () => {
   const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n', 'LE');
   assert.equal(found?.untoldGateway, true);
   assert.equal(found?.gateway, undefined);
@@ -109,7 +109,7 @@ const arp = `IP address       HW type     Flags       HW address            Mask
 169.254.1.1      0x1         0x6         ee:ee:ee:ee:ee:ee     *        eth0
 `;
 
-test('a neighbour answered, did not, was set by hand, or was never asked', () => {
+test('neighbours: answered, silent, permanent, or never asked', () => {
   assert.deepEqual(findNeighbour(arp, '10.9.0.1', 'eth0'), { complete: true, permanent: false });
   assert.deepEqual(findNeighbour(arp, '10.9.0.3', 'eth0'), { complete: false, permanent: false });
   assert.deepEqual(findNeighbour(arp, '169.254.1.1', 'eth0'), { complete: true, permanent: true });
@@ -130,14 +130,14 @@ const udp6 = `  sl  local_address                         remote_address        
  1234: 00000000000000000000000000000000:0035 00000000000000000000000000000000:0000 07 00000000:00000240 00:00000000 00000000     0        0 91872 2 0000000000000000 0
 `;
 
-test('what a socket has sent and not got rid of', () => {
+test('the queued bytes of a socket', () => {
   assert.equal(queuedBytes(udp6, 0xb5e1), 0x500);
   assert.equal(queuedBytes(udp6, 53), 0);
   assert.equal(queuedBytes(udp6, 9), undefined, 'the port of the other end');
   assert.equal(queuedBytes('', 53), undefined);
 });
 
-test('answers of neighbours, where the kernel tells', () => {
+test('the count of neighbour advertisements, if the kernel has it', () => {
   assert.equal(neighbourAnswers('Icmp6InEchos\t0\nIcmp6InNeighborAdvertisements   \t2\n'), 2);
   assert.equal(neighbourAnswers(''), undefined);
 });

@@ -95,12 +95,12 @@ test('failed: exit 95 and the reason', async () => {
   assert.equal(message.code, 95);
 });
 
-test('the proof could not be made: exit 69; a network that is wrong weighs more', async () => {
+test('unproved: exit 69; a failed check takes precedence', async () => {
   assert.equal((await runs(checks(wrongUser))).code, 69);
   assert.equal((await runs({ ...checks(wrongUser, interfaces('100ms')), ...missing })).code, 95);
 });
 
-test('warn: told all the same, exit 0', async () => {
+test('warn: the failure is reported, exit 0', async () => {
   const { code, log, message } = await runs({ ...checks(wrongUser), [env.mode]: 'warn' });
   assert.equal(code, 0);
   assert.match(log, /wrong-user[\s\S]*verdict: unproved \(69\)[\s\S]*proof\.mode is warn/);
@@ -123,7 +123,7 @@ test('wrong usage: exit 64, and the message says what', async () => {
   assert.match(unknown.log, /usage: validate \[--termination-log <path>\]/);
 });
 
-test('what the pod asks for cannot write lines of the log', async () => {
+test("the pod's values cannot add lines to the log", async () => {
   const forged = 'verdict: proved (0) after 0.050 s.';
   const networks = JSON.stringify([
     { name: `a\n${forged}\r${forged}\u2028\u001b[2K`, interface: 'no-such-if0' },
@@ -134,14 +134,14 @@ test('what the pod asks for cannot write lines of the log', async () => {
   assert.match(log, /a\\u000averdict: proved/);
 });
 
-test('a termination log that cannot be written is told, and no more', async () => {
+test('an unwritable termination log is only reported', async () => {
   const args = ['validate', '--termination-log', join(folder, 'no', 'such', 'folder')];
   const { code, complaints } = await runs(checks(interfaces('1s')), { args });
   assert.equal(code, 0);
   assert.match(complaints, /cannot write the termination message/);
 });
 
-test('an error that nobody expected is a defect, with a verdict and a message', async () => {
+test('an unexpected error is a defect, with a verdict and a message', async () => {
   const source = 'setTimeout(() => { throw new Error("a hole"); }, 1)';
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(source)}`];
   const { code, log, message } = await runs({ ...checks(interfaces('1m')), ...missing }, { flags });
@@ -155,7 +155,7 @@ for (const [signal, expected] of [
   ['SIGINT', 130],
   ['SIGHUP', 129],
 ] as const)
-  test(`${signal}: exit ${expected}, and it is no verdict on the network`, async () => {
+  test(`${signal}: exit ${expected}, verdict stopped`, async () => {
     const { code, log, message } = await runs(
       { ...checks(wrongUser, interfaces('1m')), ...missing },
       { signal },

@@ -12,7 +12,7 @@ import { readChecks } from '../../../validator/read-checks.ts';
 
 const pod = { ...readPod({ CNI_GATE_POD_IPS: '10.9.0.2' }, 1, () => []) };
 
-test('a check that ends with an error is told as a defect, and the others go on', async (t) => {
+test('a check that throws is reported as a defect, and the others continue', async (t) => {
   const read = fs.readFileSync;
   t.mock.method(fs, 'readFileSync', (path: string, encoding: 'utf8') => {
     if (path === '/proc/net/route') throw new Error('no such luck');
@@ -44,7 +44,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('a redirect leaves its port free', async () => {
+test('a redirect frees its port', async () => {
   const [port, other] = await Promise.all([freePort(), freePort()]);
   const check = {
     direction: 'inbound',

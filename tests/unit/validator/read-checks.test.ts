@@ -13,7 +13,7 @@ const redirect = {
   timeout: '10s',
 };
 
-test('what every built-in profile asks for is understood', () => {
+test('the checks of every built-in profile are accepted', () => {
   const words = loadBuiltInChecks().map((check) => readChecks(JSON.stringify([check]))[0]?.word);
   assert.deepEqual([...new Set(words)].toSorted(), [
     'address',
@@ -24,7 +24,7 @@ test('what every built-in profile asks for is understood', () => {
   ]);
 });
 
-test('the time-out of each check is its own', () => {
+test('each check has its own time-out', () => {
   const checks = readChecks(
     JSON.stringify([
       { profile: 'linkerd', redirect },
@@ -89,7 +89,7 @@ for (const [what, text, reported] of refused)
     );
   });
 
-test('the termination log is where the kubelet reads it, or where it is told', () => {
+test("the termination log: the kubelet's default, or the given path", () => {
   assert.equal(readArguments(['validate']).terminationLog, '/dev/termination-log');
   assert.equal(readArguments(['validate', '--termination-log', '/x']).terminationLog, '/x');
   for (const args of [

@@ -5,18 +5,18 @@ import { attemptCaptured } from '../../../validator/checks/captured.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { readIPv6Table, readTable } from '../../../validator/read-text.ts';
 
-test('a table of the kernel that cannot be read is never taken for an empty one', () => {
+test('an unreadable kernel table is an error, not an empty table', () => {
   assert.match(readTable('/proc/net/arp'), /^IP address/);
   assert.throws(() => readTable('/proc/net/nothing'), /^Error: \/proc\/net\/nothing cannot be read: ENOENT/);
 });
 
-test('a table of IPv6 may not be there, and is not empty for being unreadable', () => {
+test('an absent IPv6 table is empty, an unreadable one is an error', () => {
   assert.equal(readIPv6Table('/proc/net/nothing'), '');
   assert.throws(() => readIPv6Table('/proc/net'), /cannot be read: EISDIR/);
 });
 
 for (const table of ['/proc/net/tcp', '/proc/net/tcp6'])
-  test(`a pod is not told to have no listener where ${table} could not be read`, async (t) => {
+  test(`an unreadable ${table} is not reported as no-listener`, async (t) => {
     const read = fs.readFileSync;
     t.mock.method(fs, 'readFileSync', (path: string, encoding: 'utf8') => {
       if (path === table) throw new Error('EMFILE: too many open files');

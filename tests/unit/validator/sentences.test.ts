@@ -4,25 +4,25 @@ import { passed } from '../../../validator/finding.ts';
 import { sentenceOn, verdictSentence } from '../../../validator/sentences.ts';
 import { bad, good, redirectResult, reportOn } from './fixtures.ts';
 
-test('a check that passed says what was expected and seen', () => {
+test('a check that passed: the line says what was expected and seen', () => {
   assert.equal(
     sentenceOn(good),
     'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
-      'outbound rule; saw the own token come back from 192.0.2.2:1404.',
+      'outbound rule; saw its own token come back from 192.0.2.2:1404.',
   );
 });
 
-test('what was not looked at is noted', () => {
+test('a check that passed with a note: the line has the note', () => {
   assert.match(
     sentenceOn(redirectResult(passed('nothing', 'there was none'))),
     /saw nothing\. Note: there was none\.$/,
   );
 });
 
-test('a check that failed says what to look at', () => {
+test('a check that failed: the line says what to check', () => {
   assert.match(
     sentenceOn(bad('not-redirected')),
-    /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Look at /,
+    /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Check /,
   );
 });
 

@@ -34,7 +34,7 @@ test('targets of one family', () => {
   assert.deepEqual(targetsOf(texts, 'IPv6').map(formatTarget), ['[2001:db8::2]:1404']);
 });
 
-test('what the pod sends to its own addresses never leaves it, however they are spelled', () => {
+test("the pod's own addresses are no targets, however they are written", () => {
   assert.deepEqual(withoutOwn([v4, v6], own('10.9.0.2', 'fd09::2')), [v4, v6]);
   assert.deepEqual(withoutOwn([v4, v6], own('192.0.2.2')), [v6]);
   assert.deepEqual(withoutOwn([v4, v6], own('2001:db8:0::2', '192.0.2.2')), []);
@@ -45,29 +45,29 @@ const row = (destination: string, mask: string): string =>
 const spares4 = (routes: string, mine: string[], api?: string): string[] =>
   spareTargets(v4, parseRoutes(routes, 'LE'), own(...mine), api).map(formatTarget);
 
-test('the API server comes first, by its address and the port of the profile', () => {
+test("the API server's address with the profile's port is the first spare target", () => {
   const routes = row('0000090A', '00FFFFFF');
   assert.deepEqual(spares4(routes, ['10.9.0.2'], '10.96.0.1'), ['10.96.0.1:1404', '10.9.0.1:1404']);
   assert.deepEqual(spares4(routes, ['10.9.0.2'], 'kubernetes.default'), ['10.9.0.1:1404']);
   assert.deepEqual(spares4(routes, ['10.9.0.2'], 'fd00::1'), ['10.9.0.1:1404']);
 });
 
-test('an own address is never taken', () => {
+test("the pod's own addresses are never spare targets", () => {
   assert.deepEqual(spares4(row('0000090A', '00FFFFFF'), ['10.9.0.1']), ['10.9.0.2:1404']);
   assert.deepEqual(spares4(row('0400090A', 'FEFFFFFF'), ['10.9.0.5']), []);
   assert.deepEqual(spares4(row('0400090A', 'FCFFFFFF'), ['10.9.0.5']), ['10.9.0.6:1404']);
 });
 
-test('a route to one address leads to that one, unless it is the own', () => {
+test("a host route gives its address, unless it is the pod's own", () => {
   assert.deepEqual(spares4(row('0101FEA9', 'FFFFFFFF'), ['10.9.0.1']), ['169.254.1.1:1404']);
   assert.deepEqual(spares4(row('0100090A', 'FFFFFFFF'), ['10.9.0.1']), []);
 });
 
-test("a default route is not a hint: the profile's own targets went by it", () => {
+test('a default route gives no spare target', () => {
   assert.deepEqual(spares4('eth0\t00000000\t0100090A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n', []), []);
 });
 
-test('IPv6: link-local neighbours come last and carry their interface', () => {
+test('IPv6: link-local neighbours come last, with their interface', () => {
   const zeros = '0'.repeat(32);
   const routes = ['fe80', 'fd09'].map(
     (start) => `${start.padEnd(32, '0')} 40 ${zeros} 00 ${zeros} 00000100 00000001 00000000 00000001 eth0\n`,

@@ -36,12 +36,12 @@ describe('a section of the guide', () => {
       assert.equal(finding.passed ? 'passed' : finding.reason, reason);
     });
 
-    test(`${reason} stands in the chapter of its exit code and says what there is to say`, () => {
+    test(`${reason} is in the chapter of its exit code and has its labels`, () => {
       assert.equal(code, reasons[reason]?.code);
       const said = [...text.matchAll(/^\*\*(.+?)\*\*:/gm)].map((match) => match[1]);
       // the log line itself says what to look at, and only a verdict about the network can be a false alarm
-      const optional = ['Look at', ...(code === 95 ? [] : ['False alarm'])];
-      const labels = ['Means', 'Look at', 'Fix', 'False alarm'];
+      const optional = ['Check', ...(code === 95 ? [] : ['False alarm'])];
+      const labels = ['Means', 'Check', 'Fix', 'False alarm'];
       assert.deepEqual(
         said,
         labels.filter((label) => said.includes(label) || !optional.includes(label)),

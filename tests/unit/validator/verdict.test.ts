@@ -20,7 +20,7 @@ for (const [found, verdict, code] of table)
     assert.deepEqual(verdictOf(found.map((reason) => (reason ? bad(reason) : good))), { verdict, code });
   });
 
-test('warn lets a pod through whatever was found, and leaves a signal what it is', () => {
+test('warn: exit 0 for any finding; the code of a signal stays', () => {
   assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, true), 0);
   assert.equal(exitCodeFor({ verdict: 'unproved', code: 69 }, true), 0);
   assert.equal(exitCodeFor({ verdict: 'wrong-usage', code: 64 }, true), 0);
@@ -28,7 +28,7 @@ test('warn lets a pod through whatever was found, and leaves a signal what it is
   assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, false), 95);
 });
 
-test('which reasons speak against the network, and which only against the proof', () => {
+test('reasons with exit code 95, and reasons with 69', () => {
   const words = (code: number): string[] =>
     Object.entries(reasons).flatMap(([word, meaning]) => (meaning.code === code ? [word] : []));
   assert.deepEqual(words(69), [
@@ -60,9 +60,9 @@ test('which reasons speak against the network, and which only against the proof'
   ]);
 });
 
-test('every reason is a lower-case word and comes with a sentence on what to look at', () => {
-  for (const [word, { lookAt }] of Object.entries(reasons)) {
+test('every reason is a lower-case word with a sentence on what to check', () => {
+  for (const [word, { advice }] of Object.entries(reasons)) {
     assert.match(word, /^[a-z]+(-[a-z]+)*$/);
-    assert.match(lookAt, /^(Look |This is a defect).*\.$/, word);
+    assert.match(advice, /^(Check |This is a defect).*\.$/, word);
   }
 });

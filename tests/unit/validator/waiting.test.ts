@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Finding, failed, passed } from '../../../validator/finding.ts';
 import { now, untilPassed } from '../../../validator/waiting.ts';
 
-test('looks again ten times a second until it passes or the time is over', async (t) => {
+test('repeats the attempt ten times a second until it passes or the time is over', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let clock = 0;
   t.mock.method(process, 'uptime', () => clock / 1000);

@@ -13,10 +13,10 @@ import type { Mesh } from '../mesh/meshes.ts';
 import type { Admission } from './judge.ts';
 
 /**
- * Admission without a server: the code that answers `/mutate`, called in this process.
+ * Admission without a server: calls the code of `/mutate` in this process.
  *
- * @param known the namespaces of the input
- * @param profile opts every namespace in
+ * @param known the namespaces in the input
+ * @param profile the profile of every namespace
  */
 export function inProcess(
   policy: Policy,
@@ -66,7 +66,7 @@ function gapsOf(
   }
 }
 
-/** Policies that take it for granted that the injectors of some meshes have run; each is made once. */
+/** Policies that assume that the injectors of some meshes have run; each is created once. */
 function policiesWithMeshes(policy: Policy): (meshes: readonly Mesh[]) => Policy {
   const made = new Map<string, Policy>([['', policy]]);
   return (meshes) => {

@@ -11,30 +11,30 @@ import { fieldsOf, valueAt } from '../values.ts';
 import { parts, relocate } from './pointer.ts';
 import { verdictOf } from './verdict.ts';
 
-/** Whoever answers admission calls: the code of the server in this process, or a running one. */
+/** Answers admission calls: the server's code in this process, or a running server. */
 export interface Admission {
   /**
-   * @param meshes whose injectors are taken to have run
-   * @throws CniGateError where the body is no review of a pod, or where nobody answers
+   * @param meshes the meshes whose injectors are assumed to have run
+   * @throws CniGateError if the body is not a review of a pod, or if there is no answer
    */
   answer(body: unknown, meshes?: readonly Mesh[]): Promise<AdmissionReview>;
-  /** Why the API server would not call for a pod of this namespace, or undefined where it would. */
+  /** Why the API server would not call for a pod of this namespace, or undefined if it would. */
   uncalled(namespace: string): Uncalled | undefined;
   /**
-   * The meshes whose injector has to run before the pod of a body is promised anything by them; absent where the
-   * profiles are not known.
+   * The meshes whose injector must run before their profiles apply to the pod of a body; absent if the profiles are
+   * unknown.
    *
-   * @throws CniGateError where the body is no review of a pod
+   * @throws CniGateError if the body is not a review of a pod
    */
   meshGaps?(body: unknown): MeshGap[];
 }
 
-/** An AdmissionReview about something else than a pod. */
+/** An AdmissionReview of another kind than Pod. */
 export interface OtherKind {
   otherKind: string;
 }
 
-/** The namespace has no label that opts in, or it is not in the input and nobody can tell. */
+/** The namespace has no label that opts in, or is not in the input. */
 export type Uncalled = 'not-opted-in' | 'namespace-not-given';
 
 const notCalled = (reason: Uncalled): Verdict => ({
@@ -47,9 +47,9 @@ const notCalled = (reason: Uncalled): Verdict => ({
 });
 
 /**
- * What admission does with a workload, or why it cannot be asked.
+ * Returns what admission does with a workload, or why it was not asked.
  *
- * @param assumeMeshed whether a pod that asks for a mesh is judged as if the mesh's injector had run
+ * @param assumeMeshed whether a pod that requests a mesh is judged as if the mesh's injector had run
  * @throws CniGateError CNI_GATE_SERVER
  */
 export async function judge(
@@ -63,7 +63,7 @@ export async function judge(
   try {
     const uncalled = given ? undefined : admission.uncalled(namespace);
     if (uncalled !== undefined) {
-      // what is no pod is told in any namespace: no cluster would take it
+      // an invalid pod is reported in any namespace: no cluster would accept it
       decodePodRequest(body);
       return { workload, verdict: notCalled(uncalled), gaps: [] };
     }
@@ -73,7 +73,7 @@ export async function judge(
     const moved = relocate(verdict.operations, workload.podPath);
     const operations = moved.length > 0 ? [...workload.prelude, ...moved] : moved;
     const assumed = meshes.map(({ name }) => name);
-    // only reviews that were given are answered in the output, and each answer holds its patch a second time
+    // the output answers only reviews of the input, and each answer contains its patch a second time
     const { answer, ...kept } = verdict;
     return {
       workload,
@@ -98,7 +98,7 @@ export async function judge(
 
 const place = ({ document, line }: Workload): Pick<Fault, 'file' | 'line'> => ({ file: document.file, line });
 
-/** The fault in the terms of the manifest: admission knows the pod only, which was made from it. */
+/** The fault with paths of the manifest: admission knows only the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const match = /^request\.object(\/\S*)? /.exec(error.message);
   const code = workload.given ? error.code : 'CNI_GATE_INPUT_SYNTAX';
@@ -111,7 +111,7 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   return faultAt({ file: workload.document.file, line }, code, message);
 }
 
-/** YAML makes a number of `1.10` and a boolean of `yes`, which is what most often goes wrong in labels. */
+/** YAML reads `1.10` as a number and `yes` as a boolean, the most common mistake in labels. */
 function seenInstead(what: string, seen: unknown): string {
   if (typeof seen !== 'number' && typeof seen !== 'boolean') return '';
   return what.endsWith('must be string') ? `, is ${seen}: put it in quotes` : `, is ${seen}`;

@@ -3,21 +3,21 @@ import { CniGateError } from '../../lib/errors.ts';
 import type { PodKind } from '../input/kinds.ts';
 import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
 
-/** References to an owner carry its uid (apimachinery `OwnerReference`); before it is made it has none. */
+/** References to an owner contain its uid (apimachinery `OwnerReference`), which it lacks before it is created. */
 const noUid = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The pod that the API server would be asked to create for a manifest. Of a template's metadata its controller
- * takes labels, annotations and finalizers (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate).
- * The labels that controllers add, such as `pod-template-hash`, are left out: no place of the manifest stands for
- * them, so no patch could be told in its terms.
+ * Returns the pod that would be created for a manifest. From a template's metadata, its controller uses labels,
+ * annotations and finalizers (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). Labels that
+ * controllers add, such as `pod-template-hash`, are omitted: the manifest has no place for them, so no patch could name
+ * them.
  *
- * @param who the object's name for messages
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX where the manifest has no template
+ * @param who the name of the object for messages
+ * @throws CniGateError CNI_GATE_INPUT_SYNTAX if the manifest has no template
  */
 export function podOf(kind: PodKind, object: Fields, namespace: string, who: string): Fields {
   if (!kind.template) {
-    // what is no object is left for admission to judge
+    // admission judges what is not an object
     return isObject(object.metadata)
       ? { ...object, metadata: { ...object.metadata, namespace } }
       : { ...object };

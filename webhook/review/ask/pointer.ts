@@ -5,7 +5,7 @@ import type { Path } from '../model.ts';
 export const pointer = (path: Path): string =>
   path.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
 
-/** The parts of a JSON Pointer; those that look like an index are numbers. */
+/** The parts of a JSON Pointer, as numbers if they look like an index. */
 export const parts = (text: string): (string | number)[] =>
   text
     .split('/')
@@ -13,7 +13,7 @@ export const parts = (text: string): (string | number)[] =>
     .map((part) => jsonpatch.unescapePathComponent(part))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** Operations on a value inside an object, told as operations on the object. */
+/** Operations on a value inside an object, as operations on the object. */
 export function relocate(operations: readonly Operation[], to: Path): Operation[] {
   const prefix = pointer(to);
   return operations.map((operation) => ({

@@ -10,13 +10,13 @@ import type { Admission } from './judge.ts';
 /** Options of {@link remote}. */
 export interface RemoteOptions {
   url: string;
-  /** File with the certificate of the authority that the server's certificate is signed by. */
+  /** File with the certificate of the authority that signed the server's certificate. */
   ca?: string | undefined;
-  /** Milliseconds until an answer has to be there. */
+  /** Milliseconds to wait for an answer. */
   timeout: number;
 }
 
-/** What a server says of a body, rather than of itself. */
+/** Error codes that a server returns because of the body. */
 const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
   'CNI_GATE_REVIEW_INVALID',
   'CNI_GATE_REVIEW_NAME',
@@ -28,7 +28,7 @@ const aboutTheBody: ReadonlySet<string> = new Set<ErrorCode>([
 /**
  * A running server, called as an API server would: POST over HTTPS, with the time-out in the URL.
  *
- * @throws CniGateError CNI_GATE_USAGE where the URL is none to call, CNI_GATE_TLS_UNREADABLE for the authority
+ * @throws CniGateError CNI_GATE_USAGE if the URL is invalid, CNI_GATE_TLS_UNREADABLE for the authority
  */
 export function remote(options: RemoteOptions): Admission {
   const url = mutateUrl(options.url, options.timeout);
@@ -43,7 +43,7 @@ export function remote(options: RemoteOptions): Admission {
 
 function authority(file: string): string {
   const pem = readText(file, 'CNI_GATE_TLS_UNREADABLE');
-  // TLS takes a text without certificates without a word, and then trusts nobody
+  // TLS accepts a text without certificates, and then trusts nobody
   readCertificates(pem);
   return pem;
 }
@@ -79,7 +79,7 @@ async function post(url: URL, agent: Agent, body: string, timeout: number): Prom
     return await promise;
   } catch (error) {
     const why = signal.aborted ? `no answer within ${timeout} ms` : (explain(error) ?? messageOf(error));
-    throw wrong(`${url.origin} cannot be asked: ${why}`, error);
+    throw wrong(`${url.origin} cannot be reached: ${why}`, error);
   }
 }
 
@@ -93,7 +93,7 @@ function explain(error: unknown): string | undefined {
   }
   if (code === 'EPROTO') return 'it does not speak TLS there (EPROTO): is this its plain port?';
   return /CERT|SIGNATURE|ISSUER/.test(code)
-    ? `its certificate is not trusted (${code}): give the authority it has now with --ca; without --tls-cert each start makes another`
+    ? `its certificate is not trusted (${code}): pass its current authority with --ca; without --tls-cert, each start generates another`
     : undefined;
 }
 

@@ -6,7 +6,7 @@ const podKind = { group: '', version: 'v1', kind: 'Pod' };
 const podResource = { group: '', version: 'v1', resource: 'pods' };
 
 /**
- * The body of the admission call that the API server would make when it is asked to create a pod
+ * The body of the API server's admission call for the creation of a pod
  * (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#request).
  */
 export function createReview(pod: Fields, namespace: string): Fields {
@@ -32,7 +32,7 @@ export function createReview(pod: Fields, namespace: string): Fields {
   };
 }
 
-/** A review from the input, made a dry run: looking at it must change nothing anywhere. */
+/** A review from the input as a dry run, so that it changes nothing. */
 export function asDryRun(review: Fields): Fields {
   const { request } = review;
   return typeof request === 'object' && request !== null

@@ -19,11 +19,11 @@ const outcomes: ReadonlySet<string> = new Set<Outcome>([
 ]);
 
 /**
- * What an answer says. Outcome and reason are in its audit annotations; of a server that writes none they are
- * told by what it allows and patches.
+ * Reads an answer. Outcome and reason are in its audit annotations; if a server writes none, they follow from what it
+ * allows and patches.
  *
  * @param body the call that was answered
- * @throws CniGateError CNI_GATE_SERVER where it does not answer the request, or its patch is none
+ * @throws CniGateError CNI_GATE_SERVER if it does not answer the request, or its patch is invalid
  */
 export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
   const { uid, object } = fieldsOf(fieldsOf(body).request);
@@ -45,7 +45,7 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
         : operations.length > 0
           ? 'injected'
           : 'skipped',
-    reason: typeof reason === 'string' ? reason : 'not told',
+    reason: typeof reason === 'string' ? reason : 'not given',
     profiles: typeof profiles === 'string' && profiles !== '' ? profiles.split('.') : [],
     checks: response.allowed ? checksOf(object, operations) : [],
     warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
@@ -57,7 +57,7 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
 
 const isOutcome = (value: unknown): value is Outcome => typeof value === 'string' && outcomes.has(value);
 
-/** What the status annotation of the admitted pod says that is checked: it is in the patch, or on the pod already. */
+/** The checks in the admitted pod's status annotation, which is in the patch or already on the pod. */
 function checksOf(pod: unknown, operations: readonly Operation[]): string[] {
   const { annotations } = fieldsOf(fieldsOf(pod).metadata);
   let text = fieldsOf(annotations)[statusAnnotation];
@@ -77,10 +77,10 @@ function patchOf(patch: unknown): Operation[] {
   try {
     const value: unknown = JSON.parse(Buffer.from(String(patch), 'base64').toString());
     if (!Array.isArray(value) || !value.every(isOperation))
-      throw new TypeError('it is no list of operations');
+      throw new TypeError('it is not a list of operations');
     return value;
   } catch (error) {
-    throw wrong(`its patch is no JSON Patch: ${messageOf(error)}`);
+    throw wrong(`its patch is not a JSON Patch: ${messageOf(error)}`);
   }
 }
 

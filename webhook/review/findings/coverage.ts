@@ -4,16 +4,16 @@ import type { NamespaceObject } from '../input/namespace.ts';
 import type { Finding, Reviewed, Workload } from '../model.ts';
 import { isNotInInput } from '../summary.ts';
 
-/** Who opts namespaces in: their labels, `--profile`, or a server that knows labels of its own. */
+/** What opts namespaces in: their labels, `--profile`, or the server's labels. */
 export type OptIn = 'labels' | 'profile' | 'server';
 
 /**
- * Where a review checked nothing although it was meant to: a namespace that opted in and of which no workload gets
- * a check, a namespace that is not in the input, a profile that does not exist. AdmissionReviews of the input do not
- * count: they are single calls and say nothing of a whole namespace.
+ * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, a namespace that
+ * is not in the input, a profile that does not exist. AdmissionReviews of the input do not count: they are single
+ * calls.
  *
- * @param found what was found about single workloads: one that waits for a mesh already says why nothing is checked
- * @param join throws a CniGateError where a label names no profile; absent where nobody can tell
+ * @param found findings about single workloads: one that waits for a mesh already says why nothing is checked
+ * @param join throws a CniGateError if a label names no profile; absent if the profiles are unknown
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
@@ -40,7 +40,7 @@ export function coverageFindings(
       if (unchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
     }
   } else {
-    // of namespaces that are never touched, or that the server knows not to have opted in, nothing was expected
+    // nothing is expected of exempt namespaces, or of those that did not opt in at the server
     const meant = manifests.filter(
       ({ verdict }) => !['exempt-namespace', 'not-opted-in'].includes(verdict.reason),
     );
@@ -51,7 +51,7 @@ export function coverageFindings(
   return findings;
 }
 
-/** A refusal is told as such, and is no sign of a pipeline that checks nothing. */
+/** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
 
 const about = (name: string, { file, line }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
@@ -72,7 +72,7 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   const missing = group.filter(({ verdict }) => isNotInInput(verdict));
   const [first] = missing;
   if (first === undefined) return [];
-  const message = `is not in the input, and its labels decide whether ${workloads(missing.length)} would be checked: add it to the input, give another with -n where objects name none, or give --profile`;
+  const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
   return [
     { ...of(first.workload), subject: `Namespace ${name}`, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message },
   ];
@@ -93,12 +93,12 @@ function faultOf(
 
 const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
-  message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): look at the reason of each, or take the label off`,
+  message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): check each reason, or remove the label`,
 });
 
 const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
-  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): look at the reason of each, or choose another profile`,
+  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or choose another profile`,
 });
 
 function reasons(group: readonly Reviewed[]): string {

@@ -12,32 +12,32 @@ type MapName = (typeof maps)[number];
 
 const words = { labels: 'label', annotations: 'annotation' } as const;
 
-/** Every key of cni-gate that an object of the cluster may carry. */
+/** Every key of cni-gate that an object can have. */
 const known: Record<MapName, readonly string[]> = {
   labels: [profileLabel, certificatesLabel],
   annotations: [statusAnnotation],
 };
 
-/** A key with more letters wrong than this is another key. */
+/** A key with more wrong letters than this is another key. */
 const furthest = 3;
-/** The same for a key that is not under our prefix, which may well be somebody else's. */
+/** The same for a key without our prefix, which may be somebody else's. */
 const furthestElsewhere = 2;
-/** A longer key is like none of ours; the comparison takes quadratic time. */
+/** A longer key is unlike ours, and the comparison takes quadratic time. */
 const longest = 40;
 
 type Place = Pick<Finding, 'file' | 'line'>;
 
 /**
- * The labels and annotations of a Namespace that look like cni-gate's and have no effect: keys under `cni-gate.io/`
- * that do not exist or are in the wrong map, and keys that differ from ours by a letter or two.
+ * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
+ * `cni-gate.io/`, keys in the wrong map, and keys that differ from ours by a letter or two.
  *
- * @param subject the object's name for people
+ * @param subject the name of the object for messages
  */
 export function namespaceKeys(object: Fields, subject: string, place: Place): Finding[] {
   return textsOf(object.metadata).map((message) => ({ code, message, subject, ...place }));
 }
 
-/** The same for a workload and its pod templates; also a profile label that is not where its pods get it from. */
+/** The same for a workload and its pod templates; also a profile label that its pods do not get. */
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
@@ -76,21 +76,21 @@ function faultOf(key: string, map: MapName): string | undefined {
   const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere);
   if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
   if (!isOurs) return undefined;
-  return `${name} is unknown and has no effect: what a user sets is label ${profileLabel}`;
+  return `${name} is unknown and has no effect: users set the label ${profileLabel}`;
 }
 
-/** The key of ours that a text is nearest to, its own map first. */
+/** The key of ours that is most similar to a text, first in the same map. */
 function nearest(key: string, map: MapName, within: number): string | undefined {
   if (key.length > longest) return undefined;
   const [best] = [...known[map], ...maps.flatMap((other) => known[other])]
-    // the distance is never less than this, and most keys of a manifest end here
+    // the distance is never less than this, which excludes most keys
     .filter((candidate) => Math.abs(candidate.length - key.length) <= within)
     .map((candidate) => ({ candidate, apart: distance(key, candidate) }))
     .sort((a, b) => a.apart - b.apart);
   return best !== undefined && best.apart <= within ? best.candidate : undefined;
 }
 
-/** A profile label on a workload of which no template carries one: its pods do not get it. */
+/** A profile label on a workload whose templates have none: its pods do not get it. */
 function misplacedLabel(
   object: Fields,
   templates: readonly Workload[],

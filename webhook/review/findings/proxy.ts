@@ -2,13 +2,13 @@ import type { MeshGap } from '../mesh/gaps.ts';
 import type { Finding, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 
-/** A pod that asks for a mesh, and that a profile would only check once the mesh's injector has run. */
+/** A pod that requests a mesh, and that a profile checks only after the mesh's injector has run. */
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
   const { document, line } = workload;
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
   return {
     code: 'CNI_GATE_PROXY_MISSING',
-    message: `asks for ${mesh.name} and does not carry ${mesh.proxy} yet, so ${names} cannot check it: pipe the manifests through \`${mesh.injector}\` first, or give --assume-meshed`,
+    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.injector}\` first, or use --assume-meshed`,
     subject: nameOf(workload),
     file: document.file,
     line,

@@ -12,14 +12,14 @@ import { behindMarker, isBlank, newlines, type Piece, splitStream, withoutMarker
 import { unrendered } from './template.ts';
 import { offsetNear, parseYaml } from './yaml.ts';
 
-/** A document as it was read, while the places of what is in it are still at hand. */
+/** A document that was read, with the positions of its parts. */
 export interface ReadDocument extends Omit<SourceDocument, 'list' | 'reviewed'> {
   value: unknown;
-  /** Whether it is an item of a List that was cut. */
+  /** Whether it is an item of a split List. */
   isItem: boolean;
-  /** The line on which the value at a path of the document stands, or that of the nearest one around it. */
+  /** The line of the value at a path of the document, or of the nearest parent. */
   lineOf: (path: Path) => number;
-  /** The second of two equal keys of the object itself: two manifests without `---` between them. */
+  /** The second of two equal keys at the top level: two manifests without `---` between them. */
   repeated?: RepeatedKey | undefined;
 }
 
@@ -32,22 +32,21 @@ export interface RepeatedKey {
   kinds: string[];
 }
 
-/** A piece of a stream that is read as one document. */
+/** A part of a stream that is read as one document. */
 interface Part extends Piece {
-  /** Whether it goes on where the one before it ends, so that no marker belongs between them. */
+  /** Whether it continues the previous one, so that no marker belongs between them. */
   continues: boolean;
-  /** The List that it is an item of, without its items. */
+  /** Its List, without the items. */
   itemOf?: unknown;
-  /** Whether it is what stands around the items of a List, and holds no object. */
+  /** Whether it is the text around the items of a List, without an object. */
   between?: boolean;
 }
 
 /**
- * Reads a stream of YAML documents, or of JSON values with `---`, newlines or nothing between them. What cannot
- * be read is told, and the rest is read all the same. Pieces that are blank or unreadable come without a value:
- * their text is kept for its comments.
+ * Reads a stream of YAML documents, or of JSON values with `---`, newlines or nothing between them. Reports what cannot
+ * be read, and reads the rest. Blank and unreadable parts have no value; their text is kept for its comments.
  *
- * Of a template that was not rendered only the first action is told, and nothing else that cannot be read.
+ * For an unrendered template, only the first action is reported.
  *
  * @param file only for messages
  */
@@ -76,7 +75,7 @@ function* partsOf(text: string): Generator<Part, undefined> {
   }
 }
 
-/** A piece that is too large for one object can be a List of many, or many JSON values. */
+/** A part that is too large for one object can be a List, or several JSON values. */
 function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
   const text = withoutMarker(piece.text);
   const json = looksLikeJson(text);
@@ -93,7 +92,7 @@ function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
   let at = 0;
   let { start } = piece;
   for (const { text: part, item } of cut.pieces) {
-    // as it stands in the input, its marker included
+    // as in the input, with its marker
     const own = piece.text.slice(at, at + part.length);
     yield { text: own, start, continues: at > 0, ...(item ? { itemOf: cut.list } : { between: true }) };
     at += part.length;
@@ -103,7 +102,7 @@ function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
 
 const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
 
-/** JSON values that stand in one piece of a stream. Flow YAML, which looks alike, stays one piece. */
+/** Splits JSON values in one part of a stream. Flow YAML, which looks similar, stays one part. */
 function splitJson(piece: Piece): Part[] {
   const text = withoutMarker(piece.text);
   const whole = [{ ...piece, continues: false }];
@@ -115,7 +114,7 @@ function splitJson(piece: Piece): Part[] {
 function splitValues(piece: Piece, text: string): Piece[] {
   const cuts = cutValues(text) ?? [];
   if (cuts.length < 3) return [piece];
-  // what stands before the first value belongs to it
+  // text before the first value belongs to it
   const lines = new Lines(piece.text, piece.start);
   const starts = [0, ...cuts.slice(1)];
   return starts.slice(0, -1).map((from, index) => ({
@@ -146,7 +145,7 @@ const blankOf = (file: string, { text, start, continues }: Part): SourceDocument
 function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument | SourceDocument | Fault {
   const behind = behindMarker(part.text);
   if (behind !== undefined) {
-    const message = `expected the end of the line or a comment behind "---", as kubectl does; found ${behind.slice(0, 40)}`;
+    const message = `expected the end of the line or a comment after "---", as kubectl does; found ${behind.slice(0, 40)}`;
     return faultAt({ file, line: part.start }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
   if (part.between || isBlank(part.text)) return blank;
@@ -163,8 +162,8 @@ function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument
 const tooLargeObject = ({ text, itemOf }: Part): CniGateError =>
   tooLarge(
     itemOf === undefined
-      ? `the document has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
-      : `an item of the List has ${inMebi(text.length)}; review takes ${inMebi(largestObject)}, and no API server takes as much`,
+      ? `the document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
+      : `an item of the List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and no API server accepts as much`,
   );
 
 function readJson(file: string, part: Part, text: string, value: unknown): ReadDocument {
@@ -214,7 +213,7 @@ function readYaml(file: string, part: Part, text: string): ReadDocument | Fault 
   }
 }
 
-/** An item with what it leaves to its List; one of YAML stands in a list of its own, behind its dash. */
+/** An item with the fields that it inherits from its List. An item of YAML is in its own list, after its dash. */
 function completed(value: unknown, list: unknown): unknown {
   const complete = itemsOf(list)?.complete;
   if (complete === undefined) return value;
@@ -222,9 +221,9 @@ function completed(value: unknown, list: unknown): unknown {
 }
 
 const notRendered =
-  'this is a template, not a manifest: render it first, for example by helm template my-chart, and review what comes out; where {{ is meant as text, put it in quotes';
+  'this is a template, not a manifest: render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
-/** The second of two equal keys of an object itself. Deeper ones are left to the API server. */
+/** The second of two equal top-level keys. Deeper ones are left to the API server. */
 function repeatedKey(root: YamlNode | undefined, lines: Lines): RepeatedKey | undefined {
   if (root?.kind !== 'map') return undefined;
   const pairs = root.pairs.filter((pair) => pair.key.kind === 'scalar' && pair.key.value !== '<<');

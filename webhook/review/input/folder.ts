@@ -7,15 +7,15 @@ import { explain, unreadable } from './unreadable.ts';
 const manifest = /\.(?:ya?ml|json)$/;
 
 /**
- * The manifests in a folder and the folders in it, sorted by name: `.yaml`, `.yml`, `.json`. Names that begin with
- * a dot are left out, as in a mounted ConfigMap they hold every file a second time, and so is `node_modules`.
+ * The manifests in a folder and its subfolders, sorted by name: `.yaml`, `.yml`, `.json`. Names that begin with a dot
+ * are skipped, because a mounted ConfigMap has every file a second time there, and so is `node_modules`.
  */
 export function manifestsIn(folder: string): (string | Fault)[] {
   const found = walk(folder, new Set());
-  return found.length > 0 ? found : [unreadable(folder, 'the folder holds no .yaml, .yml or .json file')];
+  return found.length > 0 ? found : [unreadable(folder, 'the folder contains no .yaml, .yml or .json file')];
 }
 
-/** @param around the real paths of the folders that this one stands in */
+/** @param around the real paths of the parent folders */
 function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
   let entries: Dirent[];
   let real: string;
@@ -37,7 +37,7 @@ function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
     });
 }
 
-/** A link that leads nowhere is no folder; if it has a manifest's name, reading it tells. */
+/** A broken link is not a folder; if it has a manifest's name, reading it reports the error. */
 function isFolder(entry: Dirent, path: string): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
   try {

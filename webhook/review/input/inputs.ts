@@ -5,7 +5,7 @@ import type { Fault } from '../model.ts';
 import { manifestsIn } from './folder.ts';
 import { explain, unreadable } from './unreadable.ts';
 
-/** What `-f -` stands for. */
+/** The argument of `-f` for standard input. */
 export const standardInput = '-';
 
 /**
@@ -27,7 +27,7 @@ export function expandInputs(names: readonly string[]): (string | Fault)[] {
 function expand(name: string): (string | Fault)[] {
   if (name === standardInput) return [name];
   const found = kindOf(name);
-  // a name is taken as it is before it is taken for a pattern
+  // an existing file takes precedence over a pattern
   if (found === 'ENOENT' && /[*?[{]/.test(name)) {
     const matches = globSync(name).sort();
     return matches.length > 0 ? matches.flatMap(expandFound) : [unreadable(name, 'no file matches')];

@@ -1,17 +1,17 @@
 import type { Path } from '../model.ts';
 import { fieldsOf, isObject } from '../values.ts';
 
-/** The objects in a document that holds several. */
+/** The objects in a document with several. */
 export interface Items {
   list: unknown[];
   path: Path;
-  /** Fills in what the items of a typed list leave out. */
+  /** Adds the fields that the items of a typed list omit. */
   complete: (item: unknown) => unknown;
 }
 
 /**
- * What a document holds that holds several: a list, a List, or a list of one kind such as PodList, whose items may
- * leave out kind and apiVersion (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections).
+ * The items of a document: a list, a List, or a list of one kind such as PodList, whose items may omit kind and
+ * apiVersion (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections).
  */
 export function itemsOf(value: unknown): Items | undefined {
   if (Array.isArray(value)) return { list: value, path: [], complete: (item) => item };

@@ -1,10 +1,10 @@
 const mark = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs;
 
 /**
- * Cuts JSON values that stand one after another, with or without space between. Only brackets and strings are
- * looked at: whether a piece is JSON is for `JSON.parse` to say.
+ * Splits consecutive JSON values, with or without space between them. It follows only brackets and strings:
+ * `JSON.parse` decides whether a part is JSON.
  *
- * @returns the offset of each value and of the end, or undefined where something else stands between values
+ * @returns the offset of each value and of the end, or undefined if something else is between values
  */
 export function cutValues(text: string): number[] | undefined {
   const cuts: number[] = [];
@@ -25,13 +25,13 @@ export function cutValues(text: string): number[] | undefined {
   return [...cuts, text.length];
 }
 
-/** Where something begins in a text, and where it ends. */
+/** Start and end of a part of a text. */
 export interface Range {
   start: number;
   end: number;
 }
 
-/** The places of the objects in a JSON list, or in the `items` of a JSON object. */
+/** The positions of the objects in a JSON list, or in the `items` of a JSON object. */
 export function itemRanges(text: string): Range[] {
   const ranges: Range[] = [];
   const open: string[] = [];

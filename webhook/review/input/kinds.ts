@@ -1,17 +1,17 @@
 import type { OwnerReference } from '../../admission/pod.ts';
 import type { Path } from '../model.ts';
 
-/** How a kind of object comes to pods. */
+/** How a kind creates pods. */
 export interface PodKind {
-  /** API groups that have, or had, this kind; the core group is empty. Other groups mean other things by it. */
+  /** API groups that have, or had, this kind; the core group is empty. In other groups, the name means another kind. */
   groups: string[];
-  /** Where the pod, or the template of its pods, stands in the object. */
+  /** The path of the pod, or of the pod template, in the object. */
   podPath: Path;
-  /** Whether `podPath` is a template, and not a pod. */
+  /** Whether `podPath` is a template rather than a pod. */
   template: boolean;
-  /** The object that will own the pods, as their controller writes it; none where nobody does. */
+  /** The owner of the pods, as their controller writes it; absent if there is none. */
   owner?: (name: string) => OwnerReference;
-  /** Whether its controller names containers that have no name in the template, as Knative's does. */
+  /** Whether its controller names containers without a name, as Knative's does. */
   namesContainers?: true;
 }
 
@@ -22,7 +22,7 @@ const owner =
   (apiVersion: string, kind: string, suffix = '') =>
   (name: string): OwnerReference => ({ apiVersion, kind, name: `${name}${suffix}`, controller: true });
 
-/** What a Deployment and a CronJob put behind the names of what they make is not known before they do. */
+/** The suffix that a Deployment or a CronJob adds to names is unknown before. */
 const madeUp = '-0000000000';
 
 /**
@@ -66,8 +66,8 @@ export const podKinds: ReadonlyMap<string, PodKind> = new Map<string, PodKind>([
 ]);
 
 /**
- * A kind of another project with its template at a path. Its pods are taken to be its own: nothing that admission
- * decides depends on an owner in between.
+ * A kind of another project with its template at a path. It counts as the owner of its pods: no decision depends on an
+ * owner in between.
  */
 export const customKind = (apiVersion: string, kind: string, podPath: Path): PodKind => ({
   groups: [groupOf(apiVersion)],

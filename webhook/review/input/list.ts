@@ -4,18 +4,17 @@ import { jsonValue } from '../yaml/value.ts';
 import { itemsOf } from './items.ts';
 import { itemRanges } from './json.ts';
 
-/** A large List, cut so that each of its items can be read by itself. */
+/** A large List, split so that each of its items can be read separately. */
 export interface CutList {
-  /** Pieces of its text in their order: together they are the text. */
+  /** Parts of its text in order: together they are the text. */
   pieces: { text: string; item: boolean }[];
-  /** The List without its items, for what they leave out. */
+  /** The List without its items, for the fields that they omit. */
   list: unknown;
 }
 
 /**
- * Cuts a List as `kubectl get --output yaml` writes it: `items` is a block list and a key of the document itself. Where
- * an item has a line in quotes that looks like the next item, its quotes are not closed, so a wrong cut is an error
- * when the item is read and never another value.
+ * Splits a List in the form of `kubectl get --output yaml`: `items` is a block list and a top-level key. If a line in
+ * quotes looks like the next item, the split leaves quotes open, so a wrong split is an error and never another value.
  *
  * @returns undefined for any other text
  */
@@ -42,7 +41,7 @@ export function cutYamlList(text: string): CutList | undefined {
   return checked(head + tail, [{ text: head, item: false }, ...pieces, { text: tail, item: false }]);
 }
 
-/** Cuts a List of JSON, or a list of objects. */
+/** Splits a List of JSON, or a list of objects. */
 export function cutJsonList(text: string): CutList | undefined {
   const ranges = itemRanges(text);
   const [first] = ranges;

@@ -24,9 +24,8 @@ import { type NamespaceObject, namespaceLabels } from './namespace.ts';
 import { type FoundTemplates, templatesIn } from './templates.ts';
 
 /**
- * Sorts the objects of documents: workloads and AdmissionReviews to be reviewed, Namespaces for their labels, and
- * the rest, which is counted. Namespaces may stand behind the workloads in them, so all is read before anything
- * is decided.
+ * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
+ * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
@@ -42,15 +41,15 @@ export class ManifestReader {
   #counted = 0;
 
   /**
-   * @param defaultNamespace of objects that name none
-   * @param kinds of other projects that hold pod templates
+   * @param defaultNamespace the namespace of objects that name none
+   * @param kinds kinds of other projects that contain pod templates
    */
   constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
     this.#defaultNamespace = defaultNamespace;
     this.#kinds = kinds;
   }
 
-  /** Takes a document; one without `lineOf` is blank or was unreadable, and is kept for its text alone. */
+  /** Adds a document; one without `lineOf` is blank or unreadable, and only its text is kept. */
   take(read: ReadDocument | SourceDocument): void {
     this.#counted += 1;
     if (this.full) {
@@ -74,15 +73,15 @@ export class ManifestReader {
     this.documents.push(document);
   }
 
-  /** A key that is there twice, in an object that is reviewed. In others it is for the API server to judge. */
+  /** A key that occurs twice in a reviewed object. In others, it is left to the API server. */
   #repeated({ file, repeated }: ReadDocument): Fault | undefined {
     if (!repeated?.kinds.some((kind) => this.#isReviewed(kind))) return undefined;
     const { key, line, column } = repeated;
-    const message = `the key "${key}" is there twice: is a "---" missing before it?`;
+    const message = `the key "${key}" occurs twice: is a "---" missing before it?`;
     return faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
 
-  /** Whether there were more documents and objects than are taken, which has been told. */
+  /** Whether there were too many documents and objects, which was reported. */
   get full(): boolean {
     return this.#counted > this.#max;
   }
@@ -105,10 +104,10 @@ export class ManifestReader {
   }
 
   /**
-   * Objects that take their template from one that is not in the input. To be called when all is read: it may
-   * stand anywhere.
+   * Objects whose template is in an object that is not in the input. Call it when everything was read, because the
+   * other object may come later.
    *
-   * @param matters whether anything would be checked in a namespace
+   * @param matters whether a namespace has checks
    */
   missingTemplates(matters: (namespace: string) => boolean): Finding[] {
     const missing = this.#references.filter(
@@ -202,7 +201,7 @@ export class ManifestReader {
     const { reference } = found;
     if (reference === undefined) return;
     const { namespace, name } = this.#nameOf(object);
-    const message = `takes its pods from ${reference.kind} ${reference.name}, which is not in the input, so nothing of it is checked: add that to the input`;
+    const message = `uses the pod template of ${reference.kind} ${reference.name}, which is not in the input, so it is not checked: add that object to the input`;
     const subject = `${kind} ${namespace}/${name}`;
     const place = { file: document.file, line };
     const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, ...place } as const;
@@ -249,7 +248,7 @@ export class ManifestReader {
   }
 }
 
-/** The cluster ends with the last one, and the first may have been meant. */
+/** The last one counts, as in a cluster, but the first may have been intended. */
 function namespaceTwice(
   name: string,
   first: NamespaceObject,
@@ -259,25 +258,25 @@ function namespaceTwice(
     of[profileLabel] === undefined
       ? `without label ${profileLabel}`
       : `with ${profileLabel}=${of[profileLabel]}`;
-  const message = `stands twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: keep one of them`;
+  const message = `is twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: remove one of them`;
   return { code: 'CNI_GATE_NAMESPACE_TWICE', message, subject: `Namespace ${name}`, file, line };
 }
 
-/** An object that takes its template from another. */
+/** An object that uses the template of another. */
 interface Reference {
-  /** What to tell where the other is not in the input. */
+  /** The finding if the other is not in the input. */
   finding: Finding;
   namespace: string;
   target: { apiVersion: string; kind: string; name: string };
 }
 
-/** A value as it would arrive over the wire, kept as text. */
+/** A value as JSON text, as it would be sent. */
 function keptAsText(value: unknown): () => unknown {
   const text = JSON.stringify(value);
   return () => JSON.parse(text);
 }
 
-/** The name, or the generateName with a `*` behind, for people. */
+/** The name, or the generateName followed by `*`, for messages. */
 function ownName({ name, generateName }: Fields): string {
   if (typeof name === 'string') return name;
   return typeof generateName === 'string' ? `${generateName}*` : '(no name)';

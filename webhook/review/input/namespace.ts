@@ -10,10 +10,10 @@ export interface NamespaceObject {
 }
 
 /**
- * Name, labels and annotations of a Namespace object. A label that is null is empty, as the API server takes it. An
- * annotation that is no string is ignored: nothing is read from it.
+ * Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. An annotation that
+ * is not a string is ignored.
  *
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX where it has no name, or labels that are not strings
+ * @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no name, or labels that are not strings
  */
 export function namespaceLabels(object: Fields): {
   name: string;

@@ -7,17 +7,17 @@ import { explain, unreadable } from './unreadable.ts';
 
 /** A text to review, and where it comes from. */
 export interface Input {
-  /** The name that messages call it by. */
+  /** Its name for messages. */
   file: string;
   text: string;
-  /** How many bytes it was. */
+  /** Its size in bytes. */
   size: number;
 }
 
 /**
- * Reads a file, or standard input for `-`: UTF-8 text, a byte order mark is taken off.
+ * Reads a file, or standard input for `-`, as UTF-8 text without a byte order mark.
  *
- * @param max how many bytes are taken
+ * @param max the maximum number of bytes
  */
 export async function readInput(path: string, max: number): Promise<Input | Fault> {
   const file = path === standardInput ? 'stdin' : path;
@@ -30,14 +30,14 @@ export async function readInput(path: string, max: number): Promise<Input | Faul
   }
 }
 
-/** What is no plain file, such as a pipe, does not say how much is in it. */
+/** A pipe or another special file has no size. */
 async function readFile(path: string, max: number): Promise<Buffer | undefined> {
   const stats = statSync(path);
   if (!stats.isFile()) return readUpTo(createReadStream(path), max);
   return stats.size > max ? undefined : readFileSync(path);
 }
 
-/** Undefined where there is more. */
+/** Undefined if there is more. */
 async function readUpTo(stream: NodeJS.ReadableStream, max: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -58,6 +58,6 @@ function decode(file: string, bytes: Buffer): Input | Fault {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { file, text, size: bytes.length };
   } catch {
-    return unreadable(file, 'expected UTF-8 text; its bytes are not');
+    return unreadable(file, 'expected UTF-8 text, found other bytes');
   }
 }

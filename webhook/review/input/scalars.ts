@@ -2,8 +2,8 @@ import type { ScalarTag } from 'yaml';
 import { resolvePlain } from '../yaml/resolve.ts';
 
 /**
- * The forms of plain scalars that mean something else than their text to Kubernetes, for the library that writes YAML:
- * a text of such a form gets quotes. What they mean is told in `../yaml/resolve.ts`.
+ * The forms of plain scalars that Kubernetes does not read as strings. The library that writes YAML quotes such texts.
+ * Their meaning is in `../yaml/resolve.ts`.
  */
 export const kubernetesScalars: ScalarTag[] = [
   plain('null', /^(?:~|null|Null|NULL|)$/, (value) => value === null || value === undefined),
@@ -29,7 +29,7 @@ function plain(name: string, test: RegExp, identify: (value: unknown) => boolean
       return typeof value === 'bigint' ? Number(value) : value;
     },
     identify,
-    // what was read is written as it stood: 0644 must not become 420
+    // values are written as they were read: 0644 must not become 420
     stringify: ({ source, value }) => source ?? String(value),
   };
 }

@@ -1,15 +1,15 @@
-/** A piece of a stream, from one document marker to the next. */
+/** A part of a stream, from one document marker to the next. */
 export interface Piece {
-  /** As it stands in the stream: all pieces together are the stream. */
+  /** Its text: all parts together are the stream. */
   text: string;
   /** The number of its first line. */
   start: number;
 }
 
 /**
- * Cuts a YAML stream at its document markers, as kubectl does: at every line that begins with `---`, in block scalars
- * and quotes too (apimachinery `pkg/util/yaml` YAMLReader). `...` ends a document as well, and what follows is read
- * as another, which kubectl would leave out.
+ * Splits a YAML stream at its document markers, as kubectl does: at every line that begins with `---`, in block scalars
+ * and quotes too (apimachinery `pkg/util/yaml` YAMLReader). `...` also ends a document; the text after it, which
+ * kubectl ignores, is read as another.
  */
 export function* splitStream(text: string): Generator<Piece, undefined> {
   let from = 0;
@@ -24,22 +24,22 @@ export function* splitStream(text: string): Generator<Piece, undefined> {
   if (from < text.length) yield { text: text.slice(from), start };
 }
 
-/** The piece without its marker; offsets stay as they were. */
+/** The part without its marker; offsets do not change. */
 export const withoutMarker = (piece: string): string =>
   piece.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
-/** Whether nothing but markers, comments and directives is there. */
+/** Whether there are only markers, comments and directives. */
 export function isBlank(piece: string): boolean {
   return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(piece));
 }
 
-/** What stands behind a marker in its line, where only a comment may. */
+/** The text after a marker in its line, where only a comment is allowed. */
 export function behindMarker(piece: string): string | undefined {
   const rest = /^---(.*)/.exec(piece)?.[1]?.trim() ?? '';
   return rest === '' || rest.startsWith('#') ? undefined : rest;
 }
 
-/** How many lines a text ends. */
+/** The number of line ends in a text. */
 export function newlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;

@@ -1,15 +1,15 @@
 import { Scanner } from '../yaml/scanner.ts';
 import { YamlError } from '../yaml/tokens.ts';
 
-/** Where an action of a template begins: of Go templates and Helm, of Jinja. */
+/** The beginning of an action in Go templates, Helm and Jinja. */
 const action = /\{\{|\{%/;
 
 /**
- * The offset of the first action of a template that has not been rendered, or undefined for a text that is none.
- * What stands in quotes, block scalars and comments is data: workflows and alerts have templates of their own there.
- * Outside of them no manifest can hold an action, because `{{` would be a map for a key and `{%` begins nothing.
+ * The offset of the first action of an unrendered template, or undefined for any other text. Quotes, block scalars and
+ * comments are data, because workflows and alerts contain templates there. Elsewhere, no manifest can contain an
+ * action, because `{{` would be a map as a key and `{%` begins nothing.
  *
- * @param text which is not YAML
+ * @param text a text that is not YAML
  */
 export function unrendered(text: string): number | undefined {
   let inText: number | undefined;
@@ -17,7 +17,7 @@ export function unrendered(text: string): number | undefined {
   try {
     scanner = new Scanner(text);
     for (let token = scanner.next(); token.kind !== 'end'; token = scanner.next()) {
-      // one in a plain scalar may be meant so; it tells where to look once there is another that cannot be
+      // an action in a plain scalar may be intended; it counts once another action cannot be
       if (token.kind !== 'scalar' || token.style !== 'plain' || inText !== undefined) continue;
       const at = text.slice(token.start, token.end).search(action);
       if (at >= 0) inText = token.start + at;

@@ -5,32 +5,32 @@ import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
 import { groupOf } from './kinds.ts';
 
-/** A pod template in an object of a kind that is not Kubernetes' own. */
+/** A pod template in a custom resource. */
 export interface FoundTemplate {
   path: Path;
-  /** Which of several templates it is, for people; none where the kind has only one. */
+  /** Which of several templates it is, for messages; absent if the kind has only one. */
   part?: string;
 }
 
 /** The pod templates of an object. */
 export interface FoundTemplates {
   templates: FoundTemplate[];
-  /** Whether the kind is in the list, and not only looks like a workload. */
+  /** Whether the kind is in the list, rather than recognized by its fields. */
   known: boolean;
-  /** The workload that the object takes its template from, where it has none itself. */
+  /** The workload whose template the object uses if it has none. */
   reference?: { apiVersion: string; kind: string; name: string };
 }
 
-/** More than any workload has; the templates of one object are all kept. */
+/** More than any workload has. All templates of an object are kept in memory. */
 const mostTemplates = 1000;
 
 const usualPath = ['spec', 'template'];
 
 /**
- * The pod templates of an object by the list of kinds. A kind that is not in the list, and whose API group is not
- * Kubernetes' own, is taken for a workload where it has `spec.template.spec.containers`.
+ * The pod templates of an object by the list of kinds. A custom resource that is not in the list counts as a workload
+ * if it has `spec.template.spec.containers`.
  *
- * @returns undefined where the object is no workload
+ * @returns undefined if the object is not a workload
  * @throws CniGateError CNI_GATE_INPUT_SYNTAX for an object with too many templates
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplates | undefined {
@@ -61,7 +61,7 @@ function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTempl
   return { templates, known: true, ...(reference && { reference }) };
 }
 
-/** The places in an object that a path of the list leads to. */
+/** The paths in an object that match a path of the list. */
 function pathsOf(object: Fields, path: string): Path[] {
   if (path === '.') return [[]];
   let found: Path[] = [[]];
@@ -75,7 +75,7 @@ function pathsOf(object: Fields, path: string): Path[] {
     });
     found = found.filter((at) => isPresent(valueAt(object, at)));
     if (found.length > mostTemplates) {
-      const message = `${path} leads to more than ${mostTemplates} values`;
+      const message = `${path} matches more than ${mostTemplates} values`;
       throw new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
     }
   }
@@ -84,7 +84,7 @@ function pathsOf(object: Fields, path: string): Path[] {
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** `pytorchReplicaSpecs.Worker`: the path without what all paths begin and end with. */
+/** `pytorchReplicaSpecs.Worker`: the path without the common beginning and end. */
 function partOf(path: Path): string {
   const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
   return dotted([...(middle.length > 0 ? middle : path)]);

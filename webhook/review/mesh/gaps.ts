@@ -3,17 +3,17 @@ import type { Condition, Matcher, Profile } from '../../config/types.ts';
 import { applies } from '../../inject/when.ts';
 import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
 
-/** A mesh that a pod asks for and does not carry yet, and the profiles that wait for its proxy. */
+/** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
 export interface MeshGap {
   mesh: Mesh;
-  /** Names of profiles that would promise something once the injector has run. */
+  /** Names of profiles that would apply after the injector has run. */
   profiles: string[];
 }
 
 /**
- * The meshes whose injector has to run before these profiles promise the pod anything.
+ * The meshes whose injector must run before these profiles apply to the pod.
  *
- * @param profiles those that the pod's label or its namespace's joins
+ * @param profiles the profiles of the pod's or its namespace's label
  */
 export function meshGaps(pod: Pod, namespace: MeshNamespace, profiles: readonly Profile[]): MeshGap[] {
   return meshes
@@ -30,8 +30,8 @@ export function meshGaps(pod: Pod, namespace: MeshNamespace, profiles: readonly 
 }
 
 /**
- * A profile that takes it for granted that a mesh's injector has run: a condition no longer asks for what the
- * injector adds, its containers and annotations. What a condition rules out, it still rules out.
+ * A profile that assumes that a mesh's injector has run: its conditions no longer require the containers and
+ * annotations that the injector adds. They still exclude what they excluded.
  */
 export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   const conditions = [profile.when].flat();
@@ -41,7 +41,7 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   return {
     ...profile,
     when: conditions.map((condition) => (asksForProxy(condition, mesh) ? relax(condition, mesh) : condition)),
-    // the container whose image it takes is not there, and nobody knows its image
+    // the container whose image it uses does not exist yet, and its image is unknown
     ...(imageOf?.startsWith(mesh.containerPrefix) && {
       proof: { ...profile.proof, container: { ...container, image: `image-of-${imageOf}` } },
     }),
@@ -65,7 +65,7 @@ function isOf({ domain }: Mesh, key: string): boolean {
   return prefix === domain || prefix.endsWith(`.${domain}`);
 }
 
-/** What is left of a matcher that no longer needs the key to be there. */
+/** A matcher without the requirement that the key exists. */
 function withoutNeed(matcher: Matcher): Matcher | undefined {
   if (typeof matcher === 'string' || 'in' in matcher) return undefined;
   if (!('exists' in matcher) || !matcher.exists) return matcher;

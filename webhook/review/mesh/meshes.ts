@@ -1,18 +1,18 @@
 import { allContainers, type Pod } from '../../admission/pod.ts';
 import { own } from '../../lib/own.ts';
 
-/** What a mesh's injector looks at besides the pod. Both are empty where the namespace is not in the input. */
+/** What a mesh's injector reads besides the pod. Both are empty if the namespace is not in the input. */
 export interface MeshNamespace {
   labels: Record<string, string>;
   annotations: Record<string, string>;
 }
 
-/** A mesh whose injector runs in the cluster, and so has not run yet on a manifest. */
+/** A mesh whose injector runs in the cluster, and not on a manifest. */
 export interface Mesh {
   name: string;
-  /** The container that carries its proxy. */
+  /** The container of its proxy. */
   proxy: string;
-  /** What the names of all containers that it injects begin with. */
+  /** The prefix of the names of all containers that it injects. */
   containerPrefix: string;
   /** The domain of the annotations that it writes. */
   domain: string;
@@ -25,8 +25,8 @@ export interface Mesh {
 const injects = (value: string | undefined): boolean => value === 'enabled' || value === 'ingress';
 
 /**
- * linkerd's injector: the annotation of the pod, else the namespace's; `ingress` is a mode of it
- * (https://linkerd.io/2/features/proxy-injection/). A namespace label keeps its webhook away.
+ * linkerd's injector: the annotation of the pod, else of the namespace; `ingress` is a mode
+ * (https://linkerd.io/2/features/proxy-injection/). A namespace label excludes its webhook.
  */
 const linkerd: Mesh = {
   name: 'linkerd',
@@ -42,15 +42,16 @@ const linkerd: Mesh = {
 };
 
 /**
- * As Istio's injector reads these values (istio/istio, `pkg/kube/inject`, `injectRequired`); its CNI plugin reads them
- * in another way.
+ * These values as Istio's injector reads them (istio/istio, `pkg/kube/inject`, `injectRequired`). Its CNI plugin reads
+ * them differently.
  */
 const isTrue = (value: string): boolean => /^(?:y|yes|true|on)$/i.test(value);
 
 /**
- * Istio's injector (https://istio.io/latest/docs/setup/additional-setup/sidecar-injection/#controlling-the-injection-policy).
- * A pod of a template without a sidecar (a gateway, proxyless gRPC) gets no redirect and does not count, nor does
- * a pod of the ambient mesh that does not ask for a sidecar itself.
+ * Istio's injector
+ * (https://istio.io/latest/docs/setup/additional-setup/sidecar-injection/#controlling-the-injection-policy). A pod of a
+ * template without a sidecar (a gateway, proxyless gRPC) gets no redirect and does not count. Neither does a pod of the
+ * ambient mesh that does not request a sidecar itself.
  */
 const istio: Mesh = {
   name: 'istio',
@@ -82,6 +83,6 @@ function isAmbient(pod: Pod, namespace: MeshNamespace): boolean {
 /** The meshes whose injection `review` knows. */
 export const meshes: readonly Mesh[] = [linkerd, istio];
 
-/** Whether the injector has run. A proxy of image `auto` is a user's part of one that Istio is yet to fill in. */
+/** Whether the injector has run. A proxy with image `auto` is a user's template that Istio completes. */
 export const carriesProxy = (pod: Pod, mesh: Mesh): boolean =>
   allContainers(pod).some(({ name, image }) => name === mesh.proxy && image !== 'auto');

@@ -8,9 +8,8 @@ import { applyEdits, type Edit } from './edit/source.ts';
 import { applyTo, patchDocument } from './patched.ts';
 
 /**
- * What the patches of a document's workloads change, as lines of a unified diff without its header. For YAML these
- * are the lines of the file with their numbers; what has no such lines, JSON above all, is shown as YAML made from
- * the object.
+ * The changes of a document's patches, as lines of a unified diff without its header. For YAML, these are the lines of
+ * the file with their numbers; JSON is shown as YAML written from the object.
  */
 export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[]): Map<Reviewed, string[]> {
   const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
@@ -34,7 +33,7 @@ function diffOfText(text: string, edits: readonly Edit[], lines: Lines): string[
   return diffLines(before, applyEdits(before, moved), lines.at(start).line);
 }
 
-/** The beginning of the line some lines above an offset, or the end of the one some lines below it. */
+/** The beginning of a line some lines above an offset, or the end of one some lines below it. */
 function linesAway(text: string, offset: number, count: number): number {
   let at = offset;
   for (let left = Math.abs(count); left >= 0; left -= 1) {
@@ -63,7 +62,7 @@ export const context = 3;
 /**
  * The lines of a unified diff, without the two that name the texts.
  *
- * @param first the number that the first line of both texts has for the reader
+ * @param first the line number of the first line of both texts
  */
 export function diffLines(before: string, after: string, first = 1): string[] {
   const { hunks } = structuredPatch('', '', before, after, undefined, undefined, {

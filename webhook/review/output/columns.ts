@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** What a line of text has room for, in terminals and in the logs of CI systems. */
+/** The width of a line in terminals and in the logs of CI systems. */
 export const width = 100;
 
 const lengthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 /**
- * A text as lines of at most {@link width} columns, broken at spaces. A word that is longer has a line of its own.
- * Colours count for nothing.
+ * Wraps a text at spaces to lines of at most {@link width} columns. A longer word gets its own line. Colours do not
+ * count.
  *
- * @param indent how many columns all lines but the first are moved to the right
+ * @param indent the indentation of all lines but the first
  */
 export function wrap(text: string, indent = 0): string[] {
   const lines: string[] = [];
@@ -26,6 +26,6 @@ export function wrap(text: string, indent = 0): string[] {
   return [...lines, line];
 }
 
-/** A text that is cut where it is longer than so many columns. */
+/** Cuts a text that is longer than this many columns. */
 export const cut = (text: string, columns: number): string =>
   text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;

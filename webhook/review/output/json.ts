@@ -1,7 +1,7 @@
 import type { Report, SourceDocument } from '../model.ts';
 import type { Summary } from '../summary.ts';
 
-/** For programs: one JSON document. Paths of a patch begin at the workload's object. */
+/** The JSON output: one document. Paths of a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {
   const workloads = report.reviewed.map(({ workload, verdict }) => ({
     apiVersion: workload.apiVersion,
@@ -21,13 +21,13 @@ export function jsonOutput(report: Report, summary: Summary): string {
     ...(verdict.message !== undefined && { message: verdict.message }),
     patch: verdict.operations,
   }));
-  // which workload a finding is about, its subject and its line say
+  // subject and line name the workload of a finding
   const findings = report.findings.map(({ workload: _, ...finding }) => finding);
   return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }
 
 /**
- * The AdmissionReviews that a server would send, in the order of the input: one a line; of a list, a list in one
+ * The AdmissionReviews that a server would send, in the order of the input: one on each line; a list for a list, on one
  * line.
  */
 export function answersOutput(report: Report): string {
@@ -43,7 +43,7 @@ export function answersOutput(report: Report): string {
     .join('');
 }
 
-/** The documents with something to review in them; the parts of a large List are one. */
+/** The documents with something to review; the parts of a large List count as one. */
 function wholeDocuments(documents: readonly SourceDocument[]): { list: boolean; parts: SourceDocument[] }[] {
   const whole: { list: boolean; parts: SourceDocument[] }[] = [];
   for (const document of documents) {

@@ -7,8 +7,8 @@ import { notesOn } from './notes.ts';
 type Element = Record<string, unknown>;
 
 /**
- * For CI systems: a test suite for each file, a test case for each workload and for each finding that is about no
- * single workload. A refusal is a failure, and so are warnings and findings if strict; what could not be read is an
+ * The JUnit output: a test suite for each file, with a test case for each workload and for each finding that is not
+ * about a single workload. A refusal is a failure, and so are warnings and findings if strict; unreadable input is an
  * error.
  */
 export function junitOutput(report: Report, strict: boolean): string {
@@ -93,6 +93,6 @@ function errorCase(fault: Fault): Element {
   };
 }
 
-/** Text that XML 1.0 can hold at all (its production `Char`). */
+/** Text without characters that XML 1.0 excludes (its production `Char`). */
 const xml = (text: string): string =>
   text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\u{fffd}');

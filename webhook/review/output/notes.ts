@@ -1,11 +1,11 @@
 import type { Reviewed } from '../model.ts';
 
-/** What a reader has to know to judge a verdict. */
+/** Notes on a verdict. */
 export function notesOn({ workload, verdict }: Reviewed): string[] {
   const { assumed = [] } = verdict;
   return [
     ...(workload.unknownKind
-      ? [`${workload.kind} is no known kind: it is taken for a workload by its spec.template`]
+      ? [`${workload.kind} is not a known kind: it counts as a workload because of its spec.template`]
       : []),
     ...(assumed.length > 0 ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
   ];

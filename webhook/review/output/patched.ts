@@ -12,21 +12,20 @@ import { expandAliases } from './edit/expand.ts';
 import { applyEdits, CannotEdit, type Edit, Source } from './edit/source.ts';
 import { valueEdits } from './edit/value.ts';
 
-/** A document with the patches of its workloads. */
+/** A document with its workloads patched. */
 export interface PatchedDocument {
   /** The text with the patches. */
   text: string;
-  /** The text that was edited: the document's own, or one of the same meaning without aliases. */
+  /** The edited text: the document's own, or an equivalent one without aliases. */
   before: string;
-  /** The edits of each workload, as offsets of `before`; undefined where the document was written anew. */
+  /** The edits of each workload, as offsets of `before`; undefined if the document was rewritten. */
   edits: Map<Reviewed, Edit[]> | undefined;
 }
 
 /**
- * Writes the patches of a document's workloads into its text and leaves the rest of it as it is, letter by letter.
- * The result is read again: where it does not say what the patches ask for, because an alias stands for the same
- * text elsewhere, the same is done to a copy without aliases. A layout that cannot be edited even then is given
- * up, and the document written anew from its value.
+ * Applies the patches of a document's workloads to its text, and leaves every other character unchanged. The result is
+ * parsed again. If it differs from the patched value, because an alias shares the text, the edits are made in a copy
+ * without aliases. If that fails too, the document is rewritten from its value.
  */
 export function patchDocument(document: SourceDocument, reviewed: readonly Reviewed[]): PatchedDocument {
   const own = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
@@ -34,7 +33,7 @@ export function patchDocument(document: SourceDocument, reviewed: readonly Revie
   if (changed.length === 0) return { before: own, text: own, edits: new Map() };
   const value = valueOfDocument(document);
   const values = { before: wireCopy(value), after: patchedValue(wireCopy(value), changed) };
-  // as long as the document, so that offsets are the same
+  // of the same length, so that offsets do not change
   const text = withoutMarker(own);
   const { json } = document;
   const edits = attempt(text, changed, values, json);
@@ -66,11 +65,12 @@ function patchedValue(value: unknown, changed: readonly Reviewed[]): unknown {
 /**
  * Applies a workload's patch to its object, in place.
  *
- * @throws CniGateError CNI_GATE_SERVER: a patch made in this process was applied to the pod already
+ * @throws CniGateError CNI_GATE_SERVER if a server's patch does not apply; patches of this process were already applied
+ *   to the pod
  */
 export function applyTo(object: unknown, { workload, verdict }: Reviewed): void {
   try {
-    // copied, as the values of operations become parts of the object, which later operations change
+    // copied, because later operations change the values that became parts of the object
     jsonpatch.applyPatch(object, structuredClone(verdict.operations), true, true);
   } catch (error) {
     const first = messageOf(error).split('\n')[0];
@@ -86,7 +86,7 @@ interface Values {
   after: unknown;
 }
 
-/** Edits by workload, or undefined where they do not make the text say what it should. */
+/** Edits by workload, or undefined if the edited text has another value than the patched one. */
 function attempt(
   text: string,
   changed: readonly Reviewed[],
@@ -101,7 +101,7 @@ function attempt(
     const result = applyEdits(text, [...edits.values()].flat());
     return same(wireCopy(valueOfText(result, json)), values.after) ? edits : undefined;
   } catch (error) {
-    // JSON has layouts that YAML does not, such as a colon on a line of its own
+    // JSON allows layouts that YAML does not, such as a colon on its own line
     if (error instanceof CannotEdit || error instanceof YamlError) return undefined;
     throw error;
   }

@@ -6,7 +6,7 @@ import { cut, width, wrap } from './columns.ts';
 import { styles } from './styles.ts';
 import { findingLines, header, label, type TextOptions, totals } from './text.ts';
 
-/** Columns of a line, left to right. */
+/** The columns of a line, from left to right. */
 interface Row {
   outcome: string;
   name: string;
@@ -16,14 +16,14 @@ interface Row {
 
 const head: Row = { outcome: 'OUTCOME', name: 'KIND/NAME', namespace: 'NAMESPACE', what: 'CHECKS OR REASON' };
 
-/** Below these a column is not cut, however long the others are. */
+/** The least width of a column that is cut. */
 const narrowest = { name: 36, namespace: 15, what: 20 } as const;
 
 const gap = '  ';
 
 /**
- * A line for each workload: outcome, kind and name, namespace, and its checks or why it gets none; then the same
- * end as the text's. Names that would make a line longer than 100 columns are cut.
+ * The summary: a line for each workload with outcome, kind and name, namespace, and its checks or why it gets none;
+ * then the end of the text output. Names are cut to keep lines within 100 columns.
  */
 export function tableOutput(report: Report, summary: Summary, options: TextOptions): string {
   const rows = report.reviewed.map(rowOf);
@@ -43,7 +43,7 @@ export function tableOutput(report: Report, summary: Summary, options: TextOptio
   return lines.map((text) => `${text}\n`).join('');
 }
 
-/** What has to be done: the texts of refusals, of warnings, and what was found. */
+/** The texts of refusals, warnings and findings. */
 function messages(report: Report, options: TextOptions): string[] {
   const refused = report.reviewed.filter(({ verdict }) => verdict.outcome === 'refused');
   return [
@@ -70,7 +70,7 @@ function rowOf({ workload, verdict }: Reviewed): Row {
   };
 }
 
-/** As wide as the longest text; where all together are too wide, first names are cut and then namespaces. */
+/** As wide as the longest text; if a line is too wide, names are cut first, then namespaces. */
 function widthsOf(rows: readonly Row[]): Record<keyof Row, number> {
   const longest = (column: keyof Row): number =>
     rows.reduce((max, row) => Math.max(max, row[column].length), 0);

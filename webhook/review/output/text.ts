@@ -10,10 +10,10 @@ import { cut, width, wrap } from './columns.ts';
 import { notesOn } from './notes.ts';
 import { type Style, styles } from './styles.ts';
 
-/** Paints a text, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
-/** @param color whether to paint at all */
+/** @param color whether to use colours */
 export const painter =
   (color: boolean): Paint =>
   (style, text) =>
@@ -22,12 +22,12 @@ export const painter =
 /** Options of {@link textOutput}. */
 export interface TextOptions {
   paint: Paint;
-  /** Whether warnings and findings end the review with exit code 1. */
+  /** Whether warnings and findings cause exit code 1. */
   strict?: boolean;
   progress?: Progress;
 }
 
-/** For people: a header and a unified diff for each workload, then what was found and how many of what. */
+/** The text output: a header and a unified diff for each workload, then findings and totals. */
 export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
   const { paint, progress } = options;
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
@@ -67,7 +67,7 @@ export const label = ({ paint, strict }: TextOptions): string =>
 
 const messageOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
-/** None for what is skipped: that it was looked at is written on it, and is no news to its author. */
+/** No diff for a skipped workload: it only gets the mark of a review. */
 function diff({ workload, verdict }: Reviewed, lines: string[] | undefined, paint: Paint): string[] {
   if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
@@ -83,7 +83,7 @@ function diff({ workload, verdict }: Reviewed, lines: string[] | undefined, pain
   ];
 }
 
-/** What was found, with the name and the place of what it is about. */
+/** Findings, each with the name and position of its subject. */
 export function findingLines(findings: readonly Finding[], options: TextOptions): string[] {
   return findings.flatMap((finding) => {
     const name = options.paint('bold', clean(finding.subject));
@@ -92,7 +92,7 @@ export function findingLines(findings: readonly Finding[], options: TextOptions)
   });
 }
 
-/** How many of what: the end of the text and of the summary. */
+/** The totals at the end of text and summary. */
 export function totals(summary: Summary, { paint, strict }: TextOptions): string[] {
   const { workloads, refused, errors, skipped, otherObjects } = summary;
   const warnings = summary.warnings + summary.findings;
@@ -115,7 +115,7 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
   const lines = [`reviewed ${counted(workloads, 'workload')}: ${outcomes}`, rest];
   if (workloads > 0 && skipped['not-opted-in'] === workloads) {
     lines.push(
-      `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or give --profile`,
+      `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`,
     );
   }
   return lines.flatMap((line) => wrap(line, 2));

@@ -3,8 +3,8 @@ import type { Progress } from '../progress.ts';
 import { patchDocument } from './patched.ts';
 
 /**
- * The input with the patches in it: all documents in their order, those ignored and those that could not be read
- * as well, and nothing changed but what a patch asks for.
+ * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
+ * unreadable ones, and nothing else is changed.
  */
 export function yamlOutput(report: Report, progress?: Progress): string {
   const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
@@ -12,9 +12,9 @@ export function yamlOutput(report: Report, progress?: Progress): string {
   for (const [index, document] of report.documents.entries()) {
     progress?.tell(() => `writing ${document.file}:${document.line}`);
     const { text } = patchDocument(document, byDocument.get(document) ?? []);
-    // the first document of a file, and JSON values behind one another, have no marker of their own
+    // the first document of a file and consecutive JSON values have no marker
     if (texts.length > 0 && !document.continues && !/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
-    // what the next part of a List goes on behind has no newline of its own
+    // a part that the next part of a List continues has no newline
     const open = report.documents[index + 1]?.continues === true && !document.text.endsWith('\n');
     texts.push(open ? text.replace(/\n$/, '') : text);
   }

@@ -1,4 +1,4 @@
-/** The characters that YAML 1.1 tells apart, by their UTF-16 codes. Behind the end of a text the code is NaN. */
+/** The characters that YAML 1.1 distinguishes, by their UTF-16 codes. After the end of a text the code is NaN. */
 
 /** Line feed. */
 export const newline = 0x0a;
@@ -11,7 +11,7 @@ export const tab = 0x09;
 /** Byte order mark. */
 export const byteOrderMark = 0xfeff;
 
-/** Ends of lines: besides \n and \r the three of Unicode (YAML 1.1, 4.2). */
+/** Line ends: \n, \r and the three of Unicode (YAML 1.1, 4.2). */
 export const isBreak = (code: number): boolean =>
   code === newline || code === carriageReturn || code === 0x85 || code === 0x2028 || code === 0x2029;
 
@@ -27,7 +27,7 @@ export const isSpaceOrEnd = (code: number): boolean => isBlank(code) || isBreakO
 /** A digit of ASCII. */
 export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** What anchors, handles of tags and names of directives are made of. */
+/** The characters of anchors, tag handles and names of directives. */
 export const isWord = (code: number): boolean =>
   isDigit(code) ||
   (code >= 0x41 && code <= 0x5a) ||

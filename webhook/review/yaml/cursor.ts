@@ -1,6 +1,6 @@
 import { byteOrderMark, carriageReturn, isBlank, isBreak, isSpaceOrEnd, newline } from './characters.ts';
 
-/** A text and a place in it, with the column that indentation is told by. */
+/** A text and a position in it, with the column for indentation. */
 export class Cursor {
   readonly text: string;
   at: number;
@@ -14,7 +14,7 @@ export class Cursor {
     this.#lineStart = 0;
   }
 
-  /** Goes behind a byte order mark, which has no column. */
+  /** Skips a byte order mark, which has no column. */
   byteOrderMark(): void {
     if (this.column !== 0 || this.code() !== byteOrderMark) return;
     this.at += 1;
@@ -25,7 +25,7 @@ export class Cursor {
     return this.at - this.#lineStart;
   }
 
-  /** The code of the character some places ahead. */
+  /** The code of a character further ahead. */
   code(peek = 0): number {
     return this.text.charCodeAt(this.at + peek);
   }
@@ -34,7 +34,7 @@ export class Cursor {
     return this.text.charAt(this.at);
   }
 
-  /** Goes behind an end of line, and says what it stands for in a scalar. */
+  /** Skips a line end, and returns its text in a scalar. */
   lineBreak(): string {
     const code = this.code();
     this.at += code === carriageReturn && this.code(1) === newline ? 2 : 1;
@@ -56,7 +56,7 @@ export class Cursor {
     }
   }
 
-  /** Whether a line with nothing but `---` or `...`, or with space behind them, begins here. */
+  /** Whether a line with only `---` or `...`, or with space after them, begins here. */
   atMarker(): boolean {
     if (this.column !== 0 || !isSpaceOrEnd(this.code(3))) return false;
     return this.text.startsWith('---', this.at) || this.text.startsWith('...', this.at);

@@ -1,12 +1,12 @@
 import type { ScalarStyle } from './tokens.ts';
 
-/** What a document is made of, with the places of everything in its text. */
+/** The nodes of a document, with their positions in its text. */
 export type YamlNode = ScalarNode | MapNode | SeqNode | AliasNode;
 
 interface Placed {
-  /** Where it begins, behind anchor and tag. */
+  /** Its beginning, after anchor and tag. */
   start: number;
-  /** Behind its last character; the end of a block scalar is the beginning of a line. */
+  /** The offset after its last character; the end of a block scalar is the beginning of a line. */
   end: number;
   anchor: string | undefined;
   tag: string | undefined;
@@ -30,7 +30,7 @@ export interface MapNode extends Placed {
 /** A key of a mapping with its value. */
 export interface YamlPair {
   key: YamlNode;
-  /** The offset behind the colon; undefined where there is none. */
+  /** The offset after the colon; undefined if there is none. */
   colon: number | undefined;
   value: YamlNode;
 }

@@ -4,11 +4,11 @@ import { Scanner } from './scanner.ts';
 import { type Token, type TokenKind, YamlError, YamlTooLarge } from './tokens.ts';
 
 /**
- * Parses the first document of a text as Kubernetes' reader does; what follows its end is not looked at.
+ * Parses the first document of a text as Kubernetes' reader does, and ignores the text after its end.
  *
- * @param json whether the text is JSON, so that the places of what is in it are looked for and nothing else
- * @returns its value, or undefined where there is no document
- * @throws YamlError where the text is not YAML, or nested more deeply than is taken
+ * @param json whether the text is JSON, so that only the positions of its parts are needed
+ * @returns its value, or undefined if there is no document
+ * @throws YamlError if the text is not YAML, or nested too deeply
  */
 export function parseDocument(text: string, json = false): YamlNode | undefined {
   return new Parser(text, json).document();
@@ -19,7 +19,7 @@ const standardPrefix = 'tag:yaml.org,2002:';
 /** What can follow the value of a document. */
 const afterDocument: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'end']);
 
-/** What a node may carry before it. */
+/** What may precede a node. */
 interface Properties {
   anchor: string | undefined;
   tag: string | undefined;
@@ -42,15 +42,15 @@ class Parser {
       this.#directives();
       const marker = this.#next();
       if (marker.kind !== 'document-start')
-        throw new YamlError('expected "---" behind the lines with "%"', marker.start);
+        throw new YamlError('expected "---" after the lines with "%"', marker.start);
       const content = this.#peek();
       if (afterDocument.has(content.kind)) return empty(content.start);
     }
     const root = this.#node(true);
     const { kind, start } = this.#peek();
-    // Kubernetes' reader would leave out what follows, without a word
+    // Kubernetes' reader would silently ignore what follows
     if (!afterDocument.has(kind))
-      throw new YamlError('the document is over before this: is a "---" missing?', start);
+      throw new YamlError('the document ends before this: is a "---" missing?', start);
     return root;
   }
 
@@ -74,7 +74,7 @@ class Parser {
       this.#next();
       const [handle = '', prefix = ''] = token.rest.split(/[ \t]+/);
       const repeated = token.value === 'YAML' ? version : this.#handles.has(handle);
-      if (repeated) throw new YamlError(`a second %${token.value} of the same`, token.start);
+      if (repeated) throw new YamlError(`a second %${token.value} directive`, token.start);
       if (token.value === 'TAG') this.#handles.set(handle, prefix);
       else if (token.rest !== '1.1')
         throw new YamlError(`Kubernetes reads YAML 1.1 only, not ${token.rest}`, token.start);
@@ -83,8 +83,8 @@ class Parser {
   }
 
   /**
-   * @param block whether maps and lists without brackets may stand here
-   * @param indentless whether a list may stand here in the column of the map around it
+   * @param block whether maps and lists without brackets are allowed here
+   * @param indentless whether a list is allowed here in the column of its map
    */
   #node(block: boolean, indentless = false): YamlNode {
     if (this.#peek().kind === 'alias') return this.#alias();
@@ -130,7 +130,7 @@ class Parser {
     throw new YamlError(unexpected(kind), start);
   }
 
-  /** An alias inside what it stands for is known, and told when its value is made. */
+  /** An alias inside its own anchor is accepted here, and reported when its value is built. */
   #named<T extends YamlNode>(node: T): T {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     return node;
@@ -148,7 +148,7 @@ class Parser {
   #alias(): AliasNode {
     const { value: name, start, end } = this.#next();
     const target = this.#anchors.get(name);
-    if (target === undefined) throw new YamlError(`nothing above has the anchor &${name}`, start);
+    if (target === undefined) throw new YamlError(`no anchor above is &${name}`, start);
     return { kind: 'alias', name, target, start, end, anchor: undefined, tag: undefined };
   }
 
@@ -168,8 +168,7 @@ class Parser {
     if (handle === '') return rest;
     const prefix =
       this.#handles.get(handle) ?? (handle === '!' ? '!' : handle === '!!' ? standardPrefix : undefined);
-    if (prefix === undefined)
-      throw new YamlError(`no %TAG line says what the tag ${handle} stands for`, start);
+    if (prefix === undefined) throw new YamlError(`no %TAG line defines the tag ${handle}`, start);
     return prefix + rest;
   }
 
@@ -185,7 +184,7 @@ class Parser {
     while (this.#item(node, ['block-end', 'key', 'value']));
   }
 
-  /** @param ends what comes behind a dash without a value, besides another dash */
+  /** @param ends the tokens that may follow a dash without a value, besides another dash */
   #item(node: SeqNode, ends: TokenKind[]): boolean {
     const token = this.#peek();
     if (token.kind !== 'block-entry') return false;
@@ -229,7 +228,7 @@ class Parser {
   #flowSeq(node: SeqNode): void {
     this.#flow(node, 'flow-seq-end', (token) => {
       if (token.kind !== 'key') return void node.items.push(this.#node(false));
-      // a pair in brackets is a map of its own
+      // a pair in brackets is a separate map
       const pair = this.#flowPair('flow-seq-end');
       const map: MapNode = {
         kind: 'map',
@@ -296,6 +295,6 @@ function unexpected(kind: TokenKind): string {
   if (kind === 'flow-seq-end' || kind === 'flow-map-end')
     return 'this bracket closes nothing, or a value is missing before it';
   if (kind === 'flow-entry') return 'expected a value before the ","';
-  if (kind === 'block-entry') return 'a list with dashes cannot stand here';
+  if (kind === 'block-entry') return 'a list with dashes is not allowed here';
   return 'expected a value here';
 }

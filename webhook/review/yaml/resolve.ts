@@ -1,4 +1,4 @@
-/** What a scalar without quotes can stand for. */
+/** The values of a scalar without quotes. */
 export type Plain = string | number | bigint | boolean | null;
 
 const words = new Map<string, boolean | null>([
@@ -18,18 +18,18 @@ const notNumbers = new Set(['.nan', '.NaN', '.NAN']);
 const integer = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 
-/** The least and the largest number that Go takes for an integer, int64 and uint64 together. */
+/** The least and the largest number that Go reads as an integer, as int64 or uint64. */
 const [least, largest] = [-(2n ** 63n), 2n ** 64n - 1n];
 
 /**
- * What a plain scalar stands for to Kubernetes: by the rules of go-yaml v2, which are neither YAML 1.1 nor 1.2
- * (https://github.com/kubernetes-sigs/yaml, go.yaml.in/yaml/v2 resolve.go). `yes` is true and `0644` is 420 as in
- * 1.1, but `1:30` and dates are strings as in 1.2, where 1.1 would make numbers and times of them.
+ * The value of a plain scalar in Kubernetes, by the rules of go-yaml v2, which are neither YAML 1.1 nor 1.2
+ * (https://github.com/kubernetes-sigs/yaml, go.yaml.in/yaml/v2 resolve.go). `yes` is true and `0644` is 420 as in 1.1,
+ * but `1:30` and dates are strings as in 1.2, whereas 1.1 reads them as numbers and times.
  *
  * @returns integers as bigint, other numbers as number
  */
 export function resolvePlain(text: string): Plain {
-  // most scalars are words: their first letter tells that nothing else can come of them
+  // most scalars are words: their first letter excludes every other value
   if (!/^[-+.0-9yYnNtTfFoO~]/.test(text)) return text === '' ? null : text;
   const word = words.get(text);
   if (word !== undefined) return word;

@@ -5,15 +5,15 @@ import { YamlError } from './tokens.ts';
 /** A block scalar that was read. */
 export interface BlockScalar {
   value: string;
-  /** Where the line behind its last one begins; blank lines belong to it where they count, with `+`. */
+  /** The beginning of the line after its last one; with `+`, blank lines belong to it. */
   end: number;
 }
 
 /**
  * Reads a block scalar.
  *
- * @param cursor on `|` or `>`; on the first character that is no longer indented as it is afterwards
- * @param parent the column of the map or list it stands in, -1 for none
+ * @param cursor on `|` or `>`; afterwards on the first character with less indentation
+ * @param parent the column of its map or list, -1 for none
  */
 export function scanBlock(cursor: Cursor, parent: number): BlockScalar {
   const start = cursor.at;
@@ -68,7 +68,7 @@ function header(cursor: Cursor, start: number): { chomp: string; increment: numb
   cursor.blanks();
   cursor.comment();
   if (!isBreakOrEnd(cursor.code())) {
-    throw new YamlError('expected the end of the line behind the "|" or ">" of a block scalar', start);
+    throw new YamlError('expected the end of the line after the "|" or ">" of a block scalar', start);
   }
   if (isBreak(cursor.code())) cursor.lineBreak();
   return { chomp, increment };
@@ -76,13 +76,13 @@ function header(cursor: Cursor, start: number): { chomp: string; increment: numb
 
 interface Indentation {
   indent: number;
-  /** The blank lines that were passed. */
+  /** The skipped blank lines. */
   breaks: string;
-  /** Where they begin. */
+  /** Their beginning. */
   from: number;
 }
 
-/** Goes over indentation and blank lines. The indentation of 0 is found out: that of the first line with text. */
+/** Skips indentation and blank lines. An indentation of 0 means that of the first line with text. */
 function indentation(cursor: Cursor, known: number, parent: number, start: number): Indentation {
   const from = cursor.at;
   let breaks = '';
@@ -91,7 +91,7 @@ function indentation(cursor: Cursor, known: number, parent: number, start: numbe
     while ((known === 0 || cursor.column < known) && cursor.code() === space) cursor.at += 1;
     deepest = Math.max(deepest, cursor.column);
     if ((known === 0 || cursor.column < known) && cursor.code() === tab) {
-      throw new YamlError('a tab stands where a block scalar is indented: it has to be spaces', start);
+      throw new YamlError('a tab indents a block scalar: use spaces', start);
     }
     if (!isBreak(cursor.code())) break;
     breaks += cursor.lineBreak();

@@ -2,12 +2,12 @@ import { isBreak, isBreakOrEnd, isSpaceOrEnd, isWord } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { YamlError } from './tokens.ts';
 
-/** What may stand right behind the name of an anchor or alias. */
+/** The characters that may follow the name of an anchor or alias. */
 const afterName = new Set('?:,]}%@`');
-/** What the suffix of a tag is made of, besides words. */
+/** The characters of a tag's suffix, besides words. */
 const inTag = new Set(";/?:@&=+$,.!~*'()[]%");
 
-/** Reads the name behind `&` or `*`. */
+/** Reads the name after `&` or `*`. */
 export function scanAnchor(cursor: Cursor): string {
   const start = cursor.at;
   const sign = cursor.char();
@@ -23,11 +23,11 @@ export function scanAnchor(cursor: Cursor): string {
   return name;
 }
 
-/** Reads a tag: its handle, which is empty for one in angle brackets, and what follows that. */
+/** Reads a tag: its handle, which is empty for one in angle brackets, and its suffix. */
 export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   const start = cursor.at;
   const fail = (): never => {
-    throw new YamlError('"!" begins a tag, and this is none: is a quote missing?', start);
+    throw new YamlError('"!" begins a tag, but this is not a tag: is a quote missing?', start);
   };
   let handle = '';
   let suffix: string;
@@ -46,7 +46,7 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
       if (suffix === '') fail();
     } else {
       suffix = first + uri(cursor);
-      // a lone exclamation mark stands for itself
+      // a single exclamation mark is a tag by itself
       if (suffix === '') suffix = '!';
       else handle = '!';
     }
@@ -66,7 +66,7 @@ export function scanDirective(cursor: Cursor): { name: string; value: string } {
     /^(YAML)[ \t]+(\d{1,2}\.\d{1,2})[ \t]*(?:#.*)?$/.exec(line) ??
     /^(TAG)[ \t]+(!(?:[\w-]*!)?[ \t]+\S+)[ \t]*(?:#.*)?$/.exec(line);
   if (match === null)
-    throw new YamlError('a line that begins with "%" is no directive that Kubernetes knows', start);
+    throw new YamlError('a line that begins with "%" is not a directive that Kubernetes knows', start);
   return { name: match[1] ?? '', value: match[2] ?? '' };
 }
 

@@ -3,7 +3,7 @@ import type { Cursor } from './cursor.ts';
 import { fold } from './scan-quoted.ts';
 import { YamlError } from './tokens.ts';
 
-/** What ends a plain scalar between brackets. */
+/** The characters that end a plain scalar between brackets. */
 const flowEnds = new Set([',', '?', '[', ']', '{', '}'].map((char) => char.charCodeAt(0)));
 const colon = ':'.charCodeAt(0);
 const numberSign = '#'.charCodeAt(0);
@@ -11,16 +11,16 @@ const numberSign = '#'.charCodeAt(0);
 /** A plain scalar that was read. */
 export interface Plain {
   value: string;
-  /** The offset behind its last character; the cursor is behind the white space that follows. */
+  /** The offset after its last character; the cursor is after the white space that follows. */
   end: number;
-  /** Whether lines ended behind it. */
+  /** Whether line ends follow it. */
   lineEnded: boolean;
 }
 
 /**
  * Reads a scalar without quotes.
  *
- * @param indent the column that its further lines must have at least, outside of brackets
+ * @param indent the least column of its further lines, outside of brackets
  */
 export function scanPlain(cursor: Cursor, inFlow: boolean, indent: number): Plain {
   const { text } = cursor;
@@ -48,7 +48,7 @@ export function scanPlain(cursor: Cursor, inFlow: boolean, indent: number): Plai
         lineEnded = true;
       } else {
         if (lineEnded && code === tab && cursor.column < indent) {
-          throw new YamlError('a tab stands where spaces have to: YAML is indented by spaces', cursor.at);
+          throw new YamlError('a tab is not allowed here: YAML is indented with spaces', cursor.at);
         }
         cursor.at += 1;
       }

@@ -23,15 +23,15 @@ const escapes: Record<string, string> = {
   P: '\u2029',
 };
 
-/** How many hexadecimal digits follow an escape. */
+/** The number of hexadecimal digits after an escape. */
 const digits: Record<string, number> = { x: 2, u: 4, U: 8 };
 
 /**
- * Reads a scalar in quotes. Its lines may be indented as they like, also less than the key before it: YAML asks for
- * more, Kubernetes' reader does not.
+ * Reads a scalar in quotes. Its lines may have any indentation, also less than the key before it: YAML requires more,
+ * Kubernetes' reader does not.
  *
- * @param cursor on the opening quote; behind the closing one afterwards
- * @param json whether the escapes are those of JSON: each half of a character may have one of its own
+ * @param cursor on the opening quote; afterwards after the closing one
+ * @param json whether the escapes are those of JSON, where each half of a character may have its own
  */
 export function scanQuoted(cursor: Cursor, json: boolean): string {
   const start = cursor.at;
@@ -50,7 +50,7 @@ export function scanQuoted(cursor: Cursor, json: boolean): string {
   return parts.join('');
 }
 
-/** Reads up to white space or the closing quote; true where an escaped end of line was the last. */
+/** Reads up to white space or the closing quote; true if it ended with an escaped line end. */
 function words(cursor: Cursor, quote: string, parts: string[], json: boolean): boolean {
   let from = cursor.at;
   for (;;) {
@@ -87,17 +87,17 @@ function escaped(cursor: Cursor, json: boolean): string {
   if (plain !== undefined) return plain;
   if (json && char === '/') return char;
   const length = Object.hasOwn(digits, char) ? (digits[char] ?? 0) : 0;
-  if (length === 0) throw new YamlError(`\\${char} is no escape in YAML: write \\\\ for a backslash`, at);
+  if (length === 0) throw new YamlError(`\\${char} is not an escape in YAML: write \\\\ for a backslash`, at);
   const hex = text.slice(at + 2, at + 2 + length);
   const code = /^[0-9a-fA-F]+$/.test(hex) && hex.length === length ? Number.parseInt(hex, 16) : Number.NaN;
   if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff && !json)) {
-    throw new YamlError(`\\${char}${hex} is not the number of a character`, at);
+    throw new YamlError(`\\${char}${hex} is not the code of a character`, at);
   }
   cursor.at += length;
   return String.fromCodePoint(code);
 }
 
-/** White space in a line stays; an end of line becomes a space, and further ones stay. */
+/** White space in a line stays; a line end becomes a space, and further ones stay. */
 function between(cursor: Cursor, joined: boolean): string {
   const from = cursor.at;
   let folded = joined;
@@ -117,7 +117,7 @@ function between(cursor: Cursor, joined: boolean): string {
   return fold(first, more);
 }
 
-/** What ends of lines between two words stand for. */
+/** The text of line ends between two words. */
 export function fold(first: string, more: string): string {
   if (first !== '\n') return first + more;
   return more === '' ? ' ' : more;

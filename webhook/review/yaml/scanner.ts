@@ -6,39 +6,39 @@ import { scanPlain } from './scan-plain.ts';
 import { scanQuoted } from './scan-quoted.ts';
 import { type Token, type TokenKind, YamlError } from './tokens.ts';
 
-/** Where a key may have begun: whether it is one is known at the colon behind it, or where none can come any more. */
+/** The possible beginning of a key. The colon after it decides, or a position where no colon can follow. */
 interface PossibleKey {
   /** The number of its first token. */
   token: number;
-  /** Whether nothing but a key can stand there, because a map's other keys stand in the same column. */
+  /** Whether only a key is possible, because the map's other keys are in the same column. */
   required: boolean;
   start: number;
   column: number;
   line: number;
 }
 
-/** A key is on one line, with its colon at most this many characters behind its beginning (YAML 1.1, 7.3). */
+/** A key is on one line, with its colon at most this many characters after its beginning (YAML 1.1, 7.3). */
 const longestKey = 1024;
 
-/** Characters that begin a token of their own, so that no plain scalar begins with them. */
+/** Characters that begin another token, so that no plain scalar begins with them. */
 const indicators = new Set('-?:,[]{}#&*!|>\'"%@`');
 
 /**
- * Cuts a YAML text into tokens, one after another as they are asked for, so that nothing behind the document is
- * looked at. The rules are those of YAML 1.1 as Kubernetes' reader has them (sigs.k8s.io/yaml on go.yaml.in/yaml/v2),
- * which takes more than the specification does; docs/decisions/yaml-parser.md tells where.
+ * Splits a YAML text into tokens on demand, so that it does not read beyond the document. The rules are those of YAML
+ * 1.1 in Kubernetes' reader (sigs.k8s.io/yaml on go.yaml.in/yaml/v2), which accepts more than the specification: see
+ * docs/decisions/yaml-parser.md.
  */
 export class Scanner {
   readonly #cursor: Cursor;
   readonly #json: boolean;
   readonly #queue: Token[] = [];
-  /** How many tokens were taken out of the queue. */
+  /** The number of tokens removed from the queue. */
   #taken = 0;
   #ended = false;
-  /** The column of the innermost block map or list, and those around it. */
+  /** The columns of the innermost block map or list and its parents. */
   #indent = -1;
   readonly #indents: number[] = [];
-  /** The possible key of each bracket that is open, and of the block context first. */
+  /** The possible key of the block context, and of each open bracket. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined];
   readonly #keysByToken = new Map<number, PossibleKey>();
   #keyAllowed = true;
@@ -58,11 +58,11 @@ export class Scanner {
     this.#cursor = new Cursor(text);
   }
 
-  /** The next token, left where it is. At the end of the text that is `end`, again and again. */
+  /** The next token, without removing it. At the end of the text it is always `end`. */
   peek(): Token {
     for (;;) {
       const [head] = this.#queue;
-      // a key and its map come before what may be a key, so wait until that is known
+      // a key and its map come before their text, so wait until it is known whether it is a key
       if (head !== undefined && !this.#mayBeKey(this.#keysByToken.get(this.#taken))) return head;
       this.#fetch();
     }
@@ -77,7 +77,7 @@ export class Scanner {
     return token;
   }
 
-  /** The first `{{` or `{%` outside of scalars, as far as the text was scanned. */
+  /** The first `{{` or `{%` outside of scalars in the scanned text. */
   get doubleBrace(): number | undefined {
     return this.#doubleBrace;
   }
@@ -98,7 +98,7 @@ export class Scanner {
   /** @param spaced whether white space follows the character */
   #scan(char: string, spaced: boolean): void {
     const cursor = this.#cursor;
-    // what is left of "-", "?" and ":" is followed by text
+    // the remaining "-", "?" and ":" are followed by text
     const beginsText = char === '-' || (!this.#inFlow && (char === '?' || char === ':'));
     if (cursor.column === 0 && char === '%') this.#directive();
     else if (cursor.atMarker()) this.#marker(char === '-' ? 'document-start' : 'document-end');
@@ -118,13 +118,13 @@ export class Scanner {
     else throw new YamlError(cannotBegin(char), cursor.at);
   }
 
-  /** Goes over white space, comments and ends of lines. */
+  /** Skips white space, comments and line ends. */
   #toNextToken(): void {
     const cursor = this.#cursor;
     for (;;) {
-      // only before the document it is no part of the text
+      // it is not part of the text only before the document
       if (this.#taken + this.#queue.length === 0) cursor.byteOrderMark();
-      // where a key may stand a tab would be indentation
+      // where a key is possible, a tab would be indentation
       const tabs = this.#inFlow || !this.#keyAllowed;
       for (let code = cursor.code(); code === space || (tabs && code === tab); code = cursor.code()) {
         cursor.at += 1;
@@ -140,7 +140,7 @@ export class Scanner {
     this.#queue.push(tokenOf(kind, start, this.#cursor.at, more));
   }
 
-  /** Takes a token of so many characters. */
+  /** Reads a token of this many characters. */
   #take(kind: TokenKind, length: number): void {
     const start = this.#cursor.at;
     this.#cursor.at += length;
@@ -148,7 +148,7 @@ export class Scanner {
   }
 
   #end(): void {
-    // no key is on the line behind the last one
+    // no key is on the line after the last one
     this.#cursor.line += 1;
     this.#unroll(-1);
     this.#forgetKey();
@@ -197,7 +197,7 @@ export class Scanner {
 
   #blockEntry(): void {
     if (!this.#inFlow) {
-      if (!this.#keyAllowed) throw new YamlError('a list begins on a line of its own', this.#cursor.at);
+      if (!this.#keyAllowed) throw new YamlError('a list must begin on its own line', this.#cursor.at);
       this.#roll('block-seq', this.#cursor.column, this.#cursor.at);
     }
     this.#forgetKey();
@@ -206,7 +206,7 @@ export class Scanner {
   }
 
   #key(): void {
-    this.#rollMap('a key that begins with "?" stands on a line of its own');
+    this.#rollMap('a key that begins with "?" must be on its own line');
     this.#forgetKey();
     this.#keyAllowed = !this.#inFlow;
     this.#take('key', 1);
@@ -267,7 +267,7 @@ export class Scanner {
     this.#queue.push(tokenOf('scalar', start, end, { value, style: 'plain' }));
   }
 
-  /** Begins a block map or list where the column is deeper than that of the one around it. */
+  /** Begins a block map or list if the column is deeper than that of its parent. */
   #roll(kind: TokenKind, column: number, start: number, place = this.#queue.length): void {
     if (this.#inFlow || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -281,7 +281,7 @@ export class Scanner {
     this.#roll('block-map', this.#cursor.column, this.#cursor.at);
   }
 
-  /** Ends the block maps and lists that are deeper than a column. */
+  /** Ends block maps and lists that are deeper than a column. */
   #unroll(column: number): void {
     if (this.#inFlow) return;
     while (this.#indent > column) {
@@ -327,9 +327,9 @@ function tokenOf(kind: TokenKind, start: number, end: number, more: Partial<Toke
 }
 
 const noColon = (key: PossibleKey): YamlError =>
-  new YamlError('expected a key with ":" behind it, in the column of the keys above', key.start);
+  new YamlError('expected a key with ":" after it, in the column of the keys above', key.start);
 
 function cannotBegin(char: string): string {
-  if (char === '\t') return 'a tab stands where spaces have to: YAML is indented by spaces';
+  if (char === '\t') return 'a tab is not allowed here: YAML is indented with spaces';
   return `a text cannot begin with ${char === '"' ? "'\"'" : `"${char}"`} unless it is in quotes`;
 }

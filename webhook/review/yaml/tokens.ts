@@ -1,11 +1,11 @@
-/** What a YAML text is made of, as the scanner tells it. Offsets are those of the text. */
+/** The tokens of a YAML text. Offsets are those of the text. */
 export interface Token {
   kind: TokenKind;
   start: number;
   end: number;
   /** The text of a scalar; the name of an anchor, alias or directive; the handle of a tag. */
   value: string;
-  /** What follows the handle of a tag, or a directive's name. */
+  /** The suffix of a tag, or the text after a directive's name. */
   rest: string;
   style: ScalarStyle;
 }
@@ -32,13 +32,13 @@ export type TokenKind =
   | 'tag'
   | 'scalar';
 
-/** How a scalar is written; `empty` is one that is not written at all, as behind `key:`. */
+/** The style of a scalar; `empty` means that it is not written, as after `key:`. */
 export type ScalarStyle = 'plain' | 'single' | 'double' | 'literal' | 'folded' | 'empty';
 
 /** A text that is not YAML as Kubernetes reads it. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
-  /** Where in the text. */
+  /** Its offset in the text. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -47,5 +47,5 @@ export class YamlError extends Error {
   }
 }
 
-/** A text that is YAML, and beyond what is taken of it. */
+/** A text that is YAML and exceeds a limit. */
 export class YamlTooLarge extends YamlError {}

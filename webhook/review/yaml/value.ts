@@ -4,10 +4,10 @@ import { type Plain, resolvePlain } from './resolve.ts';
 import { YamlError, YamlTooLarge } from './tokens.ts';
 
 /**
- * The value of a document as JSON has it, with aliases and merge keys resolved: maps are objects, and their keys
- * strings. Of two equal keys the last one counts, and so does a merge key behind a key of the map itself.
+ * The value of a document as JSON, with aliases and merge keys resolved: maps are objects with string keys. Of two
+ * equal keys the last one counts; a merge key after a key of the map overrides it.
  *
- * @throws YamlError for what JSON has no place for, and for aliases that stand for too much
+ * @throws YamlError for values that JSON cannot express, and for aliases that expand too much
  */
 export function jsonValue(root: YamlNode): unknown {
   new Weigher().weigh(root);
@@ -15,14 +15,14 @@ export function jsonValue(root: YamlNode): unknown {
 }
 
 /**
- * Sees to it that aliases stand for something, and not for more than {@link mostByAliases}: a few lines could
- * otherwise stand for gigabytes.
+ * Checks that aliases have anchors and expand to at most {@link mostByAliases} characters: otherwise a few lines could
+ * expand to gigabytes.
  */
 class Weigher {
   readonly #weights = new Map<YamlNode, number>();
   readonly #open = new Set<YamlNode>();
 
-  /** How many characters the value of a node has, roughly, with its aliases written out. */
+  /** The approximate number of characters of a node with its aliases expanded. */
   weigh(node: YamlNode): number {
     const known = this.#weights.get(node);
     if (known !== undefined) return known;
@@ -50,7 +50,7 @@ class Weigher {
     }
   }
 
-  /** What is not written out by an alias is bounded by the length of the text. */
+  /** Without aliases, the length of the text is the bound. */
   #child(node: YamlNode, before: number): number {
     const weight = this.weigh(node);
     if (node.kind === 'alias') this.#bounded(before + weight, node);
@@ -60,7 +60,7 @@ class Weigher {
   #bounded(weight: number, alias: AliasNode): number {
     if (weight <= mostByAliases) return weight;
     throw new YamlTooLarge(
-      `*${alias.name}: aliases stand for more than ${mostByAliases} characters`,
+      `*${alias.name}: aliases expand to more than ${mostByAliases} characters`,
       alias.start,
     );
   }
@@ -69,7 +69,7 @@ class Weigher {
 type Fields = Record<string, unknown>;
 
 class Builder {
-  /** Values of what has an anchor, which are shared. */
+  /** Values of nodes with an anchor, which are shared. */
   readonly #shared = new Map<YamlNode, unknown>();
 
   value(node: YamlNode): unknown {
@@ -101,18 +101,18 @@ class Builder {
   }
 
   #merge(fields: Fields, node: YamlNode): void {
-    // of the maps in a list the first one counts most
+    // of the maps in a list, the first one takes precedence
     const maps = node.kind === 'seq' ? node.items.toReversed() : [node];
     for (const one of maps) {
       const map = one.kind === 'alias' ? one.target : one;
       if (map.kind !== 'map')
-        throw new YamlError('the merge key "<<" takes a map, or a list of maps', one.start);
+        throw new YamlError('the merge key "<<" requires a map, or a list of maps', one.start);
       this.#fill(fields, map);
     }
   }
 }
 
-/** `__proto__` is a key like others. */
+/** `__proto__` is an ordinary key. */
 function set(fields: Fields, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
@@ -121,10 +121,10 @@ function set(fields: Fields, key: string, value: unknown): void {
   }
 }
 
-/** The text of a key: of a boolean or number that of its value, so that `yes` and `true` are the same key. */
+/** The text of a key: for a boolean or number, the text of its value, so that `yes` and `true` are the same key. */
 export function keyText(node: YamlNode): string {
   const key = node.kind === 'alias' ? node.target : node;
-  if (key.kind !== 'scalar') throw new YamlError('a key is a text, and this is a map or a list', node.start);
+  if (key.kind !== 'scalar') throw new YamlError('expected a text as key, found a map or a list', node.start);
   const value = scalarValue(key);
   if (value === null) throw new YamlError('a key is missing, or null', node.start);
   return typeof value === 'number' ? floatKey(value) : String(value);
@@ -147,14 +147,14 @@ function floatKey(value: number): string {
 
 const standard = 'tag:yaml.org,2002:';
 
-/** What a scalar stands for by its tag, or by its form where it has neither tag nor quotes. */
+/** The value of a scalar by its tag, or by its form if it has neither tag nor quotes. */
 function scalarValue(node: ScalarNode): Plain {
   const { tag, value, style } = node;
   if (tag === undefined) return style === 'plain' || style === 'empty' ? resolvePlain(value) : value;
   if (!tag.startsWith(standard)) return value;
   const resolved = resolvePlain(value);
   const wrong = (): never => {
-    throw new YamlError(`"${value}" is no !!${tag.slice(standard.length)}`, node.start);
+    throw new YamlError(`"${value}" is not a valid !!${tag.slice(standard.length)}`, node.start);
   };
   switch (tag.slice(standard.length)) {
     case 'null':
@@ -178,11 +178,11 @@ const timestamp =
   /^\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| \d\d?:\d\d?:\d\d?(?:\.\d+)?)?$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** JSON knows neither infinity nor NaN. */
+/** JSON has neither infinity nor NaN. */
 function jsonNumber(value: Plain, node: ScalarNode): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new YamlError(`${node.value} is no number of JSON: put it in quotes`, node.start);
+    throw new YamlError(`${node.value} is not a number in JSON: put it in quotes`, node.start);
   }
   return value;
 }

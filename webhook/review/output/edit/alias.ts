@@ -10,12 +10,11 @@ import { applyEdits, CannotEdit, type Edit, Source } from './source.ts';
 export type EditAll = (source: Source, before: unknown, after: unknown) => Edit[];
 
 /**
- * What an alias stands for, copied from where it is written and changed, so that the other users of the anchor
- * keep what they have.
+ * A changed copy of the value of an alias, so that other users of the anchor keep theirs.
  *
- * @param pad the indentation of the key that has the alias for its value
- * @returns text to put behind the key's colon
- * @throws CannotEdit where the text at the anchor does not stand on its own
+ * @param pad the indentation of the key whose value is the alias
+ * @returns text to put after the key's colon
+ * @throws CannotEdit if the text at the anchor depends on text elsewhere
  */
 export function writtenOut(
   source: Source,
@@ -38,7 +37,7 @@ export function writtenOut(
   return ['', ...result.map((line) => (line === '' ? line : indent + line))].join(source.eol);
 }
 
-/** Block text is moved as a whole, so that what it says stays; comments may stand further to the left. */
+/** Block text is moved as a whole, so that its value does not change; comments may be indented less. */
 function withoutIndent(line: string, columns: number): string {
   const head = line.slice(0, columns);
   if (head.trim() === '') return line.slice(columns);
@@ -55,7 +54,7 @@ function changed(text: string, before: unknown, after: unknown, editAll: EditAll
   return applyEdits(source.text, editAll(source, before, after)).replace(/\n$/, '');
 }
 
-/** The text at an anchor, unless aliases in it stand for what is not in it. */
+/** The text at an anchor, unless it contains aliases of text elsewhere. */
 function rootOf(text: string): YamlNode | undefined {
   try {
     return parseYaml(text);

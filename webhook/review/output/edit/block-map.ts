@@ -13,15 +13,15 @@ import {
   type Source,
 } from './source.ts';
 
-/** What a collection has done inside its values. */
+/** How a collection edits its values. */
 export interface Inside {
-  /** Edits inside a value, or undefined where the whole value has to be written anew. */
+  /** Edits inside a value, or undefined if the whole value must be rewritten. */
   edits(node: YamlNode, before: unknown, after: unknown): Edit[] | undefined;
-  /** What an alias stands for, changed: text to put behind a key in the place of the alias. */
+  /** The changed value of an alias: text that replaces the alias after a key. */
   writtenOut(alias: AliasNode, before: unknown, after: unknown, pad: string): string;
 }
 
-/** Edits that make a block map, not empty before or after, what it should be. New keys go behind the others. */
+/** Edits that change a block map that is not empty before or after. New keys go after the others. */
 export function blockMapEdits(
   source: Source,
   map: MapNode,
@@ -53,7 +53,7 @@ export function written(source: Source, value: unknown, pad: string): string[] {
   return lines.map((line) => (line === '' ? line : pad + line));
 }
 
-/** Puts lines behind the last pair, and behind the comments below it. */
+/** Adds lines after the last pair and the comments below it. */
 function insertion(source: Source, last: YamlPair, column: number, lines: string[]): Edit {
   const at = source.behindComments(source.afterLine(endOfPair(last)), column);
   return { start: at, end: at, text: lines.join(source.eol) + source.eol };
@@ -65,7 +65,7 @@ function removal(source: Source, pair: YamlPair): Edit {
   return { start: source.lineStart(key), end: source.afterLine(endOfPair(pair)), text: '' };
 }
 
-/** Writes a pair's value anew. A comment behind the old one stays in the line of the key. */
+/** Rewrites a pair's value. A comment after the old value stays in the line of the key. */
 function replacement(source: Source, pair: YamlPair, pad: string, value: unknown): Edit {
   const start = colonEnd(pair);
   const [first = '', ...more] = written(source, { k: value }, pad);
@@ -77,7 +77,7 @@ function replacement(source: Source, pair: YamlPair, pad: string, value: unknown
   return { start, end: lineEnd, text: [comment, ...more].join(source.eol) };
 }
 
-/** The end of a value without the end-of-line that a block scalar takes with it. */
+/** The end of a value without the line end that belongs to a block scalar. */
 function lineOf(source: Source, end: number): number {
   return source.text[end - 1] === '\n' ? source.lineEnd(end - 1) : end;
 }

@@ -4,7 +4,7 @@ import { type Inside, written } from './block-map.ts';
 import { arrange, movesAbout } from './items.ts';
 import { CannotEdit, type Edit, endOf, type Source } from './source.ts';
 
-/** Edits that make a block sequence, not empty before or after, what it should be. Comments go with their items. */
+/** Edits that change a block sequence that is not empty before or after. Comments stay with their items. */
 export function blockSeqEdits(
   source: Source,
   seq: SeqNode,
@@ -42,7 +42,10 @@ export function blockSeqEdits(
   return [{ start: starts[0] ?? 0, end: starts.at(-1) ?? 0, text: texts.join('') }];
 }
 
-/** Where an item's text begins: comments right above it belong to it, but those that are indented as the item before. */
+/**
+ * The beginning of an item's text. Comments directly above belong to it, unless they are indented like the previous
+ * item.
+ */
 function chunkStart(source: Source, seq: SeqNode, dash: number, index: number): number {
   const bound = index === 0 ? 0 : source.afterLine(endOf(seq.items[index - 1]));
   return source.commentsAbove(dash, bound, source.column(dash));

@@ -16,11 +16,10 @@ import { writing } from '../../input/yaml.ts';
 import { CannotEdit } from './source.ts';
 
 /**
- * The text of a document with what its aliases and merge keys stand for in their place, and without anchors, so
- * that a change in one place is no change in another. Comments and the text of scalars stay; the layout is the
- * YAML library's.
+ * The text of a document with aliases and merge keys expanded and without anchors, so that a change in one place does
+ * not affect another. Comments and the text of scalars stay; the layout is the YAML library's.
  *
- * @throws CannotEdit for a text that the library cannot read, which is stricter than Kubernetes' reader
+ * @throws CannotEdit if the library, which is stricter than Kubernetes' reader, cannot read the text
  */
 export function expandAliases(text: string): string {
   const document = parseDocument(text, {
@@ -54,7 +53,7 @@ function dropAnchors(node: Node | Document): void {
   });
 }
 
-/** Puts merged pairs in the place of a merge key. Of equal keys the last one counts; in a list of maps the first map. */
+/** Replaces a merge key by the merged pairs. Of equal keys, the last one counts; in a list of maps, the first map. */
 function spread(map: YAMLMap): undefined {
   if (!map.items.some(isMerge)) return undefined;
   const pairs = map.items.flatMap((pair) => {

@@ -1,17 +1,17 @@
 import { CannotEdit, type Edit, type Source } from './source.ts';
 
-/** Where an entry of a list or map begins and ends. */
+/** Start and end of an entry of a list or map. */
 interface Entry {
   start: number;
   end: number;
 }
 
-/** The text between two brackets: entries, the commas and comments between them, and how it is laid out. */
+/** The text between two brackets: entries, commas and comments, and their layout. */
 export class FlowText {
   readonly #source: Source;
   readonly #entries: readonly Entry[];
   readonly #close: number;
-  /** Whether entries stand on a line each, and so do those that are added. */
+  /** Whether each entry has its own line; added entries then do too. */
   readonly #lines: boolean;
   readonly #pad: string;
 
@@ -25,20 +25,20 @@ export class FlowText {
     this.#pad = this.#lines ? ' '.repeat(source.column(start)) : '';
   }
 
-  /** A value as JSON, on one line or on several as the entries are. */
+  /** A value as JSON, on one line or several, like the entries. */
   readonly json = (value: unknown): string => {
     if (!this.#lines) return JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
     const step = /\n( +)/.exec(this.#source.text)?.[1] ?? '  ';
     return JSON.stringify(value, null, step).replaceAll('\n', this.#source.eol + this.#pad);
   };
 
-  /** Other entries in place of all. */
+  /** Replaces all entries. */
   replaceAll(texts: readonly string[]): Edit {
     const end = this.#entry(this.#entries.length - 1).end;
     return { start: this.#entry(0).start, end, text: texts.join(this.#separator) };
   }
 
-  /** Puts entries before another, and before the comments above that. */
+  /** Adds entries before another and the comments above it. */
   insert(texts: readonly string[], before: number): Edit[] {
     if (texts.length === 0) return [];
     const { start } = this.#entry(before);
@@ -50,7 +50,7 @@ export class FlowText {
     return [insertion(at, texts.map((text) => `${this.#pad}${text},${this.#source.eol}`).join(''))];
   }
 
-  /** Puts entries behind the last one that stays, and behind the comments that follow it. */
+  /** Adds entries after the last one that stays and the comments after it. */
   append(texts: readonly string[], removed: readonly number[]): Edit[] {
     if (texts.length === 0) return [];
     const last = this.#lastBut(removed);
@@ -67,12 +67,12 @@ export class FlowText {
     return comma ? [added] : [insertion(end, ','), added];
   }
 
-  /** Takes entries away, with their commas. */
+  /** Removes entries with their commas. */
   remove(removed: readonly number[]): Edit[] {
     if (removed.length === 0) return [];
     const last = this.#lastBut(removed);
     const edits = removed.map((index) => this.#removal(index));
-    // the last one that stays keeps its comma only where the last one of all had one
+    // the last remaining entry keeps its comma only if the last entry had one
     const comma = this.#commaBehind(last);
     const all = this.#entries.length - 1;
     if (last < all && comma !== undefined && this.#commaBehind(all) === undefined) {
@@ -84,7 +84,7 @@ export class FlowText {
   #removal(index: number): Edit {
     const { start, end } = this.#entry(index);
     const comma = this.#commaBehind(index);
-    // a comment between an entry and its comma would lose its line
+    // a comment between an entry and its comma would move to another line
     if (comma !== undefined && this.#source.text.slice(end, comma).trim() !== '') {
       throw new CannotEdit('a comment stands before a comma');
     }
@@ -94,7 +94,7 @@ export class FlowText {
     if (text.slice(behind, line).trim() === '') {
       if (this.#source.isFirstInLine(start))
         return { start: this.#source.lineStart(start), end: line, text: '' };
-      // the spaces in front go as well
+      // the spaces before it are removed too
       const front = text.slice(0, start).trimEnd().length;
       return { start: front, end: behind, text: '' };
     }
@@ -104,7 +104,7 @@ export class FlowText {
     return { start: start - front, end: isLast ? behind : behind + spaces, text: '' };
   }
 
-  /** The offset of the comma behind an entry. */
+  /** The offset of the comma after an entry. */
   #commaBehind(index: number): number | undefined {
     const until = this.#entries[index + 1]?.start ?? this.#close;
     const { end } = this.#entry(index);

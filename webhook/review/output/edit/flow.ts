@@ -7,8 +7,8 @@ import { arrange, kept, movesAbout } from './items.ts';
 import { CannotEdit, type Edit, isEmpty, ownPairs, type Source } from './source.ts';
 
 /**
- * Edits that make a map in braces, not empty before or after, what it should be. What is written is JSON, which
- * stands in flow YAML as well. Comments stay where they are.
+ * Edits that change a map in braces that is not empty before or after. New text is JSON, which is valid flow YAML.
+ * Comments stay in place.
  */
 export function flowMapEdits(
   source: Source,
@@ -35,7 +35,7 @@ export function flowMapEdits(
   return [...edits, ...text.remove(removed), ...text.append(added, removed)];
 }
 
-/** Edits that make a list in brackets, not empty before or after, what it should be. Comments stay where they are. */
+/** Edits that change a list in brackets that is not empty before or after. Comments stay in place. */
 export function flowSeqEdits(
   source: Source,
   seq: SeqNode,

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual as same } from 'node:util';
 
-/** Whether items of a list were added, taken away or moved, so that places in it do not stand for each other. */
+/** Whether items of a list were added, removed or moved, so that indexes no longer match. */
 export function movesAbout(before: readonly unknown[], after: readonly unknown[]): boolean {
   if (before.length !== after.length) return true;
   const changed = before.flatMap((value, index) => (same(value, after[index]) ? [] : [index]));
   return changed.some((to) => changed.some((from) => same(before[from], after[to])));
 }
 
-/** The texts of items in their new order; a value that was not there before is written. */
+/** The texts of items in their new order; new values are written. */
 export function arrange(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -23,10 +23,7 @@ export function arrange(
   });
 }
 
-/**
- * Which items stay where they are, in their order: for each item afterwards its place before, or undefined for one
- * that is put there.
- */
+/** For each item of the new list its index in the old one, or undefined for a new item. */
 export function kept(before: readonly unknown[], after: readonly unknown[]): (number | undefined)[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

@@ -1,26 +1,26 @@
 import { isMergeKey, type YamlNode, type YamlPair } from '../../yaml/nodes.ts';
 import { keyText } from '../../yaml/value.ts';
 
-/** A piece of text put in place of what stands between two offsets. */
+/** A text that replaces the text between two offsets. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
 }
 
-/** Thrown where the text cannot be edited in place; there are other ways to write the document. */
+/** Thrown if the text cannot be edited in place; the document is then written in another way. */
 export class CannotEdit extends Error {}
 
-/** The text of a document and how it is laid out. */
+/** The text of a document and its layout. */
 export class Source {
   readonly text: string;
-  /** What ends a line. */
+  /** The line end. */
   readonly eol: string;
-  /** Whether lists in maps stand deeper than their key. */
+  /** Whether lists in maps are indented more than their key. */
   readonly indentSeq: boolean;
   readonly root: YamlNode;
 
-  /** @param text ends with a newline, so that every line has an end to write behind */
+  /** @param text ends with a newline, so that every line has an end */
   constructor(text: string, root: YamlNode) {
     this.text = text;
     this.root = root;
@@ -32,7 +32,7 @@ export class Source {
     return this.text.lastIndexOf('\n', offset - 1) + 1;
   }
 
-  /** Where the line of an offset ends, in front of its end-of-line. */
+  /** The end of the line of an offset, before the line end. */
   lineEnd(offset: number): number {
     const at = this.text.indexOf('\n', offset);
     if (at < 0) return this.text.length;
@@ -48,17 +48,17 @@ export class Source {
     return offset - this.lineStart(offset);
   }
 
-  /** Whether nothing but space stands before an offset in its line. */
+  /** Whether only space is before an offset in its line. */
   isFirstInLine(offset: number): boolean {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** Where the line after an offset begins. The end of a block scalar is there already. */
+  /** The beginning of the line after an offset. The end of a block scalar already is one. */
   afterLine(offset: number): number {
     return this.text[offset - 1] === '\n' ? offset : this.nextLine(offset);
   }
 
-  /** Where the comment lines right above an offset begin, or its own line where there are none. */
+  /** The beginning of the comment lines directly above an offset, or of its own line if there are none. */
   commentsAbove(offset: number, bound: number, deepest = Number.POSITIVE_INFINITY): number {
     let start = this.lineStart(offset);
     while (start > bound) {
@@ -71,11 +71,11 @@ export class Source {
   }
 
   /**
-   * Where the comments end that stand below the last value of a map or list, and belong to it: those that are
-   * indented as it is or more. In its very column they are its own only where it is followed by less indentation.
+   * The end of the comments below the last value of a map or list that belong to it: those with the same or more
+   * indentation. Comments in the same column belong to it only if less indentation follows.
    *
-   * @param at where the line behind the last value begins
-   * @param column of the map's keys, or of the list's dashes
+   * @param at the beginning of the line after the last value
+   * @param column the column of the map's keys, or of the list's dashes
    */
   behindComments(at: number, column: number): number {
     const comments: { indent: number; end: number }[] = [];
@@ -100,7 +100,7 @@ export class Source {
     return indent === undefined ? undefined : indent - 1;
   }
 
-  /** As the first list that is the value of a key stands. */
+  /** As the first list that is the value of a key is indented. */
   #listsAreIndented(node: YamlNode): boolean | undefined {
     if (node.kind === 'seq') {
       for (const item of node.items) {
@@ -118,27 +118,27 @@ export class Source {
   }
 }
 
-/** Where the last character of a node is behind, comments left out. */
+/** The offset after the last character of a node, without comments. */
 export function endOf(node: YamlNode | undefined): number {
   if (node === undefined || isEmpty(node)) throw new CannotEdit('a node has no end');
   return node.end;
 }
 
-/** Where a pair ends, which is its colon where no value is written. */
+/** The end of a pair, which is its colon if it has no value. */
 export function endOfPair(pair: YamlPair): number {
   return isEmpty(pair.value) ? colonEnd(pair) : endOf(pair.value);
 }
 
-/** A value that is not written at all, as behind `key:`. */
+/** A value that is not written, as after `key:`. */
 export const isEmpty = (node: YamlNode): boolean => node.kind === 'scalar' && node.style === 'empty';
 
-/** The offset behind the colon of a pair. */
+/** The offset after the colon of a pair. */
 export function colonEnd(pair: YamlPair): number {
   if (pair.colon === undefined) throw new CannotEdit('a pair has no colon');
   return pair.colon;
 }
 
-/** The pairs of a map by key; of equal keys the last, which is the one that counts. Merges are left out. */
+/** The pairs of a map by key, without merges; of equal keys, the last one, which counts. */
 export function ownPairs(node: YamlNode): Map<string, YamlPair> {
   const pairs = new Map<string, YamlPair>();
   if (node.kind !== 'map') return pairs;
@@ -151,12 +151,12 @@ export function ownPairs(node: YamlNode): Map<string, YamlPair> {
 /**
  * The text with edits applied.
  *
- * @throws CannotEdit where two edits are about the same text
+ * @throws CannotEdit if two edits change the same text
  */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const pieces: string[] = [];
   let at = 0;
-  // of insertions at one place the inner comes first, which is the order they were made in
+  // of several insertions at one offset, the inner one comes first, in the order of their creation
   for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     if (edit.start < at) throw new CannotEdit('two edits are about the same text');
     pieces.push(text.slice(at, edit.start), edit.text);

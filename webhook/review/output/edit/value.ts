@@ -8,11 +8,10 @@ import { flowMapEdits, flowSeqEdits } from './flow.ts';
 import { CannotEdit, type Edit, type Source } from './source.ts';
 
 /**
- * The edits that turn a value of a document into another, and leave everything else as it was written. Nothing is
- * known here of aliases to what is edited, nor of what a merge brings: whoever uses the result has to read it again
- * and compare.
+ * Returns the edits that turn a value of a document into another, and leave everything else unchanged. It does not
+ * follow aliases of the edited text or merges: the caller must parse the result and compare.
  *
- * @throws CannotEdit for layouts that only a parser can love
+ * @throws CannotEdit for layouts that cannot be edited
  */
 export function valueEdits(source: Source, node: YamlNode, before: unknown, after: unknown): Edit[] {
   const edits = editsInside(source, node, before, after);
@@ -20,7 +19,7 @@ export function valueEdits(source: Source, node: YamlNode, before: unknown, afte
   return edits;
 }
 
-/** Undefined where the value as a whole has to be written anew, which is for whatever holds it to do. */
+/** Undefined if the whole value must be rewritten, which its parent does. */
 function editsInside(source: Source, node: YamlNode, before: unknown, after: unknown): Edit[] | undefined {
   if (same(before, after)) return [];
   if (node.kind === 'alias') throw new CannotEdit('what an alias stands for is written elsewhere');

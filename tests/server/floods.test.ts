@@ -1,0 +1,105 @@
+/** Floods of connections to a server with the memory of its container. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { clientHello } from '../support/client-hello.ts';
+import { recorded } from '../support/reviews.ts';
+import { type SmallServer, startSmallServer } from '../support/small-server.ts';
+
+const pod = JSON.stringify(recorded('pod-deployment-web'));
+const request = `POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(pod)}\r\n\r\n${pod}`;
+
+/** The server's bound. */
+const mostConnections = 1024;
+
+/** A connection without a handshake, which goes away with the test. */
+async function tcp(t: TestContext, { port }: SmallServer, localAddress: string): Promise<Socket> {
+  const socket = connectTcp({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
+  t.after(() => socket.destroy());
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  return socket;
+}
+
+/** A connection after its handshake, from 127.0.0.1. */
+async function tls(t: TestContext, { port, ca }: SmallServer): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca }).on('error', () => {});
+  t.after(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Connections that send nothing, one from each of so many addresses. */
+async function flood(t: TestContext, server: SmallServer, addresses: number): Promise<void> {
+  for (let first = 0; first < addresses; first += 100) {
+    const indices = Array.from({ length: 100 }, (_, index) => first + index);
+    await Promise.all(
+      indices.map((index) => tcp(t, server, `127.1.${1 + Math.floor(index / 200)}.${1 + (index % 200)}`)),
+    );
+  }
+}
+
+test('a caller whose reviews were answered keeps its connections while 1,300 addresses open one each', async (t) => {
+  const server = await startSmallServer(t);
+  assert.equal((await server.call('/mutate', pod)).status, 200);
+  const own = await Promise.all(Array.from({ length: 8 }, () => tls(t, server)));
+  await flood(t, server, mostConnections + 300);
+  for (const socket of own) {
+    assert.equal(socket.destroyed, false);
+    socket.write(request);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
+  }
+  assert.equal((await server.call('/mutate', pod)).status, 200, 'a new one finds room');
+});
+
+test('without an answered review, addresses are equal: the oldest connection goes', async (t) => {
+  const server = await startSmallServer(t);
+  const own = await tls(t, server);
+  await flood(t, server, mostConnections + 300);
+  assert.equal(own.destroyed || own.resume().readableEnded || (await closes(own)), true);
+});
+
+const closes = (socket: Socket): Promise<boolean> =>
+  Promise.race([once(socket, 'close').then(() => true), sleep(2000, false, { ref: false })]);
+
+test('calls are answered while a thousand clients begin their handshakes at the same time', async (t) => {
+  const server = await startSmallServer(t);
+  assert.equal((await server.call('/mutate', pod)).status, 200);
+  const hello = await clientHello();
+  const clients: Socket[] = [];
+  for (let count = 0; count < 1000; count += 100)
+    clients.push(...(await Promise.all(Array.from({ length: 100 }, () => tcp(t, server, '127.0.0.2')))));
+  let begun = 0;
+  for (const client of clients) client.once('data', () => begun++);
+  for (const client of clients) client.write(hello);
+  assert.equal((await server.call('/mutate', pod)).status, 200);
+  assert.ok(begun < 200, `${begun} handshakes came before the call`);
+});
+
+test('a ClientHello in single bytes is a handshake as any other', async (t) => {
+  const server = await startSmallServer(t);
+  const hello = await clientHello();
+  const socket = (await tcp(t, server, '127.0.0.2')).setNoDelay();
+  for (let index = 0; index < 20; index++) {
+    socket.write(hello.subarray(index, index + 1));
+    await sleep(2);
+  }
+  socket.write(hello.subarray(20));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  // a record of a handshake, in which there is a ServerHello
+  assert.deepEqual([answer[0], answer[5]], [22, 2]);
+});
+
+test('a connection without a whole handshake is closed 5 seconds after it came', async (t) => {
+  const server = await startSmallServer(t);
+  const hello = await clientHello();
+  const [silent, late] = [await tcp(t, server, '127.0.0.2'), await tcp(t, server, '127.0.0.3')];
+  const begun = performance.now();
+  setTimeout(() => late.write(hello), 3000);
+  await Promise.all([silent, late].map((socket) => once(socket.resume(), 'close')));
+  const took = performance.now() - begun;
+  assert.ok(took > 4_000 && took < 7_000, `${took} ms`);
+});
