@@ -12,7 +12,7 @@ import { byPolicy, pod } from './installed/overlay.ts';
 
 const { cluster, api } = await startWithTooMuch();
 
-test('a node may be named for a pod, and nothing else of the pod may change', async () => {
+test('a node may be nominated for a pod, and no other field of the pod may change', async () => {
   const pods = '/api/v1/namespaces/shop/pods';
   await hold('shop', 'held');
   await api.patch(`${pods}/held/status`, { status: { nominatedNodeName: 'n1' } });
@@ -51,7 +51,7 @@ test('a node may be named for a pod, and nothing else of the pod may change', as
   await refused(api.delete(`${pods}/held`));
 });
 
-test('a node may be named only for a pod that the gate holds', async () => {
+test('a node may be nominated only for a pod that the gate holds', async () => {
   const nominate = (where: string, name: string): Promise<unknown> =>
     api.patch(`/api/v1/namespaces/${where}/pods/${name}/status`, { status: { nominatedNodeName: 'n1' } });
   for (const where of ['plain', 'declined']) {
@@ -66,7 +66,7 @@ test('a node may be named only for a pod that the gate holds', async () => {
   await refused(nominate('shop', 'scheduled'));
 });
 
-test("of a pod's status every field that Kubernetes knows is held, but the one", async () => {
+test("the policy compares every field of a pod's status but nominatedNodeName", async () => {
   const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${policy}`;
   const { spec } = await cluster.api.get<{ spec: { validations: { expression: string }[] } }>(path);
   const text = spec.validations.map(({ expression }) => expression).join('\n');
@@ -82,7 +82,7 @@ interface ManagedFields {
   operation?: string;
 }
 
-test('who owns which field of a pod stays as it is: the API server takes no managedFields with a status', async () => {
+test('field ownership of a pod cannot be changed: the API server ignores managedFields of a status', async () => {
   const path = '/api/v1/namespaces/shop/pods/owned';
   const owners = async (): Promise<string[]> => {
     const { metadata } = await cluster.api.get<{ metadata: { managedFields?: ManagedFields[] } }>(path);
@@ -111,7 +111,7 @@ test('who owns which field of a pod stays as it is: the API server takes no mana
   }
 });
 
-test('a pod may not be bound, evicted or given a container', async () => {
+test('a pod may not be bound or evicted, and gets no ephemeral container', async () => {
   const path = '/api/v1/namespaces/shop/pods/still';
   await hold('shop', 'still');
   const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
@@ -158,7 +158,7 @@ async function changesNothing(path: string, patch: object): Promise<boolean> {
   return !('metadata' in patch) && isDeepStrictEqual(before, rest);
 }
 
-test('events may tell of pods that are held, and of nothing else, in no other name', async () => {
+test('events may be about held pods only, with our names only', async () => {
   const events = '/apis/events.k8s.io/v1/namespaces/default/events';
   const event = (name: string, more: { metadata?: object; [field: string]: unknown } = {}): object => ({
     eventTime: microTime(new Date()),

@@ -70,7 +70,7 @@ const others: Record<string, unknown> = {
   timeoutSeconds: 30,
 };
 
-test('of a webhook every field that Kubernetes knows is tried', () => {
+test('the cases below cover every field of a webhook', () => {
   const known = V1MutatingWebhook.getAttributeTypeMap().map(({ baseName }) => baseName);
   assert.deepEqual(Object.keys(others).sort(), known.sort());
 });
@@ -103,7 +103,7 @@ for (const [field, value] of Object.entries(metadata)) {
   });
 }
 
-test('no webhook may go, and none may come', async () => {
+test('no webhook may be removed or added', async () => {
   await refused(
     change((registration) => {
       registration.webhooks = [];
@@ -116,7 +116,7 @@ test('no webhook may go, and none may come', async () => {
   );
 });
 
-test('no configuration may be deleted or made, and no other changed', async () => {
+test('no configuration may be deleted or created, and no other changed', async () => {
   await refused(api.delete(`${webhooks}/cni-gate`));
   const { metadata: _, ...rest } = await cluster.api.get<Registration>(`${webhooks}/cni-gate`);
   const other = { apiVersion: 'admissionregistration.k8s.io/v1', ...rest, metadata: { name: 'other' } };
@@ -146,7 +146,7 @@ test('of the validating webhooks the caBundle may change, and nothing else', asy
   await refused(api.delete(path));
 });
 
-test('one Lease may be made and held', async () => {
+test('one Lease may be created and renewed', async () => {
   const leases = (where: string): string => `/apis/coordination.k8s.io/v1/namespaces/${where}/leases`;
   const lease = (name: string): object => ({ metadata: { name }, spec: { holderIdentity: 'a' } });
   await api.post(leases('cni-gate'), lease('cni-gate-leader'));
@@ -156,12 +156,12 @@ test('one Lease may be made and held', async () => {
   await refused(api.post(leases('default'), lease('cni-gate-leader')));
 });
 
-test('the Secret may be made and its data changed', async () => {
+test('the Secret may be created and its data changed', async () => {
   await api.post(secrets('cni-gate'), secret('cni-gate-tls'));
   await api.patch(`${secrets('cni-gate')}/cni-gate-tls`, { data: { more: base64('x') } });
 });
 
-test('of the Secret nothing else may change, and it may not go', async () => {
+test('nothing else of the Secret may change, and it may not be deleted', async () => {
   const path = `${secrets('cni-gate')}/cni-gate-tls`;
   for (const [field, value] of Object.entries({ ...metadata, labels: { a: 'b' } })) {
     await refused(api.patch(path, { metadata: { [field]: value } }));
@@ -170,7 +170,7 @@ test('of the Secret nothing else may change, and it may not go', async () => {
   await refused(api.delete(path));
 });
 
-test('what somebody else wrote onto the Secret stays, and may not be taken away', async () => {
+test('labels and annotations of others on the Secret stay', async () => {
   const path = `${secrets('cni-gate')}/cni-gate-tls`;
   await cluster.api.patch(path, { metadata: { labels: { team: 'edge' }, annotations: { note: 'kept' } } });
   await api.patch(path, { data: { more: base64('y') } });
@@ -179,7 +179,7 @@ test('what somebody else wrote onto the Secret stays, and may not be taken away'
   await refused(api.patch(path, { metadata: { annotations: { note: null } } }));
 });
 
-test('no other Secret may be made, by name, namespace or type', async () => {
+test('no Secret with another name, namespace or type may be created', async () => {
   await refused(api.post(secrets('cni-gate'), secret('other')));
   await refused(api.post(secrets('default'), secret('cni-gate-tls')));
   await cluster.api.delete(`${secrets('cni-gate')}/cni-gate-tls`);
@@ -212,7 +212,7 @@ test('nothing else at all may be written', async () => {
   );
 });
 
-test('to ask about rights is allowed: it changes nothing', async () => {
+test('access reviews are allowed: they change nothing', async () => {
   const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
   const attributes = { verb: 'get', resource: 'pods' };
   await api.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
@@ -221,7 +221,7 @@ test('to ask about rights is allowed: it changes nothing', async () => {
   });
 });
 
-test('others are not held by it', async () => {
+test('the policy does not limit other users', async () => {
   await cluster.api.patch('/api/v1/namespaces/default', { metadata: { labels: { a: 'b' } } });
 });
 

@@ -12,7 +12,7 @@ const { cluster, kubectl, command, probed, status, allIsWell } = await installWi
 const { api } = cluster;
 
 suite('with all in order', () => {
-  test('status ends with 0, and all that admission depends on was seen', async () => {
+  test('status exits with 0, and has every part that admission depends on', async () => {
     await allIsWell();
     const { installation, verbs, notKnown, probe } = status();
     assert.deepEqual(
@@ -30,7 +30,7 @@ suite('with all in order', () => {
     assert.deepEqual([notKnown, probe], [[], null]);
   });
 
-  test('--probe goes the whole way, and changes nothing', async () => {
+  test('--probe goes through all of admission, and changes nothing', async () => {
     const pods = (): Promise<string> => cluster.kubectl(['get', 'pods', '-A', '-o', 'name']);
     const [called, before] = [await calls(cluster), await pods()];
     const { exit, probe } = status(['--probe']);
@@ -53,7 +53,7 @@ suite('with all in order', () => {
     );
   });
 
-  test('--probe suits Pod Security restricted, quotas, and profiles that ask something of a pod', async () => {
+  test('--probe works with Pod Security restricted, quotas, and profiles with conditions', async () => {
     const labels = {
       'restricted-ns': { [profileLabel]: 'linkerd', 'pod-security.kubernetes.io/enforce': 'restricted' },
       'quota-ns': { [profileLabel]: 'multus' },
@@ -80,7 +80,7 @@ suite('with all in order', () => {
     await kubectl('delete namespace restricted-ns quota-ns');
   });
 
-  test('where a quota is used up, the next namespace is asked; alone it leaves the question open', async () => {
+  test('with a used-up quota the next namespace is tried; with no other namespace the result is unknown', async () => {
     await makeNamespace(cluster, 'full', { [profileLabel]: 'cilium' });
     await makeQuota('full', { pods: '0' });
     const next = status(['--probe']);
@@ -104,8 +104,8 @@ async function makeQuota(namespace: string, hard: Record<string, string>): Promi
   );
 }
 
-suite('by the rights of whoever asks', () => {
-  test('with ClusterRole cni-gate-status all is known but the certificate; with the probe that as well', async () => {
+suite('by the rights of the caller', () => {
+  test('with ClusterRole cni-gate-status everything but the certificate is known; with the probe that is known too', async () => {
     const reader = await cluster.user('reader');
     await kubectl('create clusterrolebinding reader --clusterrole=cni-gate-status --user=reader');
     const expected =
@@ -125,7 +125,7 @@ suite('by the rights of whoever asks', () => {
     });
   });
 
-  test('who sees pods and webhooks alone is not told that all is well', async () => {
+  test('a caller that may read only pods and webhooks does not get "All is well"', async () => {
     const somebody = await cluster.user('somebody');
     await kubectl(
       'create clusterrole somebody --verb=get,list --resource=nodes,pods,namespaces,configmaps,daemonsets.apps,' +
@@ -144,7 +144,7 @@ suite('by the rights of whoever asks', () => {
   });
 });
 
-test('after an uninstall, as the guide has it, it is not installed', async () => {
+test('after the uninstall of the guide, the verdict is not-installed', async () => {
   const admitting =
     'mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicybindings';
   await kubectl(`delete ${admitting} -l cni-gate.io/admits=pods`);

@@ -17,7 +17,7 @@ const [serviceAccount, rights, rightsOfPeople] = [
   manifest('rights-status'),
 ];
 
-test('with the service account of cni-gate it is not known whether all is well, and the rest is', async () => {
+test('with the service account of cni-gate the verdict is unknown, and the rest is known', async () => {
   await cluster.kubectl(['apply', '-f', serviceAccount, '-f', rights]);
   const { kubeconfig } = await cluster.serviceAccount('cni-gate', 'cni-gate');
   const args = ['status', '--kubeconfig', kubeconfig, '-o', 'json'];
@@ -39,7 +39,7 @@ test('with the service account of cni-gate it is not known whether all is well, 
   assert.match(notKnown[0] ?? '', /^Service cni-gate\/cni-gate: it may not be read$/);
 });
 
-test('with the role for people, bound as the refusal says, all is known, also with --watch', async (t) => {
+test('with the role for people, bound as the error says, everything is known, also with --watch', async (t) => {
   const { kubeconfig } = await cluster.user('reader');
   await cluster.kubectl(['apply', '-f', rightsOfPeople]);
   const { stderr } = cniGate(['status', '--kubeconfig', kubeconfig]);
@@ -61,7 +61,7 @@ test('with the role for people, bound as the refusal says, all is known, also wi
   assert.equal(await end(), 0);
 });
 
-test('a namespace that is not there, and a right that is missing, end with 2 and a code', async () => {
+test('an unknown namespace and a missing right exit with 2 and a code', async () => {
   const absent = command('-n', 'nosuch');
   assert.deepEqual([absent.status, absent.stdout], [2, '']);
   assert.match(absent.stderr, /the cluster has no namespace nosuch \(CNI_GATE_CLUSTER_NOT_FOUND\)$/m);

@@ -82,7 +82,7 @@ suite('with something taken away', () => {
     await allIsWell();
   });
 
-  test('what a webhook is called for: a selector that no pod fits, and operations that make no pod', async () => {
+  test('what a webhook is called for: a selector that matches no pod, and operations that create no pod', async () => {
     const patch = (kind: string, op: string, path: string, value?: unknown): Promise<string> =>
       cluster.kubectl([
         ...['patch', `${kind}webhookconfiguration`, 'cni-gate', '--type=json', '-p'],
@@ -109,7 +109,7 @@ suite('with something taken away', () => {
     await allIsWell();
   });
 
-  test('the trust: a caBundle of a stranger, which the replicas may not replace', async () => {
+  test('the trust: a foreign caBundle, which the replicas may not replace', async () => {
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/cni-gate';
     const { rules } = await api.get<{ rules: { resources: string[]; verbs: string[] }[] }>(role);
     const readOnly = rules.map(({ verbs, ...rule }) => ({
@@ -161,7 +161,7 @@ suite('with something taken away', () => {
     });
   }
 
-  test('what a policy asks, and that it denies', async () => {
+  test('the rules of a policy, and that it denies', async () => {
     const policy = 'validatingadmissionpolicy pods.cni-gate.io';
     const binding = 'validatingadmissionpolicybinding pods.cni-gate.io';
     const patch = (object: string, change: object): Promise<string> =>
@@ -191,7 +191,7 @@ suite('with something taken away', () => {
     await allIsWell();
   });
 
-  test('the processes, while their pods still read Ready: nobody leads, and the probe says that nobody answers', async () => {
+  test('the processes, while their pods still read Ready: there is no leader, and the probe gets no answer', async () => {
     await endAll();
     const { exit, probe } = status(['--probe']);
     assert.deepEqual([exit, probe?.outcome], [1, 'failed']);

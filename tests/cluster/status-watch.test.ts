@@ -25,7 +25,7 @@ const bare = ({
   metadata: { name, labels },
 });
 
-test('--watch prints a document whenever something changes, and ends with the last exit code', async (t) => {
+test('--watch prints a document at each change, and exits with the last exit code', async (t) => {
   const { until, end } = watching(t);
   await until(({ well }) => well);
   await setReady(false);
@@ -69,7 +69,7 @@ test('a webhook that is not registered is a fault, also with --watch', async (t)
   assert.equal(status().exit, 0);
 });
 
-test('a webhook without a caBundle is as one that is not registered, also with --watch', async (t) => {
+test('a webhook without a caBundle counts as not registered, also with --watch', async (t) => {
   const patch = ['patch', 'validatingwebhookconfiguration', 'cni-gate', '--type=json', '-p'];
   const path = '/webhooks/1/clientConfig/caBundle';
   const value = await cluster.kubectl([
@@ -91,7 +91,7 @@ test('a webhook without a caBundle is as one that is not registered, also with -
   assert.equal(await end(), 0);
 });
 
-test('--watch tells that nobody answers any more, and that somebody does again', async (t) => {
+test('--watch reports that no replica answers, and that one answers again', async (t) => {
   const slice = '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices/cni-gate';
   const { endpoints } = await api.get<{ endpoints: object[] }>(slice);
   const { until, end } = watching(t);
@@ -108,7 +108,7 @@ test('--watch tells that nobody answers any more, and that somebody does again',
   assert.equal(await end(), 0);
 });
 
-test('--watch ends when nobody reads any more, and draws over the last status on a terminal', async (t) => {
+test('--watch ends when its reader closes, and redraws on a terminal', async (t) => {
   const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
   const unread = startCniGate(args);
   t.after(() => unread.kill('SIGKILL'));
@@ -150,7 +150,7 @@ test('--watch ends when nobody reads any more, and draws over the last status on
   assert.equal(code, 1);
 });
 
-test('--watch goes on through an outage, and tells it', async (t) => {
+test('--watch continues through an outage, and reports it', async (t) => {
   const { until, reported, end } = watching(t);
   await until(({ well }) => well);
   const { 'kube-apiserver': apiServer } = cluster.components;
@@ -164,7 +164,7 @@ test('--watch goes on through an outage, and tells it', async (t) => {
   assert.equal(await end(), 0);
 });
 
-test('a reboot is seen by who watched it, and not by who comes later', async (t) => {
+test('a reboot is reported by a watch that saw it, and not by a later status', async (t) => {
   const { until, end } = watching(t);
   await until(({ well }) => well);
   // the next line comes from the watches: until then they may not have seen the boot before

@@ -65,7 +65,7 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
   );
 });
 
-test('a server that starts now tells the same in its log, once it has listed all', async () => {
+test('a server that starts logs the same counts once it has listed everything', async () => {
   const files = ['--kubeconfig', cluster.admin.kubeconfig, '--config', join(cluster.folder, 'cni-gate.yaml')];
   const another = await startServer({ host: '10.254.3.2', args: files });
   await eventually(async () => {
@@ -78,7 +78,7 @@ test('a server that starts now tells the same in its log, once it has listed all
   await another.end();
 });
 
-test('a node that is not ready, the pod that it holds, and one that was sent elsewhere', async () => {
+test('a node that is not ready is listed, with the pod held for it and a pod sent elsewhere', async () => {
   await setReady(false);
   await measured(/^cni_gate_nodes\{profile="mesh",daemonset="net\/agent",state="starting"\} 1$/m);
   await apply(podOn('waits', { spec: onNode('n1') }));
@@ -135,7 +135,7 @@ test('a node that is not ready, the pod that it holds, and one that was sent els
   assert.equal(status().exit, 0);
 });
 
-test('a nomination that the scheduler ignored is told, from the events of the leader', async () => {
+test("a nomination that the scheduler ignored is reported, from the leader's events", async () => {
   await measured(/^cni_gate_steer_state\{state="steering"\} 1$/m);
   await setReady(false);
   await apply(podOn('waits', { spec: onNode('n1') }));
@@ -165,7 +165,7 @@ test('a nomination that the scheduler ignored is told, from the events of the le
   assert.equal(status().exit, 0);
 });
 
-test('a pod that was there before its namespace opted in runs without a proof; -n looks elsewhere', async () => {
+test('a pod older than the opt-in of its namespace is listed without a proof; -n for another namespace does not list it', async () => {
   await apply(namespace('late'), podOn('early', { namespace: 'late' }));
   await api.until<Pod>(podsOf('late'), (pod) => pod.status.phase === 'Running');
   assert.equal(status().exit, 0);
@@ -200,7 +200,7 @@ test('a profile in use whose DaemonSet does not exist is a fault, with or withou
   await cluster.kubectl(['delete', 'namespace', 'meshed']);
 });
 
-test('-n with a namespace that has not opted in says so, and how it would', async () => {
+test('-n with a namespace that has not opted in says so, and how to opt in', async () => {
   const { exit, faults, namespaces } = status('-n', bystander);
   assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
   const { stdout } = command('-n', bystander);
