@@ -91,7 +91,7 @@ async function askAboutUnknownNamespace(): Promise<void> {
   agent.destroy();
 }
 
-/** It is mended by an update. */
+/** An update repairs it. */
 async function emptySecret(): Promise<void> {
   const path = '/api/v1/namespaces/cni-gate/secrets';
   await cluster.api.patch(`${path}/cni-gate-tls`, { data: { 'tls.crt': '', 'tls.key': '' } });

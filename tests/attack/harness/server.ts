@@ -11,7 +11,7 @@ import { ControlGroup, containerMemory } from './control-group.ts';
 import type { Endpoint } from './direct-innocents.ts';
 import type { Target } from './observer.ts';
 
-/** The checkout whose server is attacked: another one's, to see that an attack finds what was mended since. */
+/** The checkout whose server is attacked: another one's, to see that an attack finds what was fixed since. */
 export const checkout = resolve(
   process.env.CNI_GATE_ATTACK_CHECKOUT ?? fileURLToPath(new URL('../../../', import.meta.url)),
 );

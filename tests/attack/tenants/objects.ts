@@ -33,7 +33,7 @@ export const pod = (name: string, { spec = {}, labels = {} }: PodParts = {}): ob
   },
 });
 
-/** A wish for some nodes that the scheduler gives up where it cannot be had. */
+/** A preference for some nodes, which the scheduler drops if it cannot be met. */
 export const preferring = (...nodes: string[]): object => ({
   nodeAffinity: {
     preferredDuringSchedulingIgnoredDuringExecution: [
@@ -60,7 +60,7 @@ const required = (matchExpressions: Expression[]): object => ({
 });
 
 /**
- * A wish for one node in that many expressions. Every node meets all of them but the last, so that whoever compares
+ * A preference for one node in that many expressions. Every node meets all of them but the last, so that whoever compares
  * them in order does so to the end. Each pod's are its own, so that no two of them ask for the same; and short, as what
  * a pod asks for in more than 16 KiB is not compared at all.
  */

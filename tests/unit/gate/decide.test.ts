@@ -117,8 +117,8 @@ suite('decidePlacement', () => {
   test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
     const policy = policyOf({ profiles });
-    const on = (node: string, isUnheard = notObservedSince): string => {
-      const view = { readiness, notSynced, notObservedSince: isUnheard };
+    const on = (node: string, notObserved = notObservedSince): string => {
+      const view = { readiness, notSynced, notObservedSince: notObserved };
       const placement = decodePlacement(binding(node));
       const { outcome, reason } = decidePlacement(placement, pending(), view, policy, now);
       return `${outcome} ${reason}`;

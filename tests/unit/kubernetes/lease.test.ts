@@ -19,7 +19,7 @@ const theirs = lease({
 });
 
 suite('what to do about a Lease', () => {
-  const cases: [what: string, sight: Observation, now: number, move: string][] = [
+  const cases: [what: string, observation: Observation, now: number, move: string][] = [
     ['it is not there', seen(undefined), 0, 'create'],
     ['it is ours', seen(lease({ holderIdentity: 'a', leaseDurationSeconds: 15 })), 99_000, 'renew'],
     ['its holder let go of it', seen(lease({ holderIdentity: '' })), 0, 'take'],
@@ -28,8 +28,8 @@ suite('what to do about a Lease', () => {
     ['it was not renewed for its duration', seen(theirs), 15_001, 'take'],
     ['it was seen to change since', seen(theirs, 10_000), 24_000, 'wait'],
   ];
-  for (const [what, sight, now, move] of cases) {
-    test(what, () => assert.equal(nextMove(sight, 'a', now), move));
+  for (const [what, observation, now, move] of cases) {
+    test(what, () => assert.equal(nextMove(observation, 'a', now), move));
   }
 
   test('it counts from when it was first seen as it is', () => {

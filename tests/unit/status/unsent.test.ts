@@ -172,7 +172,7 @@ suite('why a pod that is held was sent nowhere', () => {
   });
 });
 
-test('rooms are asked about where they say more, and only there', () => {
+test('the usage of a node is needed only if it is ready and unknown', () => {
   const needed = (scene: Scene): string[] => usagesNeeded(factsOf(scene).facts, now);
   assert.deepEqual(
     needed({
