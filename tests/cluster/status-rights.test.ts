@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate, type Ended } from '../support/command.ts';
-import { manifest, setStatusScene, stateOfN1 } from './gate/status-scene.ts';
+import { isN1Down, manifest, setStatusScene } from './gate/status-scene.ts';
 import { eventually } from './harness/eventually.ts';
 
 /* `cni-gate status` with the rights of others, and with a context of the kubeconfig. */
@@ -55,7 +55,7 @@ test('with the role for people, bound as the error says, everything is known, al
   await until(({ well }) => well);
   // what changes is told by the watches
   await setReady(false);
-  await until((seen) => stateOfN1(seen) === 'starting' && known(seen));
+  await until((seen) => isN1Down(seen) && known(seen));
   await setReady(true);
   await until(({ well }) => well);
   assert.equal(await end(), 0);

@@ -6,7 +6,7 @@ import { profileLabel } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/status/model.ts';
 import { main, startCniGate } from '../support/command.ts';
 import { optedIn, podOn } from './gate/scene.ts';
-import { setStatusScene, stateOfN1 } from './gate/status-scene.ts';
+import { isN1Down, setStatusScene, stateOfN1 } from './gate/status-scene.ts';
 import { namespace } from './installed/overlay.ts';
 
 /* `cni-gate status --watch` on a real control plane. */
@@ -29,7 +29,7 @@ test('--watch prints a document at each change, and exits with the last exit cod
   const { until, end } = watching(t);
   await until(({ well }) => well);
   await setReady(false);
-  await until((seen) => stateOfN1(seen) === 'starting' && !seen.well);
+  await until((seen) => isN1Down(seen) && !seen.well);
   await apply(namespace('later', { [profileLabel]: 'mesh' }), podOn('web', { namespace: 'later' }));
   await until(({ namespaces }) => namespaces.some(({ name }) => name === 'later'));
   await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
@@ -158,7 +158,7 @@ test('--watch continues through an outage, and reports it', async (t) => {
   await reported(/^cni-gate: cannot \w+ nodes: no answer of the API server .*; it is tried again$/);
   await apiServer.start();
   await setReady(false);
-  await until((seen) => stateOfN1(seen) === 'starting');
+  await until(isN1Down);
   await setReady(true);
   await until(({ well }) => well);
   assert.equal(await end(), 0);
@@ -169,7 +169,7 @@ test('a reboot is reported by a watch that saw it, and not by a later status', a
   await until(({ well }) => well);
   // the next line comes from the watches: until then they may not have seen the boot before
   await setReady(false);
-  await until((seen) => stateOfN1(seen) === 'starting');
+  await until(isN1Down);
   await setReady(true);
   await until(({ well }) => well);
   await api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: 'another' } } });

@@ -22,6 +22,9 @@ export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector
 
 export const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
+/** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
+export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');
+
 /** A file of the manifests. */
 export const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
