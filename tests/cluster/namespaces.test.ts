@@ -206,7 +206,7 @@ async function firstProfile(where: string): Promise<string> {
 const calledFor = async (where: string): Promise<boolean> =>
   gate.lines.some(({ msg, namespace: name }) => msg === 'pod reviewed' && name === where);
 
-test('a way that swallows bytes: noticed, and right again when it ends', async () => {
+test('a connection that loses all bytes: the server detects it, and follows the labels again when it ends', async () => {
   await settle('shop', 'aws-vpc-cni');
   const silent = await ends('silent');
   proxy.swallow();
@@ -227,7 +227,7 @@ test('a way that swallows bytes: noticed, and right again when it ends', async (
   assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
 });
 
-test('a frozen API server: noticed, and right again when it goes on', async () => {
+test('a frozen API server: the server detects it, and follows the labels again when it goes on', async () => {
   await settle('shop', 'cilium');
   const { length } = gate.lines;
   components['kube-apiserver'].freeze();

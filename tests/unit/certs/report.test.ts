@@ -54,7 +54,7 @@ test('one that somebody emptied is a warning, whoever had filled it', () => {
   assert.deepEqual(another.reported, [emptied]);
 });
 
-test('a configuration that was deleted and made again is new', () => {
+test('a configuration that was deleted and recreated is new', () => {
   const { report, reported } = reporting();
   report.observed(seen('PEM'));
   report.observed({ ...seen('PEM'), configurations: [], absent: new Map([[name, 'it is gone']]) });

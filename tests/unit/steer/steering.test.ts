@@ -66,7 +66,7 @@ async function steering(t: TestContext, scene: Scene) {
       lines.push({ level, text });
       changed();
     };
-  const wakers = new Set<() => void>();
+  const subscribers = new Set<() => void>();
   let turns = 0;
   const notices: Notice[] = [];
   const steers = new Steering(api.client, {
@@ -75,8 +75,8 @@ async function steering(t: TestContext, scene: Scene) {
       pending: () => pods,
       unsynced: () => undefined,
       subscribe: (notify) => {
-        wakers.add(notify);
-        return () => wakers.delete(notify);
+        subscribers.add(notify);
+        return () => subscribers.delete(notify);
       },
     },
     policy: () => {
@@ -110,14 +110,14 @@ async function steering(t: TestContext, scene: Scene) {
       poll();
     });
   const notify = (): void => {
-    for (const one of wakers) one();
+    for (const one of subscribers) one();
   };
   return {
     api,
     lines,
     notices,
     state,
-    wake: notify,
+    notify,
     /** Resolves once something holds that a request, a line or a turn of the loop may bring about. */
     until,
     /** Resolves once the loop has come round, and done all that it does. */
@@ -195,7 +195,7 @@ suite('steering', () => {
       until,
       patches,
       notices,
-      wake: notify,
+      notify,
       comeRound,
     } = await steering(t, {
       pods,
@@ -263,7 +263,7 @@ suite('with many pods', () => {
       until,
       patches,
       counted,
-      wake: notify,
+      notify,
     } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
@@ -308,7 +308,7 @@ suite('with many pods', () => {
     });
     const pods = Array.from({ length: 1300 }, (_, index) => heavy(`p${index}`, index));
     const { leader, lead } = switchedLead();
-    const { until, patches, wake: notify, counted } = await steering(t, { pods, readiness, leader });
+    const { until, patches, notify, counted } = await steering(t, { pods, readiness, leader });
     const measured = longestTurn();
     t.after(measured.stop);
     while ((await counted('cni_gate_steer_rounds_cut_total', {})) < 2) await sleep(20);
