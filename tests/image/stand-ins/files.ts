@@ -36,11 +36,18 @@ async function layNode(root: string, debian: string): Promise<string[]> {
   await run('cp', ['-a', `${debian}/.`, root]);
   copy(process.execPath, join(root, 'usr/local/bin/node'));
   const npm = '/usr/local/lib/node_modules/npm';
-  copy(join((await npmSays(['root', '--global'])).trim(), 'npm'), join(root, npm));
+  copy(await npmFolder(), join(root, npm));
   for (const name of ['npm', 'npx'])
     symlinkSync(`${npm}/bin/${name}-cli.js`, join(root, 'usr/local/bin', name));
   await layNpmConfiguration(root);
   return [path, 'CMD ["node"]'];
+}
+
+/** The folder of the npm that runs this: the Node that runs npm may be a package of the checkout, which brings no npm. */
+async function npmFolder(): Promise<string> {
+  const { npm_execpath: program } = process.env;
+  if (program !== undefined) return dirname(dirname(program));
+  return join((await npmSays(['root', '--global'])).trim(), 'npm');
 }
 
 /** The machine's own npmrc files as the image's global one, and the certificates that they or the environment name. */
