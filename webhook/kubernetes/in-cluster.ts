@@ -9,7 +9,7 @@ import type { Access } from './access.ts';
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The way to the API server from inside a pod, or undefined where this is no pod with a service account. Token
+ * The way to the API server from inside a pod, or undefined where the process does not run in a pod with a service account. Token
  * and authority are read anew for each request: the kubelet replaces the token long before it expires, and the
  * files lie in memory.
  *

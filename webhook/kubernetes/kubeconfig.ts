@@ -89,7 +89,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
 function nowhere(looked: string): CniGateError {
   return new CniGateError(
     'CNI_GATE_CLUSTER_CONFIG',
-    `no cluster to ask: this is no pod with a service account, $KUBECONFIG is not set and there is no ${looked}. Give --kubeconfig; only serve does without a cluster, with --cluster-state or --profile`,
+    `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${looked} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
   );
 }
 
