@@ -1,7 +1,7 @@
 /** Bounds on connections, beside ordinary calls. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { binding, during, emptyObjects, head, MiB, open, sum } from '../support/attacked-server.ts';
@@ -100,4 +100,31 @@ suite('connections', { concurrency: 2 }, () => {
     assert.ok((answers.match(/HTTP\/1\.1 200 /g) ?? []).length <= 2, answers);
     assert.equal(sum(await server.metrics(), 'cni_gate_overload_total', 'pipelined'), 1);
   });
+
+  for (const [what, request, status] of [
+    ['ordinary requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+    ['requests with an Expect that nobody knows', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 404],
+    ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+  ] as const) {
+    test(`thousands of ${what} in one piece end their connection, and others are answered`, async (t) => {
+      const { server, metrics } = await during(t, async (attacked) => {
+        assert.match(await answerTo(await open(t, attacked), request), new RegExp(`^HTTP/1.1 ${status} `));
+        const sockets = await Promise.all(Array.from({ length: 64 }, () => open(t, attacked)));
+        const closed = sockets.map(
+          (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),
+        );
+        for (const socket of sockets) socket.write(request.repeat((64 * 1024) / request.length));
+        await Promise.all(closed);
+      });
+      assert.ok(server.alive());
+      assert.equal(sum(metrics, 'cni_gate_overload_total', 'pipelined'), 64);
+    });
+  }
 });
+
+/** The beginning of the answer to a request. */
+async function answerTo(socket: Socket, request: string): Promise<string> {
+  socket.write(request);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  return data.toString();
+}

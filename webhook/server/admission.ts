@@ -53,7 +53,9 @@ export const admission = plugin<AdmissionOptions>(
     answerErrors(app, metrics);
     app.addHook('onRequest', (request, _reply, done) => {
       const encoding = request.headers['content-encoding'] ?? 'identity';
-      if (encoding === 'identity') done();
+      if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+        done(new CniGateError('CNI_GATE_HTTP', 'expected the header Host, as HTTP/1.1 does, got none'));
+      else if (encoding === 'identity') done();
       else {
         const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
         done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));

@@ -55,6 +55,8 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
       headersTimeout: opsLimits.headersTimeout,
       requestTimeout: opsLimits.requestTimeout,
       connectionsCheckingInterval: opsLimits.requestTimeout,
+      // Node would answer by itself, with no bound on how many stand one behind the other
+      requireHostHeader: false,
     },
   });
   const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, (limit) =>

@@ -85,6 +85,8 @@ export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>,
       headersTimeout: serverLimits.headersTimeout,
       requestTimeout: serverLimits.requestTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
+      // Node would answer by itself, with no bound on how many stand one behind the other
+      requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
