@@ -3,7 +3,11 @@ import { TLSSocket } from 'node:tls';
 import { namesIn } from '../../certs/names.ts';
 import { readCertificates } from '../../certs/pem.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { serverLimits } from '../lib/limits.ts';
 import { LiveFiles, type LiveFilesOptions } from '../lib/live-files.ts';
+
+/** Milliseconds from the accept to the end of the handshake, with some for a timer that is late. */
+const longestHandshake = serverLimits.handshakeTimeout + 1_000;
 
 /**
  * Checks the client certificates of callers. The API server sends one only if its AdmissionConfiguration names a
@@ -15,6 +19,8 @@ export class ClientCertificates {
   readonly #names: readonly string[] | undefined;
   /** The authorities by which each connection was accepted. */
   readonly #judgedBy = new WeakMap<TLSSocket, string>();
+  /** When the authorities changed, in milliseconds of `performance.now()`. */
+  #changed = Number.NEGATIVE_INFINITY;
 
   /**
    * @param file PEM of the authorities that sign client certificates; reloaded when it changes
@@ -35,6 +41,10 @@ export class ClientCertificates {
         readCertificates(pem);
         return pem;
       },
+      onReload: (pem) => {
+        this.#changed = performance.now();
+        reported.onReload?.(pem);
+      },
     });
   }
 
@@ -43,12 +53,13 @@ export class ClientCertificates {
     return this.#file.value;
   }
 
-  /** Remembers by which authorities a connection was accepted. */
+  /** Remembers by which authorities a connection was accepted. Its handshake is at its end. */
   connected(socket: TLSSocket): void {
-    this.#judgedBy.set(socket, this.authorities);
+    // it may have begun with the authorities from before the change: these judge it then
+    if (performance.now() - this.#changed > longestHandshake) this.#judgedBy.set(socket, this.authorities);
   }
 
-  /** Whether other authorities are in force now than when the connection was accepted. It must close then. */
+  /** Whether other authorities than those in force now may have accepted the connection. It must close then. */
   isStale({ socket }: IncomingMessage): boolean {
     return socket instanceof TLSSocket && this.#judgedBy.get(socket) !== this.authorities;
   }
