@@ -13,7 +13,9 @@ export class Budget {
   readonly #total: number;
   readonly #small: number;
   #used = 0;
-  readonly #waiting = new Set<Waiter>();
+  /** Small requests and others wait in lines of their own, the first comer first. */
+  readonly #smallWaiting = new Set<Waiter>();
+  readonly #largeWaiting = new Set<Waiter>();
 
   /**
    * @param total in bytes
@@ -31,15 +33,12 @@ export class Budget {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#smallWaiting.size + this.#largeWaiting.size;
   }
 
   /** @returns whether there was room; false as well while others wait for room of this kind */
   tryTake(bytes: number): boolean {
-    if (!this.#fits(bytes)) return false;
-    for (const waiter of this.#waiting) {
-      if (waiter.bytes <= this.#small === bytes <= this.#small) return false;
-    }
+    if (!this.#fits(bytes) || this.#lineOf(bytes).size > 0) return false;
     this.#used += bytes;
     return true;
   }
@@ -52,9 +51,12 @@ export class Budget {
    */
   take(bytes: number, signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
+    const line = this.#lineOf(bytes);
     const giveUp = (): void => {
-      this.#waiting.delete(waiter);
+      line.delete(waiter);
       resolve(false);
+      // there may be room for those behind it
+      this.#grant();
     };
     const waiter: Waiter = {
       bytes,
@@ -63,19 +65,30 @@ export class Budget {
         resolve(true);
       },
     };
-    this.#waiting.add(waiter);
+    line.add(waiter);
     signal.addEventListener('abort', giveUp, { once: true });
     return promise;
   }
 
   give(bytes: number): void {
     this.#used -= bytes;
-    for (const waiter of this.#waiting) {
-      if (!this.#fits(waiter.bytes)) continue;
-      this.#waiting.delete(waiter);
-      this.#used += waiter.bytes;
-      waiter.grant();
+    this.#grant();
+  }
+
+  #grant(): void {
+    for (const line of [this.#smallWaiting, this.#largeWaiting]) {
+      for (const waiter of line) {
+        // nobody overtakes: else a large request could wait for ever
+        if (!this.#fits(waiter.bytes)) break;
+        line.delete(waiter);
+        this.#used += waiter.bytes;
+        waiter.grant();
+      }
     }
+  }
+
+  #lineOf(bytes: number): Set<Waiter> {
+    return bytes <= this.#small ? this.#smallWaiting : this.#largeWaiting;
   }
 
   #fits(bytes: number): boolean {

@@ -43,3 +43,16 @@ test('who gives up leaves the line, and takes nothing', async () => {
   budget.give(75);
   assert.equal(budget.used, 0);
 });
+
+test('who gives up makes way for those behind it', async () => {
+  const budget = new Budget(100, 10);
+  assert.equal(budget.tryTake(40), true);
+  const late = new AbortController();
+  const large = budget.take(60, late.signal);
+  const next = budget.take(30, never());
+  assert.equal(budget.waiting, 2, 'nobody overtakes');
+  late.abort();
+  assert.equal(await large, false);
+  assert.equal(await next, true);
+  assert.equal(budget.used, 70);
+});
