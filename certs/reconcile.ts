@@ -44,6 +44,7 @@ export interface ReconcilerEvents {
   failed(about: string, error: CniGateError): void;
 }
 
+/** What a {@link Reconciler} needs from the replica that it works for. */
 export interface ReconcilerOptions extends Omit<IssueOptions, 'now'> {
   shared: SharedObjects;
   events: ReconcilerEvents;

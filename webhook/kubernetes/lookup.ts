@@ -9,6 +9,7 @@ import { LargeAnswers } from './stream/large-answers.ts';
 /** What came of a question: the value of a metric's label. `limited`: it was not asked. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
+/** How long a look-up waits and remembers, and how many look-ups there may be. */
 export interface LookupLimits {
   /** Milliseconds that an answer may take in all. */
   bound: number;
@@ -26,6 +27,7 @@ export interface LookupLimits {
   atATime: number;
 }
 
+/** The limits in a cluster: an answer comes before the API server stops waiting for ours. */
 export const defaultLimits: LookupLimits = {
   bound: 5000,
   firstTry: 2000,

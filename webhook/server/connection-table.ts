@@ -5,6 +5,7 @@ import type { Callers } from './callers.ts';
 /** `new`: has never had an answer, and sends its first request at best. `busy`: its request is worked on. */
 export type ConnectionState = 'new' | 'idle' | 'busy';
 
+/** An open connection, from the accept to its end. */
 export interface Connection {
   socket: Socket;
   address: string;
