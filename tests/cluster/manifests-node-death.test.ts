@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
-import { cutOff } from './harness/unreachable.ts';
+import { cutOff, restoreAll } from './harness/unreachable.ts';
 import { install } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import { deployment, makeNamespace, runningPod } from './installed/working.ts';
@@ -71,6 +71,7 @@ for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length
 const [dead] = replicas;
 const address = dead?.pod.status.podIP;
 assert.ok(dead?.pod.spec.nodeName && address);
+after(restoreAll);
 
 test('most pods are admitted while the node is dead and not yet known to be, all once it is known', async (t) => {
   assert.ok(creations.every(({ ok }) => ok));
