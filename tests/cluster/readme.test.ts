@@ -70,7 +70,7 @@ suite('the commands of README.md, from top to bottom', () => {
     return text;
   };
 
-  test('two commands: CI runs the same', () => {
+  test('quick start: CI runs the same', () => {
     const ci = readFileSync(join(checkout, '.ci/run'), 'utf8').split('\n');
     for (const command of block(/npm test/).split(/\n| && /)) {
       assert.ok(ci.includes(command), `.ci/run does not run \`${command}\``);
