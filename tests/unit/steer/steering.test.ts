@@ -191,13 +191,7 @@ suite('steering', () => {
 
   test('after a conflict, waits until the watch reports a newer version of the pod', async (t) => {
     const pods = [web];
-    const {
-      until,
-      patches,
-      notices,
-      notify,
-      comeRound,
-    } = await steering(t, {
+    const { until, patches, notices, notify, comeRound } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
         if (method !== 'PATCH') return false;
@@ -259,12 +253,7 @@ suite('with many pods', () => {
     const pods = Array.from({ length: 12 }, (_, index) =>
       waiting(`web-${String(index).padStart(2, '0')}`, { requests: {} }),
     );
-    const {
-      until,
-      patches,
-      counted,
-      notify,
-    } = await steering(t, {
+    const { until, patches, counted, notify } = await steering(t, {
       pods,
       answer: ({ method }, response) => {
         if (method !== 'PATCH' || pods.length < 12) return false;
