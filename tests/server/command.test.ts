@@ -58,7 +58,7 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
 
 /** Arguments that serve cannot start with, and its error. */
 const wrong: [args: string[], error: RegExp][] = [
-  [[], /no cluster to ask: .* .*config does not exist\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
+  [[], /no cluster to ask: .*config does not exist\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
   [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
   [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
   [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
