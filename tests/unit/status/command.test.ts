@@ -36,7 +36,10 @@ test('status rejects input that it cannot use, with a code', async (t) => {
   const config = join(folder, 'config.yaml');
   writeFileSync(config, 'kind: Nonsense\n');
   const cases: [string[], RegExp][] = [
-    [[], /no cluster to ask: .*Give --kubeconfig\. Without a cluster, serve needs .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
+    [
+      [],
+      /no cluster to ask: .*Give --kubeconfig\. Without a cluster, serve needs .*\(CNI_GATE_CLUSTER_CONFIG\)$/,
+    ],
     [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
     [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
