@@ -151,7 +151,7 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   await kubectl(`delete --ignore-not-found -k ${overlayPath('strict')}`);
   const labelled = status();
   assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
-  assert.match(labelled.headline, /opted in are not looked after: shop\./);
+  assert.match(labelled.headline, /opted in: shop\./);
   await kubectl('label namespaces --all cni-gate.io/profile-');
   const { status: exit, stdout } = command([]);
   assert.equal(exit, 3, stdout);

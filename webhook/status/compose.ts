@@ -96,7 +96,7 @@ function notInstalled(namespaces: OptedIn[]): Fault {
   const reported =
     names.length === 0
       ? ''
-      : ` Namespaces that opted in are not looked after: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' and others' : ''}.`;
+      : ` cni-gate checks no pods of the namespaces that opted in: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' and others' : ''}.`;
   const message = `cni-gate is not installed: this cluster has no webhook configuration, Service or Deployment of it.${reported} To install it: https://github.com/cni-gate/cni-gate/blob/main/docs/guides/install.md`;
   return { code: 'CNI_GATE_NOT_INSTALLED', message };
 }

@@ -343,7 +343,7 @@ suite('a cluster without cni-gate', () => {
   });
 
   test('the fault names namespaces that are still labelled', () => {
-    assert.match(firstLine(judgement(gone, { registered })), /opted in are not looked after: shop\./);
+    assert.match(firstLine(judgement(gone, { registered })), /opted in: shop\./);
   });
 
   test('a policy that stays behind is a fault: it rejects every pod', () => {
