@@ -74,8 +74,8 @@ export const mostPipelined = 2;
 export const connectionsPerTurn = 8;
 
 /**
- * TLS handshakes, for known callers and for strangers each: a handshake takes 0.3 ms of the event loop, 2 ms with an
- * RSA key, and a client may have all its connections begin at once.
+ * TLS handshakes, for known callers and for strangers each: a handshake takes 0.8 ms of CPU time, 1.1 ms with an RSA
+ * key (docs/decisions/certificates-that-replicas-share.md), and a client may have all its connections begin at once.
  */
 export const handshakes = {
   /** Handshakes that begin in one turn of the event loop. */
