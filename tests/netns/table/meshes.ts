@@ -14,10 +14,10 @@ import {
   refuseByRouter,
   write,
 } from './steps.ts';
+import { withoutMultus } from './without-multus.ts';
 
 const anybody = 65_532;
 const noAddress = 'the proof of a mesh checks its rules, not addresses';
-const noMultus = 'Multus is not involved';
 const ownListener = 'the proof is its own listener: the proxy starts later';
 export const onlyLo = 'the same as no route at all: the pod has lo only';
 const byLo = 'the inbound rule is checked through lo, which needs no route';
@@ -37,17 +37,7 @@ export const notOfMeshes = {
   'interface appears after 2 s': noLateness,
   'interface appears after 2 s, gateway does not answer': noGateway,
   'address of another pod': noAddress,
-  'network-status written late': noMultus,
-  'network-status of the previous sandbox': noMultus,
-  'network-status absent': noMultus,
-  'network-status names a missing interface': noMultus,
-  'network-status omits the network': noMultus,
-  'network-status omits the network, interface down': noMultus,
-  'network-status omits the network, no interface': noMultus,
-  'network-status of the previous sandbox omits the network, no interface': noMultus,
-  'network without addresses, network-status confirms it': noMultus,
-  'network without addresses, network-status late': noMultus,
-  'network without addresses, network-status absent': noMultus,
+  ...withoutMultus,
   'gateway does not answer': noGateway,
   'gateway does not answer, other hosts do': noGateway,
 };

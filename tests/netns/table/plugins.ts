@@ -10,10 +10,10 @@ import {
   silenceGateway,
   takeInterface,
 } from './steps.ts';
+import { withoutMultus } from './without-multus.ts';
 
 const noRules = 'the plugin writes no rules into the pod';
 const noTarget = 'the proof opens no connection';
-const noMultus = 'Multus is not involved';
 
 /** Situations that do not apply to any plugin. */
 export const notOfPlugins = {
@@ -44,20 +44,6 @@ export const notOfPlugins = {
   'a MASQUERADE rule in the pod, no rules': noTarget,
   'the target connects back to the pod': noTarget,
   'the node routes back to the pod': noTarget,
-};
-
-const withoutMultus = {
-  'network-status written late': noMultus,
-  'network-status of the previous sandbox': noMultus,
-  'network-status absent': noMultus,
-  'network-status names a missing interface': noMultus,
-  'network-status omits the network': noMultus,
-  'network-status omits the network, interface down': noMultus,
-  'network-status omits the network, no interface': noMultus,
-  'network-status of the previous sandbox omits the network, no interface': noMultus,
-  'network without addresses, network-status confirms it': noMultus,
-  'network without addresses, network-status late': noMultus,
-  'network without addresses, network-status absent': noMultus,
 };
 
 /** The node's end of the link gets its addresses: the agent attached the datapath. */
