@@ -1,0 +1,50 @@
+/**
+ * What the init container of a pod found out about its network, in the pod's current sandbox:
+ * - `passed`: it ended with 0;
+ * - `failed`: the network is not what it should be (exit code 95; for a network's own validator, the codes of its
+ *   profile);
+ * - `not-possible`: the proof could not be made (69), which says nothing about the network;
+ * - `wrong-usage`: it was called wrongly (64);
+ * - `crashed`: it ended in another way, such as out of memory;
+ * - `waiting`: it has not ended yet.
+ */
+export type Verdict = (typeof verdicts)[number];
+
+/** All verdicts, in the order of display. */
+export const verdicts = ['passed', 'failed', 'not-possible', 'wrong-usage', 'crashed', 'waiting'] as const;
+
+/** The controller of a pod: the owner that recreates it. */
+export interface Controller {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+}
+
+/** The kept facts of a pod on a node that carries our label: some 200 bytes. */
+export interface PodEvidence {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** `metadata.resourceVersion`. */
+  version: string;
+  node: string;
+  /** The profiles that promise something to it. */
+  profiles: readonly string[];
+  controller: Controller | undefined;
+  /** Milliseconds since the epoch, as all times here. */
+  createdAt: number;
+  /** Whether it is being deleted. */
+  leaving: boolean;
+  /** Whether its phase is Succeeded or Failed. */
+  ended: boolean;
+  verdict: Verdict;
+  /** When the container ended with the verdict; for `waiting`, since when the pod waits, if the pod shows it. */
+  at: number | undefined;
+  /** What a `waiting` pod waits for, as text; empty otherwise. */
+  waitingFor: string;
+  /** Its PodReadyToStartContainers condition: whether it has a sandbox; undefined where the kubelet does not say. */
+  hasSandbox: boolean | undefined;
+  /** Its addresses in each network, `address` or `network/address`; empty on the host network. */
+  addresses: readonly string[];
+}
