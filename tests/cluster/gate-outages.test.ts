@@ -93,6 +93,9 @@ suite('readiness after an outage', () => {
 
   test('a node that came while nobody told of it gets pods once it is known, and none is refused before', async () => {
     const { lines } = scene.server;
+    // after two restarts of the API server its watches may rest for half a minute each, and n2 waits for them
+    await components.kwok.stop();
+    await components.kwok.start();
     proxy.swallow();
     await addNode(cluster, 'n2');
     await setReady(await agentOn('n2'), true);

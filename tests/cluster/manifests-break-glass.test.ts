@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { run } from '../support/run.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { programPath } from './harness/programs.ts';
 import { install } from './installed/installation.ts';
 import { pod, tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/* The commands are those of the guides, word by word. */
+/*
+ * The commands are those of the guides, word by word, run by a shell in the checkout. Their image stays the one that the
+ * overlay names: another would make new pods, which nobody runs here.
+ */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const image = 'ghcr.io/cni-gate/cni-gate:0.1.0';
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 const { replicas } = await install(cluster, 'strict');
@@ -22,15 +29,19 @@ await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 function commands(guide: string, section: RegExp): string[] {
   const text = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8');
   const [, part = ''] = text.split(section);
-  return [...(part.split(/^#/m)[0] ?? '').matchAll(/^kubectl (.*)$/gm)].map(([, line = '']) => line);
+  return (part.split(/^#/m)[0] ?? '').match(/^kubectl .*$/gm) ?? [];
 }
 
-async function runCommand(lines: string[]): Promise<void> {
+async function runCommands(lines: string[]): Promise<void> {
   assert.ok(lines.length > 0, 'no command in the guide');
+  const env = {
+    ...process.env,
+    IMAGE: image,
+    KUBECONFIG: cluster.admin.kubeconfig,
+    PATH: `${dirname(programPath('kubectl'))}:${process.env.PATH}`,
+  };
   for (const line of lines) {
-    await cluster.kubectl(
-      line.split(' ').map((word) => (word.startsWith('manifests/') ? checkout + word : word)),
-    );
+    await run('bash', ['-euo', 'pipefail', '-c', `cd '${checkout}'; ${line}`], '', env);
   }
 }
 
@@ -38,12 +49,12 @@ const inits = async (name: string, metadata: object = {}): Promise<string[]> =>
   initNames(await tryPod<UserPod>(cluster, 'shop', pod(name, {}, metadata)));
 
 test('one command takes away what stands in the way of pods', async () => {
-  await runCommand(commands('break-glass', /^## The whole cluster/m));
+  await runCommands(commands('break-glass', /^## The whole cluster/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
 test('it comes back by the overlay alone, and is trusted again', async () => {
-  await runCommand(commands('break-glass', /^## Restore/m));
+  await runCommands(commands('break-glass', /^## Restore/m));
   await eventually(async () => assert.deepEqual(await inits('proved'), [validatorContainer]));
 });
 
@@ -54,7 +65,7 @@ test('with no replica running a pod goes free by its label', async () => {
 });
 
 test('with no replica running a namespace goes free by its label', async () => {
-  await runCommand(commands('break-glass', /^## One namespace/m));
+  await runCommands(commands('break-glass', /^## One namespace/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
@@ -62,9 +73,9 @@ test('to leave for good holds up no pod, and leaves nothing', async () => {
   await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
   await eventually(() => assert.rejects(inits('held'), /failed calling webhook/));
   const [first = '', ...rest] = commands('install', /^## Uninstall/m);
-  await runCommand([first]);
+  await runCommands([first]);
   await eventually(async () => assert.deepEqual(await inits('free'), []));
-  await runCommand(rest);
+  await runCommands(rest);
   await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
   assert.deepEqual(initNames(await runningPod(cluster, 'shop', 'web')), ['migrate']);
   assert.equal(await left(), '');

@@ -86,8 +86,9 @@ suite('refused pods that fit nowhere else', () => {
     assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
     assert.ok(steered.max <= without.max, `${steered.max} refusals of one, ${without.max} without`);
     const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
+    // less than one try more: a minute of the scheduler's back-off has six or seven, by chance
     assert.ok(
-      each(steered) <= each(without) * 1.1,
+      each(steered) < each(without) + 1,
       `${each(steered)} refusals of each, ${each(without)} without`,
     );
     await setReady(agent, true);
