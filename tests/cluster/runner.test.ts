@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 /* Of the runner only that without which a run could be green for the wrong reason: its exit code and its isolation. */
 
 const runner = fileURLToPath(new URL('./run.ts', import.meta.url));
+const suite = fileURLToPath(new URL('./suite/main.ts', import.meta.url));
 const someTest = fileURLToPath(new URL('./start.test.ts', import.meta.url));
 
 interface Run {
@@ -90,4 +92,41 @@ test('a test outside the runner fails, and says how to run it', async (t) => {
   const { output, ended } = start(t, process.execPath, ['--test', someTest], environment);
   assert.equal(await ended, 1);
   assert.match(output.stdout, /NOT RUN: .*npm run test:cluster/);
+});
+
+test('the suite runs files that failed once more, and a file that fails twice fails it', async (t) => {
+  // a run has another /run, where temporary files are here
+  const folder = mkdtempSync('/tmp/suite-');
+  t.after(() => rmSync(folder, { recursive: true }));
+  const outcomes = {
+    passes: 'assert.ok(true)',
+    'fails-once': `mkdirSync('${folder}/seen', { recursive: true }) === undefined || assert.fail('the first time')`,
+    fails: "assert.fail('each time')",
+    crashes: "setTimeout(() => process.kill(process.pid, 'SIGKILL')); await new Promise(() => {})",
+  };
+  const files = Object.entries(outcomes).map(([name, statement]) => {
+    const file = join(folder, `${name}.test.mjs`);
+    const imports = "import assert from 'node:assert/strict';\nimport { mkdirSync } from 'node:fs';";
+    writeFileSync(
+      file,
+      `${imports}\nimport { test } from 'node:test';\ntest('it', async () => { ${statement}; });\n`,
+    );
+    return file;
+  });
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const environment = { ...inherited, TMPDIR: folder };
+  const of = async (...some: (string | undefined)[]) => {
+    const one = start(t, process.execPath, [suite, ...some.map(String)], environment);
+    return { code: await one.ended, text: one.output.stdout };
+  };
+  const [passes, once, ...fail] = files;
+  const all = await of(passes, once, ...fail);
+  assert.equal(all.code, 1);
+  assert.ok(
+    all.text.includes(
+      `== passed only the second time:\n${once}\n== failed both times:\n${fail.join('\n')}\n`,
+    ),
+  );
+  rmSync(join(folder, 'seen'), { recursive: true });
+  assert.equal((await of(passes, once)).code, 0);
 });
