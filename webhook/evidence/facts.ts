@@ -29,8 +29,10 @@ export interface PodEvidence {
   /** `metadata.resourceVersion`. */
   version: string;
   node: string;
-  /** The profiles that promise something to it. */
+  /** The profiles whose checks its init container makes. */
   profiles: readonly string[];
+  /** With the verdict `failed`: those of {@link profiles} that failed, all of them if the pod does not tell. */
+  failedProfiles: readonly string[];
   controller: Controller | undefined;
   /** Milliseconds since the epoch, as all times here. */
   createdAt: number;
@@ -39,8 +41,14 @@ export interface PodEvidence {
   /** Whether its phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
-  /** When the container ended with the verdict; for `waiting`, since when the pod waits, if the pod shows it. */
+  /**
+   * When the container ended with the verdict, by the node's clock: a container that fails again and again in one
+   * sandbox keeps the time of its first failure seen. For `waiting`, since when the pod waits for what it waits for.
+   * Undefined if the pod does not show it.
+   */
   at: number | undefined;
+  /** When the run with the verdict started, by the node's clock; undefined without a verdict. */
+  startedAt: number | undefined;
   /** What a `waiting` pod waits for, as text; empty otherwise. */
   waitingFor: string;
   /** Its PodReadyToStartContainers condition: whether it has a sandbox; undefined where the kubelet does not say. */

@@ -1,5 +1,6 @@
 import type { Namespaces } from '../admission/namespaces.ts';
 import type { DaemonSetRef } from '../config/types.ts';
+import type { EvidenceView } from '../evidence/evidence.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import type { GatePod } from './gate-pod.ts';
 
@@ -29,6 +30,8 @@ export interface ClusterView<Pod extends GatePod = GatePod> {
   readonly namespaces: Namespaces;
   /** The nodes, and the state of each DaemonSet on them. */
   readonly readiness: Readiness;
+  /** What the init containers of pods found out about the networks of their nodes. */
+  readonly evidence: EvidenceView;
   /** Single pods that wait for a node, by name. */
   readonly pods: PendingPods;
   /** All known pods that carry cni-gate's label and wait for a node. */

@@ -1,5 +1,5 @@
+import { type PromisedPod, promisedTo } from '../inject/promised.ts';
 import { nameCharacters } from '../lib/limits.ts';
-import { type PromisedPod, promisedTo } from './promised.ts';
 import { refusedNode } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */

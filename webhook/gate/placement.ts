@@ -10,9 +10,9 @@ import {
   wrongName,
 } from '../admission/envelope.ts';
 import { isMirrorPod } from '../inject/exempt.ts';
+import { promisedTo } from '../inject/promised.ts';
 import { quoted } from '../lib/clean.ts';
 import { isObjectName, isUid } from '../lib/object-names.ts';
-import { promisedTo } from './promised.ts';
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement {

@@ -190,6 +190,8 @@ export const objectBytes = {
   daemonSet: 256 * KiB,
   /** A pod that waits for a node: any tenant of a namespace that opted in can make it. */
   pendingPod: 256 * KiB,
+  /** A pod on a node that carries our label: any tenant of a namespace that opted in can make it. */
+  evidencePod: 256 * KiB,
   /** A pod on a node, of which only the amounts that it asks for are kept. */
   placedPod: 3 * MiB,
   /** One pod that the gate asks for. Every pod that etcd takes fits. */
@@ -211,6 +213,35 @@ export const pendingPods = {
   /** Characters of the requirements of one pod. A pod with more is left to the scheduler. */
   requiredCharacters: 16 * KiB,
 };
+
+/**
+ * Pods on nodes that carry our label, of which the verdict is kept. Kubernetes supports 150,000 pods; who has more pods
+ * with the label than this has the gate and repair go by the others.
+ */
+export const evidencePods = {
+  /** Of all namespaces. */
+  max: { count: 120_000, bytes: 96 * MiB },
+  /** Of one namespace: nobody can take the place of all others. */
+  mostOfNamespace: { count: 60_000, bytes: 48 * MiB },
+  /** Pods in a page of a list: the API server keeps a whole page in memory. */
+  pageSize: 100,
+  /** Characters of a reason or name in the text that says what a pod waits for. */
+  waitingCharacters: 63,
+  /** Addresses of one pod, in all of its networks. */
+  addresses: 32,
+  /** Different texts that are kept once for all pods, of each kind. */
+  sharedTexts: 50_000,
+} as const;
+
+/** What is remembered of each profile on each node, longer than the pods that showed it live. */
+export const nodeEvidence = {
+  /** Owners whose pods failed since the last pass: two are enough for a judgement. */
+  owners: 8,
+  /** Nodes and profiles of which something is remembered. A node has one entry for each profile of its pods. */
+  entries: 50_000,
+  /** Owners that failed where others passed afterwards, and whose failures do not count until they pass. */
+  refuted: 10_000,
+} as const;
 
 /**
  * Namespaces that opted in and are kept here. The API server is asked about those that are not. Kubernetes supports

@@ -1,5 +1,5 @@
-import { exitCode } from '../../validator/shared/contract.ts';
 import type { Pod } from '../admission/pod.ts';
+import { type ContainerStatus, type ProofStatus, resultOf, validatorStatus } from '../evidence/verdict.ts';
 import { readStatus } from '../inject/status-annotation.ts';
 import { isErrorCode } from '../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../lib/names.ts';
@@ -28,24 +28,8 @@ export const unprovedText: Record<Unproved, string> = {
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };
 
-/** The state of a container, as the API gives it. */
-interface ContainerStatus {
-  name: string;
-  state?: { running?: object | null; terminated?: Terminated | null } | null;
-  /** Of the run before, where the container was started again. */
-  lastState?: { terminated?: Terminated | null } | null;
-}
-
-interface Terminated {
-  exitCode: number;
-  /** What the container wrote to its termination log. */
-  message?: string | null;
-}
-
 /** The parts of a pod's status that {@link unproved} reads, as the API gives them. */
-export interface RunningStatus {
-  phase?: string;
-  initContainerStatuses?: ContainerStatus[] | null;
+export interface RunningStatus extends ProofStatus {
   containerStatuses?: ContainerStatus[] | null;
 }
 
@@ -62,7 +46,7 @@ export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined 
   const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
   if (at < 0) return 'container-missing';
   if (at > 0) return 'not-first';
-  const ours = oursIn(status);
+  const ours = validatorStatus(status);
   return ours?.state?.terminated?.exitCode === 0 ? undefined : 'not-completed';
 }
 
@@ -90,32 +74,8 @@ export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved
 export function proofState(pod: Pod, status: RunningStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
-  const { state, lastState } = oursIn(status) ?? {};
-  if (state?.terminated) return isPass(state.terminated) ? 'passed' : endedBy(state.terminated);
-  // a pass before this run was one of another sandbox
-  const before = lastState?.terminated;
-  return before && !isPass(before) ? endedBy(before) : 'waiting';
-}
-
-const oursIn = ({ initContainerStatuses }: RunningStatus): ContainerStatus | undefined =>
-  initContainerStatuses?.find(({ name }) => name === validatorContainer);
-
-/** Codes of a check that a signal ended before it had a verdict. */
-const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
-
-const endedBy = ({ exitCode: code }: Terminated): 'failed' | 'waiting' =>
-  stopped.has(code) ? 'waiting' : 'failed';
-
-/** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
-function isPass({ exitCode: code, message }: Terminated): boolean {
-  if (code !== exitCode.proved) return false;
-  try {
-    const reported: { code?: unknown } | null = JSON.parse(message ?? 'null');
-    return reported?.code === undefined || reported.code === exitCode.proved;
-  } catch {
-    // the validator of a mesh writes what it likes
-    return true;
-  }
+  const { verdict } = resultOf(status);
+  return verdict === 'passed' || verdict === 'waiting' ? verdict : 'failed';
 }
 
 /** How many pods are in each state of their check. */

@@ -1,6 +1,10 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
+import type { PodEvidence } from '../evidence/facts.ts';
+import { type ApiEvidencePod, evidencePick } from '../evidence/to-facts.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { profileLabel } from '../lib/names.ts';
+import { own } from '../lib/own.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
 import {
   type ApiDaemonSet,
@@ -25,6 +29,8 @@ export interface ClusterState {
   agents: Map<string, AgentFacts>;
   /** Pods that wait for a node, by `namespace/name`. */
   pending: Map<string, GatePod>;
+  /** What pods on nodes that carry our label found out, by UID. */
+  placed: Map<string, PodEvidence>;
 }
 
 /**
@@ -42,6 +48,7 @@ export function parseClusterState(text: string, file: string): ClusterState {
     daemonSets: new Map(),
     agents: new Map(),
     pending: new Map(),
+    placed: new Map(),
   };
   const lines = new LineCounter();
   for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
@@ -84,6 +91,8 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   }
 }
 
+const pick = evidencePick();
+
 function addFacts(
   state: ClusterState,
   object: unknown,
@@ -98,7 +107,11 @@ function addFacts(
   } else {
     const agent = toAgentFacts(object as ApiPod);
     if (agent.node === '') state.pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
-    else if (agent.owner !== '') state.agents.set(agent.uid, agent);
+    else {
+      if (agent.owner !== '') state.agents.set(agent.uid, agent);
+      const pod = object as ApiEvidencePod;
+      if (own(pod.metadata.labels, profileLabel) !== undefined) state.placed.set(agent.uid, pick(pod));
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { FixedNamespaces } from '../admission/namespaces.ts';
+import { Evidence, noEvidence, type PodChange } from '../evidence/evidence.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import { Readiness } from '../readiness/readiness.ts';
@@ -12,6 +13,8 @@ import { type ClusterState, parseClusterState } from './cluster-state.ts';
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
   const readiness = new Readiness();
+  const evidence = new Evidence();
+  evidence.markSynced();
   const subscribers = new Set<() => void>();
   const read = ([text = '']: string[]) => {
     const state = parseClusterState(text, file);
@@ -24,6 +27,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     parse: read,
     onReload: ({ state }) => {
       update(readiness, before, state);
+      updateEvidence(evidence, before, state);
       before = state;
       for (const changed of subscribers) changed();
       listener.onReload();
@@ -31,11 +35,13 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
   });
   let before = files.value.state;
   update(readiness, undefined, before);
+  updateEvidence(evidence, undefined, before);
   return {
     get namespaces() {
       return files.value.namespaces;
     },
     readiness,
+    evidence,
     pods: {
       pod: (namespace, name, uid) => {
         const found = files.value.state.pending.get(`${namespace}/${name}`);
@@ -62,6 +68,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   return {
     namespaces: new FixedNamespaces(new Map(), profile),
     readiness: new Readiness(),
+    evidence: noEvidence,
     pods: { pod: () => undefined },
     pending: () => [],
     subscribe: () => () => {},
@@ -89,4 +96,21 @@ function update(readiness: Readiness, before: ClusterState | undefined, now: Clu
   for (const facts of now.nodes.values()) readiness.apply({ kind: 'node', facts, listed: true }, Date.now());
   for (const facts of now.daemonSets.values()) readiness.apply({ kind: 'daemonset', facts }, Date.now());
   for (const facts of now.agents.values()) readiness.apply({ kind: 'agent', facts }, Date.now());
+}
+
+/** The same for what pods found out. */
+function updateEvidence(evidence: Evidence, before: ClusterState | undefined, now: ClusterState): void {
+  for (const [name, { bootID, version }] of now.nodes) {
+    const last = before?.nodes.get(name)?.bootID ?? '';
+    if (last !== '' && bootID !== '' && last !== bootID) evidence.booted(name, version);
+  }
+  const gone = [...(before?.placed.keys() ?? [])].filter((uid) => !now.placed.has(uid));
+  const changes: PodChange[] = [
+    ...gone.map((uid): PodChange => ({ type: 'gone', uid })),
+    ...Array.from(
+      now.placed.values(),
+      (pod): PodChange => ({ type: 'put', pod, listed: before === undefined }),
+    ),
+  ];
+  evidence.apply(changes, Date.now());
 }

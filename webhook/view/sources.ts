@@ -1,9 +1,11 @@
 import type { Policy } from '../config/policy.ts';
 import type { DaemonSetRef } from '../config/types.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
+import { type ApiEvidencePod, evidencePick } from '../evidence/to-facts.ts';
 import { apiPath } from '../kubernetes/api-path.ts';
 import { largestFirst } from '../kubernetes/reflector/kept.ts';
 import type { Source } from '../kubernetes/reflector/source.ts';
-import { nodes, objectBytes, pendingPods } from '../lib/limits.ts';
+import { evidencePods, nodes, objectBytes, pendingPods } from '../lib/limits.ts';
 import { profileLabel } from '../lib/names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
 import {
@@ -17,7 +19,7 @@ import {
 import { type LabelSelector, selectorText } from '../scheduling/label-selector.ts';
 import { type ApiPendingPod, type PendingPod, toPendingPod, weightOf } from '../steer/pending-pod.ts';
 import type { OptedIn } from './opted-in.ts';
-import { weightOfNode } from './weights.ts';
+import { weightOfEvidence, weightOfNode } from './weights.ts';
 
 /** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
@@ -109,5 +111,27 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
     mostOfNamespace: pendingPods.mostOfNamespace,
     weigh: weightOf,
     rank: ({ heldSince }) => heldSince ?? Number.POSITIVE_INFINITY,
+  },
+});
+
+/**
+ * Pods on nodes that carry the profile label, of namespaces that opted in. Where there are too many, those that passed
+ * long ago are left out first, because most nodes have newer proofs.
+ *
+ * @param optedIn the namespaces; all of them where nothing is given
+ */
+export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEvidencePod, PodEvidence> => ({
+  resource: 'pods on nodes',
+  path: '/api/v1/pods',
+  query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },
+  pageSize: evidencePods.pageSize,
+  objectBytes: objectBytes.evidencePod,
+  ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
+  pick: evidencePick(),
+  keeping: {
+    max: evidencePods.max,
+    mostOfNamespace: evidencePods.mostOfNamespace,
+    weigh: weightOfEvidence,
+    rank: ({ verdict, ended }) => (ended ? 2 : verdict === 'passed' ? 1 : 0),
   },
 });

@@ -1,4 +1,6 @@
 import type { Policy } from '../config/policy.ts';
+import { Evidence, type PodChange } from '../evidence/evidence.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { Lookup } from '../kubernetes/lookup.ts';
@@ -16,6 +18,7 @@ import {
   agentSources,
   type DaemonSetSnapshot,
   daemonSetSources,
+  evidenceSource,
   nodeSource,
   pendingSource,
   type SelectingDaemonSet,
@@ -41,7 +44,11 @@ export function watchGate(
   const readiness = new Readiness();
   const nodes = reflectors.start(nodeSource);
   const pending = reflectors.start(pendingSource(optedIn));
-  const endRelists = relistWhenNeeded(pending, optedIn);
+  const evidence = new Evidence((name) => policy().profiles.has(name));
+  const placed = reflectors.start(evidenceSource(optedIn));
+  placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
+  void placed.whenSynced().then(() => evidence.markSynced());
+  const endRelists = [relistWhenNeeded(pending, optedIn), relistWhenNeeded(placed, optedIn)];
   const agents = new ReflectorSet<ApiPod, AgentFacts>(reflectors, (changes) =>
     apply(readiness, changes, agentChange),
   );
@@ -58,6 +65,7 @@ export function watchGate(
   const found = new Map<string, number>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
+      noteBoot(evidence, change);
       if (change.type === 'deleted') found.delete(change.previous.name);
       // the first list adds nodes too; `synced` is still false then
       else if (
@@ -73,6 +81,7 @@ export function watchGate(
   follow();
   return {
     readiness,
+    evidence,
     pods: new ClusterPods(
       pending,
       new Lookup(client, podByName, (result) => inside.metrics.lookedUp('pods', result), podLimits),
@@ -99,9 +108,12 @@ export function watchGate(
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();
     },
-    policyChanged: follow,
+    policyChanged: () => {
+      follow();
+      evidence.profilesChanged(Date.now());
+    },
     close: () => {
-      endRelists();
+      for (const end of endRelists) end();
       return reflectors.close();
     },
   };
@@ -131,4 +143,20 @@ function agentChange(change: Change<AgentFacts>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'agent-gone', uid: change.uid }
     : { kind: 'agent', facts: change.object };
+}
+
+/** A pod of the same name and another UID is another pod. */
+function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
+  return change.type === 'deleted'
+    ? [{ type: 'gone', uid: change.uid }]
+    : [{ type: 'put', pod: change.object, listed: change.listed }];
+}
+
+/** Tells the evidence of a node that booted or is gone. A node without a boot id was not written by its kubelet yet. */
+function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
+  if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
+  else if (change.type === 'updated' && change.previous.bootID !== '') {
+    const { name, bootID, version } = change.object;
+    if (bootID !== '' && bootID !== change.previous.bootID) evidence.booted(name, version);
+  }
 }

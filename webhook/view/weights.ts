@@ -1,4 +1,5 @@
 import type { NamespaceFacts } from '../admission/namespaces.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
 import type { NodeFacts } from '../readiness/facts.ts';
 
 /** Bytes of an object with its names, and of a map entry without its characters: measured and rounded up. */
@@ -25,3 +26,10 @@ export function weightOfNode({ labels, taints, allocatable }: NodeFacts): number
   );
   return ofObject + weightOfMap(labels) + ofTaints + weightOfMap(allocatable);
 }
+
+/** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
+const ofEvidence = 768;
+
+/** Estimated memory of what cni-gate keeps of a pod's verdict, in bytes. Texts that pods share are not counted. */
+export const weightOfEvidence = ({ name, addresses }: PodEvidence): number =>
+  ofEvidence + 2 * name.length + addresses.reduce((total, { length }) => total + 32 + length, 0);

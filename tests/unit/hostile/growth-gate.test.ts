@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decidePlacement } from '../../../webhook/gate/decide.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
-import { promisedTo } from '../../../webhook/gate/promised.ts';
+import { promisedTo } from '../../../webhook/inject/promised.ts';
 import { refusedFor } from '../../../webhook/gate/refusal.ts';
 import { profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 import { growsLinearly, many, on, onText } from '../../support/hostile-work.ts';

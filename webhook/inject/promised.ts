@@ -1,10 +1,10 @@
 import { env } from '../../validator/shared/contract.ts';
 import type { Container, ObjectMeta } from '../admission/pod.ts';
-import { isOurContainer } from '../inject/current.ts';
-import { readStatus } from '../inject/status-annotation.ts';
 import { texts } from '../lib/limits.ts';
 import { profileLabel } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
+import { isOurContainer } from './current.ts';
+import { readStatus } from './status-annotation.ts';
 
 /** The parts of a pod that {@link promisedTo} reads. */
 export interface PromisedPod {
@@ -30,6 +30,17 @@ export function promisedTo({ metadata, spec }: PromisedPod): string[] {
   if (named.size > 0 || container === undefined) return [...named];
   const label = own(metadata.labels, profileLabel) ?? '';
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
+}
+
+/**
+ * The profiles whose checks the init container of a pod makes. Unlike the annotation, users cannot change them. For a
+ * network's own validator, the label names them.
+ */
+export function checkedIn({ metadata, spec }: PromisedPod): string[] {
+  const container = spec?.initContainers?.find(isOurContainer);
+  if (container === undefined) return [];
+  const checked = new Set(profilesProvedBy(container));
+  return checked.size > 0 ? [...checked] : promisedTo({ metadata, spec: { initContainers: [container] } });
 }
 
 /** The value of a label has at most 63 characters: at most 32 names joined by dots. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type PromisedPod, promisedTo } from '../../../webhook/gate/promised.ts';
+import { type PromisedPod, promisedTo } from '../../../webhook/inject/promised.ts';
 
 const checks = (...profiles: string[]): { name: string; value: string } => ({
   name: 'CNI_GATE_CHECKS',

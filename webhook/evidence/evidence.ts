@@ -1,0 +1,265 @@
+import { nodeEvidence } from '../lib/limits.ts';
+import { isBefore } from '../readiness/versions.ts';
+import type { PodEvidence } from './facts.ts';
+import { ownerOf, Tally } from './tally.ts';
+
+/** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
+export interface EvidenceChange {
+  before: PodEvidence | undefined;
+  now: PodEvidence | undefined;
+}
+
+/** What pods found out about their networks, for readers. */
+export interface EvidenceView {
+  /** Whether all pods were listed once. */
+  readonly synced: boolean;
+  /** All known pods on nodes that carry our label. */
+  pods(): Iterable<PodEvidence>;
+  /** A pod by its UID. */
+  pod(uid: string): PodEvidence | undefined;
+  /** The pods of a node. */
+  onNode(node: string): Iterable<PodEvidence>;
+  /** The pods that a controller owns, by the controller's UID. */
+  ownedBy(controller: string): Iterable<PodEvidence>;
+  /** What pods of a profile showed on a node; undefined if no pod of it was seen there. */
+  of(profile: string, node: string): Tally | undefined;
+  /** Whether the failures of an owner do not count: others passed where its pods failed, and none of its own since. */
+  isRefuted(owner: string): boolean;
+  /** Calls back after each batch of changes. @returns ends the subscription */
+  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void;
+}
+
+/** No evidence: where no cluster is watched. */
+export const noEvidence: EvidenceView = {
+  synced: false,
+  pods: () => [],
+  pod: () => undefined,
+  onNode: () => [],
+  ownedBy: () => [],
+  of: () => undefined,
+  isRefuted: () => false,
+  subscribe: () => () => {},
+};
+
+/** What is known of a pod, and what was observed about it. */
+interface Known {
+  pod: PodEvidence;
+  /** When it was first seen without a verdict, by our clock; undefined if it was not. */
+  waits: number | undefined;
+  /** The resourceVersion at that time; empty if it was not seen. */
+  waited: string;
+}
+
+/** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
+export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
+
+/**
+ * What pods found out about their networks: a reducer over watch events. Pure: the caller passes the time.
+ *
+ * All of it comes from the cluster, so a process that starts knows it again, with three exceptions: failures of pods that
+ * are gone; of a pod that fails again and again, its first failure; and that a node booted, if none of its pods and no
+ * DaemonSet shows it.
+ */
+export class Evidence implements EvidenceView {
+  readonly #known = new Map<string, Known>();
+  readonly #nodes = new Map<string, Set<string>>();
+  readonly #controllers = new Map<string, Set<string>>();
+  /** By node, then by profile. */
+  readonly #tallies = new Map<string, Map<string, Tally>>();
+  #entries = 0;
+  readonly #refuted = new Set<string>();
+  /** By node: the end of the latest proof before its boot, by the node's clock. */
+  readonly #beforeBoot = new Map<string, number>();
+  readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
+  readonly #isProfile: (name: string) => boolean;
+  #isSynced = false;
+
+  /** @param isProfile whether a profile of this name exists: users can name any */
+  constructor(isProfile: (name: string) => boolean = () => true) {
+    this.#isProfile = isProfile;
+  }
+
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Everything was listed once. */
+  markSynced(): void {
+    this.#isSynced = true;
+  }
+
+  *pods(): Generator<PodEvidence, void, undefined> {
+    for (const { pod } of this.#known.values()) yield pod;
+  }
+
+  pod(uid: string): PodEvidence | undefined {
+    return this.#known.get(uid)?.pod;
+  }
+
+  onNode(node: string): Iterable<PodEvidence> {
+    return this.#podsOf(this.#nodes.get(node));
+  }
+
+  ownedBy(controller: string): Iterable<PodEvidence> {
+    return this.#podsOf(this.#controllers.get(controller));
+  }
+
+  of(profile: string, node: string): Tally | undefined {
+    return this.#tallies.get(node)?.get(profile);
+  }
+
+  isRefuted(owner: string): boolean {
+    return this.#refuted.has(owner);
+  }
+
+  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
+    this.#subscribers.add(changed);
+    return () => this.#subscribers.delete(changed);
+  }
+
+  /** Applies changes in their order. @param now milliseconds since the epoch */
+  apply(changes: Iterable<PodChange>, now: number): void {
+    const done: EvidenceChange[] = [];
+    for (const change of changes) {
+      const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid)?.pod;
+      const after = change.type === 'put' ? this.#put(change.pod, change.listed, now) : undefined;
+      if (change.type === 'gone') this.#remove(change.uid);
+      if (before !== undefined || after !== undefined) done.push({ before, now: after });
+    }
+    if (done.length > 0) for (const changed of this.#subscribers) changed(done);
+  }
+
+  /**
+   * A node booted: what its pods found out before no longer counts.
+   *
+   * @param version resourceVersion of the Node with the new boot id
+   */
+  booted(node: string, version: string): void {
+    let latest = this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY;
+    for (const { verdict, at, version: own } of this.onNode(node)) {
+      // versions decide, because the watches of nodes and of pods are not in step
+      const isOld = isBefore({ version: own, arrival: 0 }, { version, arrival: 1 });
+      if (verdict !== 'waiting' && at !== undefined && isOld) latest = Math.max(latest, at);
+    }
+    if (latest > Number.NEGATIVE_INFINITY) this.#beforeBoot.set(node, latest);
+    for (const tally of this.#tallies.get(node)?.values() ?? []) {
+      const pass = tally.lastPass;
+      if (pass === undefined || pass.at <= latest) tally.reset();
+    }
+  }
+
+  /** A Node was deleted. */
+  nodeGone(node: string): void {
+    this.#entries -= this.#tallies.get(node)?.size ?? 0;
+    this.#tallies.delete(node);
+    this.#beforeBoot.delete(node);
+  }
+
+  /** Other profiles exist now: what is known of each node is counted anew, as after a start. */
+  profilesChanged(now: number): void {
+    this.#tallies.clear();
+    this.#entries = 0;
+    for (const known of this.#known.values()) this.#count(known, undefined, true, now);
+  }
+
+  #put(given: PodEvidence, listed: boolean, now: number): PodEvidence {
+    const before = this.#known.get(given.uid);
+    const pod = withFirstFailure(given, before?.pod);
+    const waits = pod.verdict === 'waiting';
+    const since = before?.waits ?? (listed ? Math.min(pod.at ?? now, now) : now);
+    const known: Known = {
+      pod,
+      waits: waits ? since : before?.waits,
+      waited: before?.waited || (waits ? pod.version : ''),
+    };
+    if (before?.pod.node !== pod.node) this.#remove(pod.uid);
+    this.#known.set(pod.uid, known);
+    add(this.#nodes, pod.node, pod.uid);
+    if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, pod.uid);
+    this.#count(known, before?.pod, listed, now);
+    if (!waits) {
+      known.waits = undefined;
+      known.waited = '';
+    }
+    return pod;
+  }
+
+  #count({ pod, waits, waited }: Known, before: PodEvidence | undefined, listed: boolean, now: number): void {
+    const { verdict, node, uid } = pod;
+    const isNews = before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at);
+    const isOld =
+      waited === '' && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
+    if (verdict === 'passed' && isNews) this.#refuted.delete(ownerOf(pod));
+    for (const profile of pod.profiles) {
+      const tally = this.#isProfile(profile) ? this.#tally(node, profile) : undefined;
+      if (tally === undefined) continue;
+      if (verdict === 'waiting' && !pod.ended && !pod.leaving) tally.waits(pod, waits ?? now, now);
+      else if (verdict === 'passed' && isNews && !isOld) {
+        const seen = !listed && before !== undefined;
+        for (const owner of tally.passed(pod, waited, seen, now)) this.#refute(owner);
+      } else if (verdict === 'failed' && isNews && !isOld && pod.failedProfiles.includes(profile)) {
+        tally.failed(pod, waits, now);
+      } else tally.forgets(uid);
+    }
+  }
+
+  #refute(owner: string): void {
+    if (this.#refuted.size >= nodeEvidence.refuted) this.#refuted.clear();
+    this.#refuted.add(owner);
+  }
+
+  #tally(node: string, profile: string): Tally {
+    const ofNode = this.#tallies.get(node) ?? new Map<string, Tally>();
+    this.#tallies.set(node, ofNode);
+    const known = ofNode.get(profile);
+    if (known !== undefined) return known;
+    if (this.#entries >= nodeEvidence.entries) this.#dropOldest(node);
+    const tally = new Tally();
+    ofNode.set(profile, tally);
+    this.#entries += 1;
+    return tally;
+  }
+
+  #dropOldest(except: string): void {
+    for (const node of this.#tallies.keys()) {
+      if (node === except) continue;
+      this.nodeGone(node);
+      return;
+    }
+  }
+
+  #remove(uid: string): void {
+    const pod = this.#known.get(uid)?.pod;
+    if (pod === undefined) return;
+    this.#known.delete(uid);
+    drop(this.#nodes, pod.node, uid);
+    if (pod.controller !== undefined) drop(this.#controllers, pod.controller.uid, uid);
+    for (const tally of this.#tallies.get(pod.node)?.values() ?? []) tally.forgets(uid);
+  }
+
+  *#podsOf(uids: ReadonlySet<string> | undefined): Generator<PodEvidence, void, undefined> {
+    for (const uid of uids ?? []) {
+      const known = this.#known.get(uid);
+      if (known !== undefined) yield known.pod;
+    }
+  }
+}
+
+/** A pod that fails again and again in one sandbox has one failure: the first. */
+function withFirstFailure(pod: PodEvidence, before: PodEvidence | undefined): PodEvidence {
+  if (pod.verdict !== 'failed' || before?.verdict !== 'failed') return pod;
+  const { at, startedAt } = before;
+  return at === pod.at ? pod : { ...pod, at, startedAt };
+}
+
+function add(index: Map<string, Set<string>>, key: string, uid: string): void {
+  const found = index.get(key);
+  if (found === undefined) index.set(key, new Set([uid]));
+  else found.add(uid);
+}
+
+function drop(index: Map<string, Set<string>>, key: string, uid: string): void {
+  const found = index.get(key);
+  found?.delete(uid);
+  if (found?.size === 0) index.delete(key);
+}

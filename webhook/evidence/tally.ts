@@ -1,0 +1,204 @@
+import { nodeEvidence } from '../lib/limits.ts';
+import type { PodEvidence } from './facts.ts';
+
+/** The last proof that passed. */
+export interface Pass {
+  /** `namespace/name` of the pod. */
+  pod: string;
+  /** UID of the pod. */
+  uid: string;
+  /** When the proof ended, by the node's clock. Milliseconds since the epoch, as all times here. */
+  at: number;
+  /** The resourceVersion of the pod when it was seen to wait for this pass; empty if it was not. */
+  waited: string;
+}
+
+/** A proof that failed after the last pass. */
+export interface Failure {
+  /** `namespace/name` of the pod. */
+  pod: string;
+  /** When the run started that failed, and when it ended, by the node's clock. */
+  startedAt: number;
+  at: number;
+}
+
+/** A pod whose sandbox does not come. */
+export interface Overdue {
+  pod: string;
+  owner: string;
+  since: number;
+}
+
+/** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
+export const longestVerdict = 30_000;
+
+/**
+ * A sandbox that is not there after this time counts as evidence, in milliseconds. Multus alone waits up to 45 s for its
+ * configuration.
+ */
+export const longSandbox = 60_000;
+
+/** How many attempts are remembered: with so many, the pause between two is the longest. */
+const mostAttempts = 8;
+
+/** How many pods without a sandbox are looked at in one question. */
+const mostLookedAt = 64;
+
+/** The owner of a pod, which is itself if nothing controls it. */
+export const ownerOf = ({ controller, uid }: Pick<PodEvidence, 'controller' | 'uid'>): string =>
+  controller?.uid ?? uid;
+
+/**
+ * What pods of one profile showed on one node. It outlives the pods: a pod that is recreated must not take its evidence
+ * with it. All that is kept is bounded.
+ */
+export class Tally {
+  #lastPass: Pass | undefined;
+  readonly #failures = new Map<string, Failure>();
+  #attempts: number[] = [];
+  #failureSeen: number | undefined;
+  /** By UID: when pods were first seen to wait, by our clock. */
+  readonly #recent = new Map<string, number>();
+  readonly #undecided = new Set<string>();
+  readonly #withoutSandbox = new Map<string, Overdue>();
+
+  /** The last pass, if any is known. */
+  get lastPass(): Pass | undefined {
+    return this.#lastPass;
+  }
+
+  /** Failures since the last pass, the first of each owner, by the owner's UID. A pod without a controller owns itself. */
+  get failures(): ReadonlyMap<string, Failure> {
+    return this.#failures;
+  }
+
+  /**
+   * When attempts that failed since the last pass started, by the node's clock. Failures of pods that began to wait at
+   * the same time are one attempt.
+   */
+  get attempts(): readonly number[] {
+    return this.#attempts;
+  }
+
+  /** When the last failure was seen, by our clock. */
+  get failureSeen(): number | undefined {
+    return this.#failureSeen;
+  }
+
+  /** How many pods on the node have no verdict yet. */
+  get undecided(): number {
+    return this.#undecided.size;
+  }
+
+  /** Whether nothing is known here. */
+  get isEmpty(): boolean {
+    return this.#lastPass === undefined && this.#failures.size === 0 && this.#undecided.size === 0;
+  }
+
+  /** Whether the verdict of a pod is to come that has not waited for longer than {@link longestVerdict}. */
+  isSomebodyOnTheWay(now: number): boolean {
+    for (const [uid, since] of this.#recent) {
+      if (now - since < longestVerdict) return true;
+      this.#recent.delete(uid);
+    }
+    return false;
+  }
+
+  /**
+   * Pods that have waited for a sandbox for longer than {@link longSandbox}, the first of each of at most two owners. The
+   * wait counts from `from` at the earliest, and not at all if it began before the last pass.
+   */
+  overdue(now: number, from: number): Overdue[] {
+    const found = new Map<string, Overdue>();
+    let looked = 0;
+    for (const one of this.#withoutSandbox.values()) {
+      looked += 1;
+      if (looked > mostLookedAt || found.size >= 2) break;
+      if (now - Math.max(one.since, from) < longSandbox) continue;
+      if (one.since <= (this.#lastPass?.at ?? Number.NEGATIVE_INFINITY)) continue;
+      if (!found.has(one.owner)) found.set(one.owner, one);
+    }
+    return [...found.values()];
+  }
+
+  /**
+   * A pod has no verdict yet.
+   *
+   * @param since when it began to wait, by our clock
+   */
+  waits(pod: PodEvidence, since: number, now: number): void {
+    const { uid } = pod;
+    if (!this.#undecided.has(uid)) {
+      this.#undecided.add(uid);
+      if (now - since < longestVerdict) this.#recent.set(uid, since);
+    }
+    const before = this.#withoutSandbox.get(uid);
+    if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
+    else if (before === undefined) {
+      const one = { pod: nameOf(pod), owner: ownerOf(pod), since: Math.min(pod.at ?? now, now) };
+      this.#withoutSandbox.set(uid, one);
+    }
+  }
+
+  /**
+   * A pod passed. Failures before it no longer count.
+   *
+   * @param waited see {@link Pass.waited}
+   * @param seen whether the pass was observed when it happened: then it is the latest, whatever the node's clock says
+   * @returns the owners whose failures it refutes
+   */
+  passed(pod: PodEvidence, waited: string, seen: boolean, now: number): string[] {
+    this.forgets(pod.uid);
+    const at = pod.at ?? now;
+    if (!seen && this.#lastPass !== undefined && this.#lastPass.at >= at) return [];
+    this.#lastPass = { pod: nameOf(pod), uid: pod.uid, at, waited };
+    const refuted: string[] = [];
+    for (const [owner, failure] of this.#failures) {
+      if (!seen && failure.startedAt > at) continue;
+      this.#failures.delete(owner);
+      if (owner !== ownerOf(pod)) refuted.push(owner);
+    }
+    if (this.#failures.size === 0) {
+      this.#attempts = [];
+      this.#failureSeen = undefined;
+    }
+    return refuted;
+  }
+
+  /**
+   * A pod failed. It counts if its run started after the last pass: an earlier run says what the network was before.
+   *
+   * @param since when the pod began to wait, by our clock, if that was seen
+   */
+  failed(pod: PodEvidence, since: number | undefined, now: number): void {
+    this.forgets(pod.uid);
+    const at = pod.at ?? now;
+    const startedAt = pod.startedAt ?? at;
+    if (this.#lastPass !== undefined && startedAt <= this.#lastPass.at) return;
+    const owner = ownerOf(pod);
+    if (!this.#failures.has(owner) && this.#failures.size < nodeEvidence.owners) {
+      this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
+    }
+    if (this.#failureSeen === undefined || (since !== undefined && since >= this.#failureSeen)) {
+      this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
+    }
+    this.#failureSeen = now;
+  }
+
+  /** The pod no longer waits. */
+  forgets(uid: string): void {
+    this.#undecided.delete(uid);
+    this.#recent.delete(uid);
+    this.#withoutSandbox.delete(uid);
+  }
+
+  /** Proofs up to now no longer say anything: the node booted. Pods without a verdict stay. */
+  reset(): void {
+    this.#lastPass = undefined;
+    this.#failures.clear();
+    this.#attempts = [];
+    this.#failureSeen = undefined;
+  }
+}
+
+const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;

@@ -1,0 +1,151 @@
+import { env } from '../../validator/shared/contract.ts';
+import type { Container, ObjectMeta } from '../admission/pod.ts';
+import { isOurContainer } from '../inject/current.ts';
+import { checkedIn } from '../inject/promised.ts';
+import { clean } from '../lib/clean.ts';
+import { evidencePods, nameCharacters } from '../lib/limits.ts';
+import { validatorContainer } from '../lib/names.ts';
+import { addressesOf } from './addresses.ts';
+import type { Controller, PodEvidence } from './facts.ts';
+import { Shared } from './shared.ts';
+import {
+  failedIn,
+  type ProofStatus,
+  resultOf,
+  sandboxCondition,
+  timeOf,
+  validatorStatus,
+} from './verdict.ts';
+
+/** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
+export interface ApiEvidencePod {
+  metadata: Pick<ObjectMeta, 'annotations'> & {
+    labels?: Record<string, string>;
+    uid: string;
+    resourceVersion: string;
+    namespace?: string;
+    name: string;
+    creationTimestamp: string;
+    deletionTimestamp?: string | null;
+    deletionGracePeriodSeconds?: number | null;
+    ownerReferences?:
+      | { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean | null }[]
+      | null;
+  };
+  spec: {
+    nodeName?: string;
+    hostNetwork?: boolean | null;
+    initContainers?: Pick<Container, 'name' | 'env'>[] | null;
+  };
+  status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
+}
+
+/**
+ * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
+ * so are equal controllers and lists of profiles: a node runs a hundred pods, and a controller owns as many.
+ */
+export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
+  const texts = new Shared<string>(evidencePods.sharedTexts);
+  const lists = new Shared<readonly string[]>(evidencePods.sharedTexts);
+  const controllers = new Shared<Controller>(evidencePods.sharedTexts);
+  const text = (value: string): string => texts.of(value, () => value);
+  const list = (values: readonly string[]): readonly string[] => lists.of(values.join(' '), () => values);
+  const controllerOf = ({ ownerReferences }: ApiEvidencePod['metadata']): Controller | undefined => {
+    const owner = ownerReferences?.find(({ controller }) => controller === true);
+    if (owner === undefined || !isShort(owner)) return undefined;
+    const { apiVersion, kind, name, uid } = owner;
+    return controllers.of(`${uid} ${name}`, () => ({ apiVersion, kind, name, uid }));
+  };
+  return (pod) => {
+    const { metadata, spec, status = {} } = pod;
+    const { verdict, ended } = resultOf(status, {
+      foreign: runsForeign(spec.initContainers),
+      deletedAt: deletionRequested(metadata),
+    });
+    const profiles = list(checkedIn(pod));
+    const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
+    const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
+    const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
+    return {
+      uid: metadata.uid,
+      namespace: text(metadata.namespace ?? ''),
+      name: metadata.name,
+      version: metadata.resourceVersion,
+      node: text(spec.nodeName ?? ''),
+      profiles,
+      failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
+      controller: controllerOf(metadata),
+      createdAt: Date.parse(metadata.creationTimestamp),
+      leaving: typeof metadata.deletionTimestamp === 'string',
+      ended: status.phase === 'Succeeded' || status.phase === 'Failed',
+      verdict,
+      at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
+      startedAt: timeOf(ended?.startedAt),
+      waitingFor: text(waits.for),
+      hasSandbox,
+      addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
+    };
+  };
+}
+
+const none: readonly string[] = [];
+
+/** A user may write any message, so only profiles of the pod count. */
+function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
+  const named = new Set(failedIn(message));
+  const failed = profiles.filter((name) => named.has(name));
+  return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
+}
+
+const isShort = (owner: Controller): boolean =>
+  [owner.apiVersion, owner.kind, owner.name, owner.uid].every(
+    (value) => typeof value === 'string' && value.length <= nameCharacters,
+  );
+
+/** Whether our init container runs a network's own validator: it has no checks of ours then. */
+function runsForeign(containers: ApiEvidencePod['spec']['initContainers']): boolean {
+  const variables = containers?.find(isOurContainer)?.env ?? [];
+  const checks = variables.findLast(({ name }) => name === env.checks);
+  return checks !== undefined && (checks.value ?? '[]') === '[]';
+}
+
+/** The deletion timestamp is the time of the request plus the grace period (Kubernetes API, ObjectMeta). */
+function deletionRequested({
+  deletionTimestamp,
+  deletionGracePeriodSeconds,
+}: ApiEvidencePod['metadata']): number | undefined {
+  const end = timeOf(deletionTimestamp);
+  return end === undefined ? undefined : end - (deletionGracePeriodSeconds ?? 0) * 1000;
+}
+
+/** Reasons of a waiting container that have to do with its image (pkg/kubelet/images/types.go). */
+const ofImages = /image|registry|pull/i;
+
+/** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
+function waitOf(
+  status: ProofStatus,
+  hasSandbox: boolean | undefined,
+): { for: string; since: number | undefined } {
+  const time = (type: string): number | undefined =>
+    timeOf(status.conditions?.find((condition) => condition.type === type)?.lastTransitionTime);
+  const bound = time('PodScheduled');
+  const ours = validatorStatus(status);
+  if (ours === undefined) return { for: 'the kubelet', since: bound };
+  if (hasSandbox === false) return { for: 'a sandbox', since: time(sandboxCondition) ?? bound };
+  if (ours.state?.running) {
+    return { for: 'the verdict', since: timeOf(ours.state.running.startedAt) ?? bound };
+  }
+  const before = status.initContainerStatuses?.find(({ state }) => state?.running);
+  if (before !== undefined) {
+    return { for: `init container ${short(before.name)}`, since: time(sandboxCondition) ?? bound };
+  }
+  const reason = short(ours.state?.waiting?.reason ?? '');
+  const since = (hasSandbox ? time(sandboxCondition) : undefined) ?? bound;
+  if (ofImages.test(reason)) return { for: `its image (${reason})`, since };
+  // PodInitializing is what every container says before its turn
+  const isOwn = reason !== '' && reason !== 'PodInitializing';
+  return { for: isOwn ? `${validatorContainer} (${reason})` : `the start of ${validatorContainer}`, since };
+}
+
+/** A text of somebody else's, safe to show. */
+const short = (value: string): string => clean(value.slice(0, evidencePods.waitingCharacters));
