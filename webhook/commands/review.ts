@@ -4,8 +4,12 @@ import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
 import { placeOf, type Report } from '../review/model.ts';
+import { githubOutput } from '../review/output/github.ts';
+import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
+import { reportRoot } from '../review/output/root.ts';
+import { sarifOutput } from '../review/output/sarif.ts';
 import { tableOutput } from '../review/output/table.ts';
 import { painter, textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
@@ -13,6 +17,9 @@ import { Progress } from '../review/progress.ts';
 import { type ReviewOptions, review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import { milliseconds } from './options.ts';
+
+/** The forms of the output. */
+const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
 interface Flags {
   filename: string[];
@@ -22,7 +29,7 @@ interface Flags {
   server?: string;
   ca?: string;
   timeout: number;
-  output: 'text' | 'json' | 'yaml' | 'junit';
+  output: (typeof forms)[number];
   strict?: true;
   summary?: true;
   assumeMeshed?: true;
@@ -42,6 +49,9 @@ Output:
          list in one line if the input is a list
   yaml   the patched input, with its comments and order; messages go to standard error
   junit  a test suite for each file, a test case for each workload
+  sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
+  github the same as annotations of a GitHub Actions step
+  gitlab the same as a Code Quality report of GitLab
 
 Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in
 namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong
@@ -70,11 +80,7 @@ export function reviewCommand(): Command {
         .argParser(milliseconds)
         .default(10_000, '10s'),
     )
-    .addOption(
-      new Option('-o, --output <form>', 'what to print')
-        .choices(['text', 'json', 'yaml', 'junit'])
-        .default('text'),
-    )
+    .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
     .option('--strict', 'exit with 1 for warnings too: for CI')
     .addOption(new Option('--summary', 'one line for each workload instead of its diff'))
     .addOption(
@@ -116,15 +122,22 @@ function admissionOf(flags: Flags): ReviewOptions['admission'] {
 }
 
 function outputOf(report: Report, summary: Summary, flags: Flags, progress: Progress): string {
+  const strict = flags.strict === true;
   switch (flags.output) {
     case 'json':
       return report.reviewsOnly ? answersOutput(report) : jsonOutput(report, summary);
     case 'yaml':
       return yamlOutput(report, progress);
     case 'junit':
-      return junitOutput(report, flags.strict === true);
+      return junitOutput(report, strict);
+    case 'sarif':
+      return sarifOutput(report, strict, reportRoot(process.env, process.cwd()));
+    case 'github':
+      return githubOutput(report, summary, strict, reportRoot(process.env, process.cwd()));
+    case 'gitlab':
+      return gitlabOutput(report, strict, reportRoot(process.env, process.cwd()));
     case 'text': {
-      const options = { paint: painter(hasColor(flags.color)), strict: flags.strict === true, progress };
+      const options = { paint: painter(hasColor(flags.color)), strict, progress };
       return flags.summary ? tableOutput(report, summary, options) : textOutput(report, summary, options);
     }
   }
@@ -136,8 +149,10 @@ function hasColor(flag: boolean | undefined): boolean {
   return flag ?? (process.stdout.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb');
 }
 
-/** What belongs on standard error: faults always, and what the output itself has no place for. */
+/** What belongs on standard error: faults, and what the output itself has no place for. */
 function messagesFor(report: Report, summary: Summary, flags: Flags): string {
+  // a step of GitHub Actions shows both streams in one log, where the annotations say it
+  if (flags.output === 'github') return '';
   const word = flags.strict ? 'error' : 'warning';
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;

@@ -5,7 +5,7 @@ import { type Admission, judge } from './ask/judge.ts';
 import { coverageFindings } from './findings/coverage.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
-import { expandInputs } from './input/inputs.ts';
+import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
 import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { readInput } from './input/read.ts';
@@ -73,7 +73,7 @@ async function readAll({ names, progress }: ReviewOptions, reader: ManifestReade
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     // an empty pipe means that the command before it failed
-    const file = names.length === 1 && names[0] !== '-' ? (names[0] ?? '') : 'stdin';
+    const file = names.length === 1 && names[0] !== standardInput ? (names[0] ?? '') : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
 }

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
-import { standardInput } from './inputs.ts';
+import { standardInput, standardInputName } from './inputs.ts';
 import { tooMuchInput } from './limits.ts';
 import { explain, unreadable } from './unreadable.ts';
 
@@ -20,7 +20,7 @@ export interface Input {
  * @param max the maximum number of bytes
  */
 export async function readInput(path: string, max: number): Promise<Input | Fault> {
-  const file = path === standardInput ? 'stdin' : path;
+  const file = path === standardInput ? standardInputName : path;
   try {
     const bytes = path === standardInput ? await readUpTo(process.stdin, max) : await readFile(path, max);
     if (bytes !== undefined) return decode(file, bytes);
