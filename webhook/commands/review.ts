@@ -3,6 +3,7 @@ import { readPolicy } from '../config/file.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
+import { standardInput } from '../review/input/inputs.ts';
 import { placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
@@ -33,6 +34,7 @@ interface Flags {
   strict?: true;
   summary?: true;
   assumeMeshed?: true;
+  changedSince?: string;
   color?: boolean;
 }
 
@@ -89,6 +91,7 @@ export function reviewCommand(): Command {
         'check pods that request linkerd or Istio as if the injector had run',
       ).conflicts('server'),
     )
+    .option('--changed-since <revision>', 'report only workloads that changed since a Git revision')
     .option('--color', 'colours even if the output is not a terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
     .addHelpText('after', more)
@@ -97,11 +100,34 @@ export function reviewCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const progress = new Progress(process.stderr);
-  const { filename: names, namespace, summary: short, output: form, assumeMeshed = false } = flags;
+  const {
+    filename: names,
+    namespace,
+    summary: short,
+    output: form,
+    assumeMeshed = false,
+    changedSince,
+  } = flags;
   if (short && form !== 'text') {
     throw new CniGateError('CNI_GATE_USAGE', `--summary is text: it does not go with --output ${form}`);
   }
-  const report = await review({ names, namespace, admission: admissionOf(flags), assumeMeshed, progress });
+  if (changedSince !== undefined && form === 'yaml') {
+    throw new CniGateError(
+      'CNI_GATE_USAGE',
+      '--changed-since does not go with --output yaml, which is the whole input',
+    );
+  }
+  if (changedSince !== undefined && names.includes(standardInput)) {
+    throw new CniGateError('CNI_GATE_USAGE', '--changed-since compares files: it does not go with -f -');
+  }
+  const report = await review({
+    names,
+    namespace,
+    admission: admissionOf(flags),
+    assumeMeshed,
+    changedSince,
+    progress,
+  });
   const summary = summarize(report);
   const output = outputOf(report, summary, flags, progress);
   progress.clear();

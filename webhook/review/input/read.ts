@@ -54,10 +54,16 @@ function decode(file: string, bytes: Buffer): Input | Fault {
   const nul = bytes.indexOf(0);
   if (nul >= 0)
     return unreadable(file, `expected UTF-8 text, found a NUL byte at ${nul}: is it binary, or UTF-16?`);
+  const text = decodeText(bytes);
+  if (text === undefined) return unreadable(file, 'expected UTF-8 text, found other bytes');
+  return { file, text, size: bytes.length };
+}
+
+/** UTF-8 text without a byte order mark; undefined if the bytes are something else. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { file, text, size: bytes.length };
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return unreadable(file, 'expected UTF-8 text, found other bytes');
+    return undefined;
   }
 }

@@ -13,10 +13,11 @@ import { pathFrom, type Root } from './root.ts';
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: Root): string {
   const problems = problemsOf(report, strict);
-  const { workloads, injected, updated, current, refused } = summary;
+  const { workloads, injected, updated, current, refused, unchanged } = summary;
   const unit = workloads === 1 ? 'workload' : 'workloads';
   const checked = injected + updated + current;
-  const totals = `reviewed ${workloads} ${unit}: ${checked} with a check, ${refused} refused, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
+  const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
+  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
   return [...problems.map((problem) => annotation(problem, root)), totals]
     .map((line) => `${line}\n`)
     .join('');
