@@ -3,9 +3,14 @@ import { readPolicy } from '../config/file.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
+import { standardInput } from '../review/input/inputs.ts';
 import { placeOf, type Report } from '../review/model.ts';
+import { githubOutput } from '../review/output/github.ts';
+import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
+import { reportRoot } from '../review/output/root.ts';
+import { sarifOutput } from '../review/output/sarif.ts';
 import { tableOutput } from '../review/output/table.ts';
 import { painter, textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
@@ -13,6 +18,9 @@ import { Progress } from '../review/progress.ts';
 import { type ReviewOptions, review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import { milliseconds } from './options.ts';
+
+/** The forms of the output. */
+const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
 interface Flags {
   filename: string[];
@@ -22,10 +30,11 @@ interface Flags {
   server?: string;
   ca?: string;
   timeout: number;
-  output: 'text' | 'json' | 'yaml' | 'junit';
+  output: (typeof forms)[number];
   strict?: true;
   summary?: true;
   assumeMeshed?: true;
+  changedSince?: string;
   color?: boolean;
 }
 
@@ -42,6 +51,9 @@ Output:
          list in one line if the input is a list
   yaml   the patched input, with its comments and order; messages go to standard error
   junit  a test suite for each file, a test case for each workload
+  sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
+  github the same as annotations of a GitHub Actions step
+  gitlab the same as a Code Quality report of GitLab
 
 Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in
 namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong
@@ -70,11 +82,7 @@ export function reviewCommand(): Command {
         .argParser(milliseconds)
         .default(10_000, '10s'),
     )
-    .addOption(
-      new Option('-o, --output <form>', 'what to print')
-        .choices(['text', 'json', 'yaml', 'junit'])
-        .default('text'),
-    )
+    .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
     .option('--strict', 'exit with 1 for warnings too: for CI')
     .addOption(new Option('--summary', 'one line for each workload instead of its diff'))
     .addOption(
@@ -83,6 +91,7 @@ export function reviewCommand(): Command {
         'check pods that request linkerd or Istio as if the injector had run',
       ).conflicts('server'),
     )
+    .option('--changed-since <revision>', 'report only workloads that changed since a Git revision')
     .option('--color', 'colours even if the output is not a terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
     .addHelpText('after', more)
@@ -91,11 +100,34 @@ export function reviewCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const progress = new Progress(process.stderr);
-  const { filename: names, namespace, summary: short, output: form, assumeMeshed = false } = flags;
+  const {
+    filename: names,
+    namespace,
+    summary: short,
+    output: form,
+    assumeMeshed = false,
+    changedSince,
+  } = flags;
   if (short && form !== 'text') {
     throw new CniGateError('CNI_GATE_USAGE', `--summary is text: it does not go with --output ${form}`);
   }
-  const report = await review({ names, namespace, admission: admissionOf(flags), assumeMeshed, progress });
+  if (changedSince !== undefined && form === 'yaml') {
+    throw new CniGateError(
+      'CNI_GATE_USAGE',
+      '--changed-since does not go with --output yaml, which is the whole input',
+    );
+  }
+  if (changedSince !== undefined && names.includes(standardInput)) {
+    throw new CniGateError('CNI_GATE_USAGE', '--changed-since compares files: it does not go with -f -');
+  }
+  const report = await review({
+    names,
+    namespace,
+    admission: admissionOf(flags),
+    assumeMeshed,
+    changedSince,
+    progress,
+  });
   const summary = summarize(report);
   const output = outputOf(report, summary, flags, progress);
   progress.clear();
@@ -116,15 +148,22 @@ function admissionOf(flags: Flags): ReviewOptions['admission'] {
 }
 
 function outputOf(report: Report, summary: Summary, flags: Flags, progress: Progress): string {
+  const strict = flags.strict === true;
   switch (flags.output) {
     case 'json':
       return report.reviewsOnly ? answersOutput(report) : jsonOutput(report, summary);
     case 'yaml':
       return yamlOutput(report, progress);
     case 'junit':
-      return junitOutput(report, flags.strict === true);
+      return junitOutput(report, strict);
+    case 'sarif':
+      return sarifOutput(report, strict, reportRoot(process.env, process.cwd()));
+    case 'github':
+      return githubOutput(report, summary, strict, reportRoot(process.env, process.cwd()));
+    case 'gitlab':
+      return gitlabOutput(report, strict, reportRoot(process.env, process.cwd()));
     case 'text': {
-      const options = { paint: painter(hasColor(flags.color)), strict: flags.strict === true, progress };
+      const options = { paint: painter(hasColor(flags.color)), strict, progress };
       return flags.summary ? tableOutput(report, summary, options) : textOutput(report, summary, options);
     }
   }
@@ -136,8 +175,10 @@ function hasColor(flag: boolean | undefined): boolean {
   return flag ?? (process.stdout.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb');
 }
 
-/** What belongs on standard error: faults always, and what the output itself has no place for. */
+/** What belongs on standard error: faults, and what the output itself has no place for. */
 function messagesFor(report: Report, summary: Summary, flags: Flags): string {
+  // a step of GitHub Actions shows both streams in one log, where the annotations say it
+  if (flags.output === 'github') return '';
   const word = flags.strict ? 'error' : 'warning';
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;

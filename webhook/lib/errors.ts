@@ -61,6 +61,8 @@ export const errorCodes = {
     'An object takes its pod template from one that is not in the input of review.',
   CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or contains more, than review accepts.',
+  CNI_GATE_GIT: 'Git cannot compare the input of review with a revision: it is missing, or failed.',
+  CNI_GATE_GIT_REVISION: 'The revision that review was told to compare with does not exist.',
   CNI_GATE_SERVER: 'The server that review was told to ask did not answer as an admission server does.',
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent, because a name in its path is not one.',

@@ -46,6 +46,8 @@ export interface Workload {
   body: () => unknown;
   /** Whether the body is from the input rather than made from a manifest. */
   given: boolean;
+  /** A digest of the whole object, if objects are compared. */
+  content?: string;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
 }
@@ -90,6 +92,8 @@ export interface Finding extends Fault {
   subject: string;
   /** Its position, if it is about one workload. */
   workload?: Workload;
+  /** The namespace that it is about, if it is about a namespace or an object in it. */
+  namespace?: string;
 }
 
 /** The data of every output. */
@@ -103,6 +107,8 @@ export interface Report {
   /** Whether the input contains admission calls and no manifests. */
   reviewsOnly: boolean;
   namespaces: number;
+  /** The number of workloads that are left out because they did not change; absent if all are reported. */
+  unchanged?: number;
 }
 
 /** `file:line:column`, as far as known. */

@@ -2,10 +2,13 @@ import { builtInKinds } from '../config/builtin.ts';
 import type { Policy } from '../config/policy.ts';
 import { inProcess } from './ask/in-process.ts';
 import { type Admission, judge } from './ask/judge.ts';
+import { Baseline } from './changes/baseline.ts';
+import { onlyChanged } from './changes/compare.ts';
+import { openRevision } from './changes/revision.ts';
 import { coverageFindings } from './findings/coverage.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
-import { expandInputs } from './input/inputs.ts';
+import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
 import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { readInput } from './input/read.ts';
@@ -22,25 +25,30 @@ export interface ReviewOptions {
   admission: { policy: Policy; profile?: string | undefined } | Admission;
   /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. Not with a server. */
   assumeMeshed?: boolean;
+  /** A Git revision: only workloads that changed since are reported. Not with standard input. */
+  changedSince?: string | undefined;
   progress: Progress;
 }
 
 /**
  * Reads everything, then asks admission about each workload.
  *
- * @throws CniGateError CNI_GATE_SERVER if a server gives no valid answer
+ * @throws CniGateError CNI_GATE_SERVER if a server gives no valid answer; CNI_GATE_GIT, CNI_GATE_GIT_REVISION or
+ *   CNI_GATE_INPUT_TOO_LARGE if the input cannot be compared with the revision
  */
 export async function review(options: ReviewOptions): Promise<Report> {
-  const { admission, progress } = options;
+  const { admission, progress, namespace, changedSince } = options;
   const kinds = 'policy' in admission ? admission.policy.templateKinds : builtInKinds();
-  const reader = new ManifestReader(options.namespace, kinds);
+  const baseline = changedSince === undefined ? undefined : new Baseline(await openRevision(changedSince));
+  const reader = new ManifestReader(namespace, kinds, baseline !== undefined);
   try {
-    await readAll(options, reader);
+    await readAll(options, reader, baseline);
+    const changes = await baseline?.changes(reader, namespace, kinds);
     const ask =
       'policy' in admission ? inProcess(admission.policy, reader.namespaces, admission.profile) : admission;
     const reviewed = await judgeAll(reader, ask, options);
     reader.findings.push(...reader.missingTemplates((name) => ask.uncalled(name) !== 'not-opted-in'));
-    return {
+    const report: Report = {
       reviewed,
       documents: reader.documents,
       faults: reader.faults,
@@ -49,12 +57,17 @@ export async function review(options: ReviewOptions): Promise<Report> {
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,
     };
+    return changes === undefined ? report : onlyChanged(report, changes);
   } finally {
     progress.clear();
   }
 }
 
-async function readAll({ names, progress }: ReviewOptions, reader: ManifestReader): Promise<void> {
+async function readAll(
+  { names, progress }: ReviewOptions,
+  reader: ManifestReader,
+  baseline: Baseline | undefined,
+): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
     const input = typeof found === 'string' ? await readInput(found, left) : found;
@@ -63,6 +76,7 @@ async function readAll({ names, progress }: ReviewOptions, reader: ManifestReade
       continue;
     }
     left -= input.size;
+    baseline?.note(input);
     for (const read of readStream(input.file, input.text)) {
       if (reader.full) break;
       progress.tell(() => `reading ${input.file}: ${reader.documents.length} documents`);
@@ -73,7 +87,7 @@ async function readAll({ names, progress }: ReviewOptions, reader: ManifestReade
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     // an empty pipe means that the command before it failed
-    const file = names.length === 1 && names[0] !== '-' ? (names[0] ?? '') : 'stdin';
+    const file = names.length === 1 && names[0] !== standardInput ? (names[0] ?? '') : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
 }

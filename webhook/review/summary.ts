@@ -7,8 +7,10 @@ type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
 
 /** The totals. Outcomes and reasons have the same names in every output; docs/guides/review.md explains them. */
 export interface Summary extends Outcomes {
-  /** All reviewed workloads: the sum of the outcomes. */
+  /** All reported workloads: the sum of the outcomes. */
   workloads: number;
+  /** Workloads that are left out because they did not change; absent without `--changed-since`. */
+  unchanged?: number;
   /** Workloads without a check, by reason. */
   skipped: Record<string, number>;
   /** Objects that create no pods, by kind. */
@@ -48,6 +50,7 @@ export function summarize(report: Report): Summary {
   );
   return {
     workloads: verdicts.length,
+    ...(report.unchanged !== undefined && { unchanged: report.unchanged }),
     injected: count('injected'),
     updated: count('updated'),
     current: count('current'),

@@ -56,6 +56,7 @@ const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].in
 
 const about = (name: string, { file, line }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
   subject: `Namespace ${name}`,
+  namespace: name,
   file,
   line,
 });
@@ -74,7 +75,13 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   if (first === undefined) return [];
   const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
   return [
-    { ...of(first.workload), subject: `Namespace ${name}`, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message },
+    {
+      ...of(first.workload),
+      subject: `Namespace ${name}`,
+      namespace: name,
+      code: 'CNI_GATE_NAMESPACE_NOT_GIVEN',
+      message,
+    },
   ];
 }
 

@@ -31,10 +31,11 @@ type Place = Pick<Finding, 'file' | 'line'>;
  * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
  * `cni-gate.io/`, keys in the wrong map, and keys that differ from ours by a letter or two.
  *
- * @param subject the name of the object for messages
+ * @param namespace its name
  */
-export function namespaceKeys(object: Fields, subject: string, place: Place): Finding[] {
-  return textsOf(object.metadata).map((message) => ({ code, message, subject, ...place }));
+export function namespaceKeys(object: Fields, namespace: string, place: Place): Finding[] {
+  const subject = `Namespace ${namespace}`;
+  return textsOf(object.metadata).map((message) => ({ code, message, subject, namespace, ...place }));
 }
 
 /** The same for a workload and its pod templates; also a profile label that its pods do not get. */

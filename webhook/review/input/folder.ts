@@ -6,6 +6,9 @@ import { explain, unreadable } from './unreadable.ts';
 
 const manifest = /\.(?:ya?ml|json)$/;
 
+/** Whether a path is that of a manifest, by its name. */
+export const isManifest = (path: string): boolean => manifest.test(path);
+
 /**
  * The manifests in a folder and its subfolders, sorted by name: `.yaml`, `.yml`, `.json`. Names that begin with a dot
  * are skipped, because a mounted ConfigMap has every file a second time there, and so is `node_modules`.
@@ -33,7 +36,7 @@ function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (isFolder(entry, path)) return walk(path, inside);
-      return manifest.test(entry.name) ? [path] : [];
+      return isManifest(entry.name) ? [path] : [];
     });
 }
 

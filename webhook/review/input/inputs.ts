@@ -8,6 +8,9 @@ import { explain, unreadable } from './unreadable.ts';
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';
 
+/** The name of standard input in reports. */
+export const standardInputName = 'stdin';
+
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
  *

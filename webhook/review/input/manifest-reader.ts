@@ -6,6 +6,7 @@ import { profileLabel } from '../../lib/names.ts';
 import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
+import { contentOf } from '../changes/content.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import {
   type Fault,
@@ -36,6 +37,7 @@ export class ManifestReader {
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
+  readonly #compared: boolean;
   readonly #references: Reference[] = [];
   readonly #max = mostObjects();
   #counted = 0;
@@ -43,8 +45,10 @@ export class ManifestReader {
   /**
    * @param defaultNamespace the namespace of objects that name none
    * @param kinds kinds of other projects that contain pod templates
+   * @param compared whether objects will be compared, and need a digest of their content
    */
-  constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
+  constructor(defaultNamespace: string, kinds: readonly TemplateKind[], compared = false) {
+    this.#compared = compared;
     this.#defaultNamespace = defaultNamespace;
     this.#kinds = kinds;
   }
@@ -161,9 +165,9 @@ export class ManifestReader {
     }
     const group = groupOf(String(apiVersion));
     if (kind === reviewKind && group === 'admission.k8s.io') {
-      this.workloads.push({ ...this.#given(value), document, path, line });
+      this.workloads.push({ ...this.#given(value), ...this.#content(value), document, path, line });
     } else if (known?.groups.includes(group)) {
-      const workload = { ...this.#made(value, known), document, path, line };
+      const workload = { ...this.#made(value, known), ...this.#content(value), document, path, line };
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
     } else if (kind === 'Namespace' && group === '') {
@@ -173,8 +177,13 @@ export class ManifestReader {
       if (before !== undefined && before.labels[profileLabel] !== labels[profileLabel]) {
         this.findings.push(namespaceTwice(name, before, { labels, ...place }));
       }
-      this.namespaces.set(name, { labels, annotations, ...place });
-      this.findings.push(...namespaceKeys(value, `Namespace ${name}`, place));
+      this.namespaces.set(name, {
+        labels,
+        annotations,
+        ...this.#content({ labels, annotations }),
+        ...place,
+      });
+      this.findings.push(...namespaceKeys(value, name, place));
     } else {
       const found = templatesIn(value, this.#kinds);
       if (found === undefined || found.templates.length === 0) this.countOther(kind);
@@ -185,10 +194,12 @@ export class ManifestReader {
   /** An object of another project's kind: a workload for each of its templates. */
   #custom(object: Fields, found: FoundTemplates, document: SourceDocument, path: Path, line: number): void {
     const { kind, apiVersion } = object;
+    const content = this.#content(object);
     const made = found.templates.map(({ path: podPath, part }): Workload => {
       const podKind = customKind(String(apiVersion), String(kind), podPath);
       return {
         ...this.#made(object, podKind),
+        ...content,
         ...(part !== undefined && { part }),
         ...(!found.known && { unknownKind: true }),
         document,
@@ -204,8 +215,12 @@ export class ManifestReader {
     const message = `uses the pod template of ${reference.kind} ${reference.name}, which is not in the input, so it is not checked: add that object to the input`;
     const subject = `${kind} ${namespace}/${name}`;
     const place = { file: document.file, line };
-    const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, ...place } as const;
+    const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, namespace, ...place } as const;
     this.#references.push({ finding, namespace, target: reference });
+  }
+
+  #content(value: unknown): { content?: string } {
+    return this.#compared ? { content: contentOf(value) } : {};
   }
 
   #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {
@@ -259,7 +274,14 @@ function namespaceTwice(
       ? `without label ${profileLabel}`
       : `with ${profileLabel}=${of[profileLabel]}`;
   const message = `is twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: remove one of them`;
-  return { code: 'CNI_GATE_NAMESPACE_TWICE', message, subject: `Namespace ${name}`, file, line };
+  return {
+    code: 'CNI_GATE_NAMESPACE_TWICE',
+    message,
+    subject: `Namespace ${name}`,
+    namespace: name,
+    file,
+    line,
+  };
 }
 
 /** An object that uses the template of another. */

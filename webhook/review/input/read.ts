@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
-import { standardInput } from './inputs.ts';
+import { standardInput, standardInputName } from './inputs.ts';
 import { tooMuchInput } from './limits.ts';
 import { explain, unreadable } from './unreadable.ts';
 
@@ -20,7 +20,7 @@ export interface Input {
  * @param max the maximum number of bytes
  */
 export async function readInput(path: string, max: number): Promise<Input | Fault> {
-  const file = path === standardInput ? 'stdin' : path;
+  const file = path === standardInput ? standardInputName : path;
   try {
     const bytes = path === standardInput ? await readUpTo(process.stdin, max) : await readFile(path, max);
     if (bytes !== undefined) return decode(file, bytes);
@@ -54,10 +54,16 @@ function decode(file: string, bytes: Buffer): Input | Fault {
   const nul = bytes.indexOf(0);
   if (nul >= 0)
     return unreadable(file, `expected UTF-8 text, found a NUL byte at ${nul}: is it binary, or UTF-16?`);
+  const text = decodeText(bytes);
+  if (text === undefined) return unreadable(file, 'expected UTF-8 text, found other bytes');
+  return { file, text, size: bytes.length };
+}
+
+/** UTF-8 text without a byte order mark; undefined if the bytes are something else. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { file, text, size: bytes.length };
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return unreadable(file, 'expected UTF-8 text, found other bytes');
+    return undefined;
   }
 }

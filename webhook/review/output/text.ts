@@ -112,7 +112,8 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
     ...(summary.unknownKinds > 0 ? [`${counted(summary.unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
   ].join(', ');
-  const lines = [`reviewed ${counted(workloads, 'workload')}: ${outcomes}`, rest];
+  const left = summary.unchanged === undefined ? '' : ` (${summary.unchanged} unchanged)`;
+  const lines = [`reviewed ${counted(workloads, 'workload')}${left}: ${outcomes}`, rest];
   if (workloads > 0 && skipped['not-opted-in'] === workloads) {
     lines.push(
       `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`,

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { suite, test } from 'node:test';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { version } from '../../webhook/lib/version.ts';
+import type { Report } from '../../webhook/review/model.ts';
+import { githubOutput } from '../../webhook/review/output/github.ts';
+import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
+import { pathFrom, reportRoot } from '../../webhook/review/output/root.ts';
+import { sarifOutput } from '../../webhook/review/output/sarif.ts';
+import { summarize } from '../../webhook/review/summary.ts';
+import { cniGate } from '../support/command.ts';
+import { commandsIn } from '../support/workflow-commands.ts';
+import { folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
+
+const root = { folder: '/repository', cwd: '/repository' };
+
+/** A refusal, an unknown key, a document that is no YAML, and a pod in which all is well. */
+const files = {
+  'a.yaml': [
+    namespaceOf('shop', 'cilium'),
+    pod('good'),
+    pod('refused').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}'),
+    pod('misspelled').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profil: cilium}'),
+  ].join('---\n'),
+  'b.yaml': 'a: b: c\n',
+};
+
+/** The same report, whose files are in the repository. */
+async function report(t: Parameters<typeof folderWith>[0]): Promise<Report> {
+  const { report: read } = await reviewFiles(t, files);
+  for (const place of [...read.documents, ...read.faults, ...read.findings]) {
+    place.file = place.file.replace(/^.*\//, 'deploy/');
+  }
+  return read;
+}
+
+interface SarifLog {
+  runs: {
+    tool: { driver: { semanticVersion: string; rules: { id: string; helpUri: string }[] } };
+    invocations: { executionSuccessful: boolean }[];
+    results: {
+      ruleId: string;
+      ruleIndex: number;
+      level: string;
+      message: { text: string };
+      locations: {
+        physicalLocation: {
+          artifactLocation: { uri: string; uriBaseId?: string };
+          region?: { startLine: number; startColumn?: number };
+        };
+        logicalLocations?: { fullyQualifiedName: string }[];
+      }[];
+      partialFingerprints: Record<string, string>;
+    }[];
+  }[];
+}
+
+/** The published schema of SARIF 2.1.0, in which only the name of its own address is of an older draft. */
+const validateSarif = (() => {
+  const schema = createRequire(import.meta.url)('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
+  const { $schema, id, ...rest } = schema;
+  assert.match($schema, /draft-04/);
+  assert.match(id, /sarif-2\.1\.0-rtm\.5\.json$/);
+  const isUri = (text: string): boolean => URL.canParse(text);
+  const ajv = new Ajv({
+    strict: false,
+    unicodeRegExp: false,
+    formats: {
+      uri: isUri,
+      'uri-reference': (text) =>
+        URL.canParse(text, 'file:///') && !/[ "<>\\^`{|}]|%(?![\dA-F]{2})/.test(text),
+      'date-time': true,
+    },
+  });
+  return ajv.compile(rest);
+})();
+
+const sarifFaults = (log: unknown): unknown => (validateSarif(log) ? undefined : validateSarif.errors);
+
+suite('SARIF', () => {
+  test('the schema refuses what is no log', () => {
+    assert.notEqual(sarifFaults({ version: '2.1.0', runs: [{}] }), undefined);
+    assert.notEqual(sarifFaults({ version: '2.0.0', runs: [] }), undefined);
+    assert.equal(sarifFaults({ version: '2.1.0', runs: [] }), undefined);
+  });
+
+  test('a result for each problem, by the published schema', async (t) => {
+    const log: SarifLog = JSON.parse(sarifOutput(await report(t), false, root));
+    assert.equal(sarifFaults(log), undefined);
+    const [run] = log.runs;
+    assert.ok(run !== undefined);
+    const { driver } = run.tool;
+    assert.equal(driver.semanticVersion, version);
+    assert.deepEqual(
+      run.results.map(({ ruleId, ruleIndex, level, locations: [location] }) => {
+        assert.equal(driver.rules[ruleIndex]?.id, ruleId);
+        const { artifactLocation, region } = location?.physicalLocation ?? {};
+        const { uri, uriBaseId } = artifactLocation ?? {};
+        assert.equal(uriBaseId, '%SRCROOT%');
+        const name = location?.logicalLocations?.[0]?.fullyQualifiedName;
+        return [level, ruleId, uri, region?.startLine, region?.startColumn, name];
+      }),
+      [
+        ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 5, undefined],
+        ['error', 'CNI_GATE_PROFILE_UNKNOWN', 'deploy/a.yaml', 18, undefined, 'Pod shop/refused'],
+        ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 29, undefined, 'Pod shop/misspelled'],
+      ],
+    );
+    assert.match(run.results[2]?.message.text ?? '', /^Pod shop\/misspelled: label cni-gate\.io\/profil is/);
+    assert.equal(run.invocations[0]?.executionSuccessful, false);
+    for (const { id, helpUri } of driver.rules) assert.ok(helpUri.endsWith(`errors.md#${id.toLowerCase()}`));
+  });
+
+  test('--strict: a warning is an error', async (t) => {
+    const log: SarifLog = JSON.parse(sarifOutput(await report(t), true, root));
+    assert.deepEqual(new Set(log.runs[0]?.results.map(({ level }) => level)), new Set(['error']));
+  });
+
+  test('nothing is wrong: a log without results', async (t) => {
+    const { report: good } = await reviewFiles(t, {
+      'a.yaml': `${namespaceOf('shop', 'cilium')}---\n${pod('good')}`,
+    });
+    const log: SarifLog = JSON.parse(sarifOutput(good, true, root));
+    assert.equal(sarifFaults(log), undefined);
+    assert.deepEqual(log.runs[0]?.results, []);
+    assert.equal(log.runs[0]?.invocations[0]?.executionSuccessful, true);
+  });
+
+  test('any name of a file, and any text: valid, and the address leads to the file', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', minLength: 1 }),
+        fc.string({ unit: 'binary' }),
+        (name, message) => {
+          const file = `/repository/${name}`;
+          const fault = { code: 'CNI_GATE_INPUT_SYNTAX', message, file, line: 1, column: 1 } as const;
+          const log: SarifLog = JSON.parse(sarifOutput(reportOf(fault), false, root));
+          assert.equal(sarifFaults(log), undefined);
+          const { uri = '' } = log.runs[0]?.results[0]?.locations[0]?.physicalLocation.artifactLocation ?? {};
+          if (!uri.startsWith('file:')) {
+            assert.equal(`/repository/${decodeURIComponent(uri)}`.replace(/\/$/, ''), resolve(file));
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+const reportOf = (...faults: Report['faults']): Report => ({
+  documents: [],
+  reviewed: [],
+  faults,
+  findings: [],
+  otherObjects: new Map(),
+  reviewsOnly: false,
+  namespaces: 0,
+});
+
+suite('GitHub annotations', () => {
+  test('a command for each problem, then totals', async (t) => {
+    const read = await report(t);
+    const { commands, others } = commandsIn(githubOutput(read, summarize(read), false, root));
+    assert.deepEqual(
+      commands.map(({ name, properties }) => [name, properties]),
+      [
+        ['error', { title: 'CNI_GATE_INPUT_SYNTAX', file: 'deploy/b.yaml', line: '1', col: '5' }],
+        ['error', { title: 'CNI_GATE_PROFILE_UNKNOWN', file: 'deploy/a.yaml', line: '18' }],
+        ['warning', { title: 'CNI_GATE_KEY_UNKNOWN', file: 'deploy/a.yaml', line: '29' }],
+      ],
+    );
+    assert.match(commands[1]?.text ?? '', /^Pod shop\/refused: profile "nowhere" does not exist/);
+    assert.deepEqual(others, ['reviewed 3 workloads: 2 with a check, 1 refused, 3 problems']);
+  });
+
+  test('any text of the input: one command with that text, and no other', () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(
+          fc.constantFrom('::', '##[add-mask]', ',', ':', '%', '%0A', '%25', '\r', '\n', '\u2028', 'x', '='),
+        )
+        .map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(hostile, hostile, (name, message) => {
+        const file = `/repository/x${name}`;
+        const read = reportOf({ code: 'CNI_GATE_INPUT_SYNTAX', message, file, line: 3, column: 4 });
+        const { commands, others } = commandsIn(githubOutput(read, summarize(read), false, root));
+        assert.equal(commands.length, 1);
+        const [command] = commands;
+        assert.equal(command?.name, 'error');
+        assert.deepEqual(Object.keys(command?.properties ?? {}), ['title', 'file', 'line', 'col']);
+        assert.equal(others.length, 1);
+        // where nothing had to be cleaned, everything is there again
+        if (!/[\p{Cc}\p{Cf}\ud800-\udfff]/u.test(message)) assert.equal(command?.text, message);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a problem on standard input: its place is in the text, because there is no file', () => {
+    const read = reportOf({
+      code: 'CNI_GATE_INPUT_SYNTAX',
+      message: 'no',
+      file: 'stdin',
+      line: 3,
+      column: 4,
+    });
+    const { commands } = commandsIn(githubOutput(read, summarize(read), false, root));
+    assert.deepEqual(commands, [
+      { name: 'error', properties: { title: 'CNI_GATE_INPUT_SYNTAX' }, text: 'stdin:3:4: no' },
+    ]);
+  });
+});
+
+suite('GitLab Code Quality', () => {
+  test('a violation for each problem, with its own fingerprint', async (t) => {
+    const violations = JSON.parse(gitlabOutput(await report(t), false, root));
+    assert.deepEqual(
+      violations.map((one: Record<string, unknown>) => [one.severity, one.check_name, one.location]),
+      [
+        ['major', 'CNI_GATE_INPUT_SYNTAX', { path: 'deploy/b.yaml', lines: { begin: 1 } }],
+        ['major', 'CNI_GATE_PROFILE_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 18 } }],
+        ['minor', 'CNI_GATE_KEY_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 29 } }],
+      ],
+    );
+  });
+
+  test('equal problems have different fingerprints, which do not depend on lines', () => {
+    const at = (line: number) => ({
+      code: 'CNI_GATE_INPUT_SYNTAX' as const,
+      message: 'no',
+      file: 'a.yaml',
+      line,
+    });
+    const fingerprints = (...lines: number[]): unknown[] =>
+      JSON.parse(gitlabOutput(reportOf(...lines.map(at)), false, root)).map(
+        (one: Record<string, unknown>) => one.fingerprint,
+      );
+    const first = fingerprints(1, 5);
+    assert.notEqual(first[0], first[1]);
+    assert.deepEqual(fingerprints(2, 9), first);
+  });
+});
+
+suite('names of files in reports', () => {
+  test('from the root of the repository that CI names, if this process runs in it', () => {
+    const cwd = '/work/shop/deploy';
+    for (const [env, expected] of [
+      [{}, 'a.yaml'],
+      [{ GITHUB_WORKSPACE: '/work/shop' }, 'deploy/a.yaml'],
+      [{ GITHUB_WORKSPACE: '/work/shop/' }, 'deploy/a.yaml'],
+      [{ CI_PROJECT_DIR: '/work' }, 'shop/deploy/a.yaml'],
+      [{ GITHUB_WORKSPACE: '/elsewhere' }, 'a.yaml'],
+      [{ GITHUB_WORKSPACE: 'shop' }, 'a.yaml'],
+      [{ GITHUB_WORKSPACE: '' }, 'a.yaml'],
+    ] as const) {
+      assert.equal(pathFrom(reportRoot(env, cwd), './a.yaml'), expected, JSON.stringify(env));
+    }
+  });
+
+  test('a file elsewhere: its absolute path', () => {
+    assert.equal(pathFrom(root, '/tmp/a.yaml'), '/tmp/a.yaml');
+    assert.equal(pathFrom(root, '../repository-2/a.yaml'), '/repository-2/a.yaml');
+    assert.equal(pathFrom(root, '..a.yaml'), '..a.yaml');
+  });
+});
+
+test('the command: each form on standard output, with the exit codes of a review', (t) => {
+  const folder = folderWith(t, files);
+  const run = (form: string) =>
+    cniGate(['review', '-f', 'a.yaml', '-o', form], {
+      cwd: folder,
+      env: { ...process.env, GITHUB_WORKSPACE: folder },
+    });
+  const sarif = run('sarif');
+  assert.equal(sarif.status, 1);
+  assert.equal(sarifFaults(JSON.parse(sarif.stdout)), undefined);
+  assert.equal(JSON.parse(run('gitlab').stdout)[0].location.path, 'a.yaml');
+  const github = cniGate(['review', '-f', 'b.yaml', '-o', 'github'], { cwd: folder });
+  assert.equal(github.status, 2);
+  // both streams are one log, in which everything is once
+  assert.equal(github.stderr, '');
+  assert.equal(commandsIn(github.stdout).commands.length, 1);
+});

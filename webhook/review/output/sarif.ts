@@ -1,0 +1,74 @@
+import { pathToFileURL } from 'node:url';
+import { clean } from '../../lib/clean.ts';
+import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
+import { docsUrl } from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
+import type { Report } from '../model.ts';
+import { fingerprintsOf } from './fingerprints.ts';
+import { messageWithSubject, type Problem, problemsOf } from './problems.ts';
+import { pathFrom, type Root } from './root.ts';
+
+/**
+ * The SARIF 2.1.0 output: a log with one run, which has a rule for each error code that occurs, and a result for each
+ * problem.
+ *
+ * Sources: OASIS, "Static Analysis Results Interchange Format 2.1.0"; what of it GitHub reads is in its documentation,
+ * "SARIF support for code scanning".
+ */
+export function sarifOutput(report: Report, strict: boolean, root: Root): string {
+  const problems = problemsOf(report, strict);
+  const codes = [...new Set(problems.map(({ code }) => code))];
+  const fingerprints = fingerprintsOf(problems, (file) => pathFrom(root, file));
+  const results = problems.map((problem, index) => ({
+    ruleId: problem.code,
+    ruleIndex: codes.indexOf(problem.code),
+    level: problem.level,
+    message: { text: clean(messageWithSubject(problem)) },
+    locations: [locationOf(problem, root)],
+    partialFingerprints: { 'subjectAndMessage/v1': fingerprints[index] },
+  }));
+  const driver = {
+    name: 'cni-gate',
+    semanticVersion: version,
+    informationUri: `${docsUrl}guides/review.md`,
+    rules: codes.map(ruleOf),
+  };
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver },
+        invocations: [{ executionSuccessful: report.faults.length === 0 }],
+        columnKind: 'utf16CodeUnits',
+        results,
+      },
+    ],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+const ruleOf = (code: string): object => ({
+  id: code,
+  shortDescription: {
+    text: isErrorCode(code) ? errorCodes[code] : 'Admission allows the pod with a warning.',
+  },
+  helpUri: isErrorCode(code) ? errorPage(code) : `${docsUrl}guides/review.md#in-ci---strict`,
+});
+
+function locationOf({ file, line, column, subject }: Problem, root: Root): object {
+  const region = { startLine: line, ...(column !== undefined && { startColumn: column }) };
+  return {
+    physicalLocation: {
+      artifactLocation: artifactOf(pathFrom(root, file)),
+      ...(line !== undefined && { region }),
+    },
+    ...(subject !== undefined && { logicalLocations: [{ fullyQualifiedName: clean(subject) }] }),
+  };
+}
+
+/** `%SRCROOT%` is the name by which services know the root of the repository. */
+const artifactOf = (path: string): object =>
+  path.startsWith('/')
+    ? { uri: pathToFileURL(path).href }
+    : { uri: path.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
