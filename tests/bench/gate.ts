@@ -2,9 +2,11 @@
  * Part of `npm run bench`: what the gate's decision costs beside parsing its review, in a cluster of 5,000 nodes with
  * a DaemonSet pod on each, and what it costs to keep the readiness of these nodes.
  */
+
 import { readFileSync } from 'node:fs';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
+import { Evidence } from '../../webhook/evidence/evidence.ts';
 import { decidePlacement } from '../../webhook/gate/decide.ts';
 import { decodePlacement } from '../../webhook/gate/placement.ts';
 import { Readiness } from '../../webhook/readiness/readiness.ts';
@@ -52,12 +54,12 @@ export function gateBench(): void {
     { name: 'mesh', when: {}, daemonSets: [ref], annotations: {}, proof: { checks: [] } },
   ];
   const policy = new Policy(configuration);
-  const pod = { profiles: ['mesh'], heldSince: undefined };
+  const pod = { profiles: ['mesh'], heldSince: undefined, group: 'g1' };
   const placements = Array.from({ length: nodes }, (_, index) => {
     const placement = decodePlacement(JSON.parse(body));
     return { ...placement, node: `n${index}` };
   });
-  const view = { readiness, notSynced: () => false, notObservedSince: () => false };
+  const view = { readiness, notSynced: () => false, notObservedSince: () => false, evidence: new Evidence() };
   const parse = percentiles(() => JSON.parse(body));
   const decide = percentiles((index) => {
     const placement = placements[index % nodes];

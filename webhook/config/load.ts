@@ -20,7 +20,13 @@ export function parseConfiguration(text: string, file: string, image = defaultIm
   const value = parseChecked(text, file, validateConfiguration, configurationFaults);
   value.proof.image ??= image;
   const own = new Set(value.profiles.map((profile) => profile.name));
-  value.profiles = [...builtInProfiles().filter((profile) => !own.has(profile.name)), ...value.profiles];
+  const builtIn = builtInProfiles().filter((profile) => !own.has(profile.name));
+  const { evidence } = value.gate;
+  // who sets it means the built-in profiles as well
+  value.profiles = [
+    ...(evidence === undefined ? builtIn : builtIn.map((profile) => ({ ...profile, evidence }))),
+    ...value.profiles,
+  ];
   value.review.kinds = joinKinds(builtInKinds(), value.review.kinds);
   return value;
 }

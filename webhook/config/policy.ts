@@ -2,7 +2,7 @@ import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { conflicts } from './joins.ts';
-import type { Configuration, Profile, ProofSettings, TemplateKind } from './types.ts';
+import type { Configuration, EvidenceMode, Profile, ProofSettings, TemplateKind } from './types.ts';
 
 /** Profiles that a label joins by dots, in the label's order. */
 export interface Join {
@@ -16,6 +16,8 @@ export interface GateSettings {
   mode: Configuration['gate']['mode'];
   startupGrace: number;
   maxHold: number;
+  /** Of profiles that set none themselves. */
+  evidence: EvidenceMode;
 }
 
 /** Anybody who may create a pod chooses label values, so the cache of joins is bounded. */
@@ -51,6 +53,11 @@ export class Policy {
   /** The kinds in which `review` finds pod templates. */
   get templateKinds(): readonly TemplateKind[] {
     return this.#configuration.review.kinds;
+  }
+
+  /** What the gate goes by for a profile. */
+  evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
+    return evidence ?? this.gate.evidence;
   }
 
   /** The same policy with each profile changed by a function, which must keep its name. */
@@ -119,10 +126,11 @@ export class UnknownProfile extends CniGateError {
 
 function gateOf({ gate }: Configuration): GateSettings {
   // the schema guarantees that both are durations
-  const { startupGrace, maxHold } = gate;
+  const { startupGrace, maxHold, evidence = 'ready' } = gate;
   return {
     mode: gate.mode,
     startupGrace: parseDuration(startupGrace) ?? 0,
     maxHold: parseDuration(maxHold) ?? 0,
+    evidence,
   };
 }

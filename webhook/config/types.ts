@@ -87,6 +87,12 @@ export interface ProfileProof {
   container?: ProofContainer;
 }
 
+/**
+ * What the gate goes by: `ready`, that the pods of the DaemonSets are Ready; `proof`, that a proof has passed on the node
+ * as well since they started.
+ */
+export type EvidenceMode = 'ready' | 'proof';
+
 /** A network: the pods to which it applies, the DaemonSets that provide it, and its checks. */
 export interface Profile {
   name: string;
@@ -95,6 +101,8 @@ export interface Profile {
   daemonSets: DaemonSetRef[];
   annotations: Record<string, string>;
   proof: ProfileProof;
+  /** Instead of `gate.evidence`. */
+  evidence?: EvidenceMode;
 }
 
 /** When the kubelet pulls an image. */
@@ -130,7 +138,7 @@ export interface Configuration {
   apiVersion: 'cni-gate.io/v1alpha1';
   kind: 'Configuration';
   proof: ProofSettings;
-  gate: { mode: 'enforce' | 'audit'; startupGrace: string; maxHold: string };
+  gate: { mode: 'enforce' | 'audit'; startupGrace: string; maxHold: string; evidence?: EvidenceMode };
   steer: { mode: 'nominate' | 'off' };
   /** Built-in profiles and the file's own, which replace built-in ones of the same name. */
   profiles: Profile[];

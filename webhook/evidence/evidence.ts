@@ -2,6 +2,7 @@ import { nodeEvidence } from '../lib/limits.ts';
 import { isBefore } from '../readiness/versions.ts';
 import type { PodEvidence } from './facts.ts';
 import { ownerOf, Tally } from './tally.ts';
+import { Trials } from './trials.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
 export interface EvidenceChange {
@@ -25,6 +26,8 @@ export interface EvidenceView {
   of(profile: string, node: string): Tally | undefined;
   /** Whether the failures of an owner do not count: others passed where its pods failed, and none of its own since. */
   isRefuted(owner: string): boolean;
+  /** The pods that the gate let through a moment ago. */
+  readonly trials: Trials;
   /** Calls back after each batch of changes. @returns ends the subscription */
   subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void;
 }
@@ -38,6 +41,7 @@ export const noEvidence: EvidenceView = {
   ownedBy: () => [],
   of: () => undefined,
   isRefuted: () => false,
+  trials: new Trials(),
   subscribe: () => () => {},
 };
 
@@ -61,6 +65,7 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
  * DaemonSet shows it.
  */
 export class Evidence implements EvidenceView {
+  readonly trials = new Trials();
   readonly #known = new Map<string, Known>();
   readonly #nodes = new Map<string, Set<string>>();
   readonly #controllers = new Map<string, Set<string>>();

@@ -90,9 +90,9 @@ export class Tally {
     return this.#undecided.size;
   }
 
-  /** Whether nothing is known here. */
-  get isEmpty(): boolean {
-    return this.#lastPass === undefined && this.#failures.size === 0 && this.#undecided.size === 0;
+  /** Whether a pod has no sandbox. */
+  get mayLackSandboxes(): boolean {
+    return this.#withoutSandbox.size > 0;
   }
 
   /** Whether the verdict of a pod is to come that has not waited for longer than {@link longestVerdict}. */

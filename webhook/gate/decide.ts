@@ -1,8 +1,9 @@
 import { type About, type AdmissionDecision, allowed, denied } from '../admission/decision.ts';
 import type { Policy } from '../config/policy.ts';
-import type { DaemonSetRef } from '../config/types.ts';
+import type { DaemonSetRef, Profile } from '../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
-import { open, type State } from '../readiness/state.ts';
+import type { DaemonSetStatus, State } from '../readiness/state.ts';
+import { blockedBy } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { GatePod } from './gate-pod.ts';
 import { holdBegan } from './hold.ts';
@@ -33,43 +34,66 @@ export type GateDecision = AdmissionDecision<
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<GatePod, 'profiles' | 'heldSince'> | undefined,
-  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+  pod: Pick<GatePod, 'profiles' | 'heldSince' | 'group'> | undefined,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
   policy: Policy,
   now: number,
 ): GateDecision {
   const { node } = placement;
-  const { readiness } = view;
   if (placement.operation !== 'CREATE' || node === '') return allowed('skipped', 'operation');
   if (pod === undefined)
     return doubt('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
   const about = (profile: string): About => ({ profile, profiles: names });
-  const asked = profiles.flatMap(({ name, daemonSets }) =>
-    daemonSets.map((daemonSet) => ({ profile: name, daemonSet })),
-  );
-  if (asked.length === 0) return allowed('skipped', 'nothing-promised', { profiles: names });
   const doubts: GateDecision[] = [];
+  const asker = { now, pod: { key: placement.podUid || nameOf(placement), owner: pod.group } };
+  const trials: Profile[] = [];
+  let needed = false;
   let exempt = true;
-  for (const { profile, daemonSet } of asked) {
-    const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-    if (view.notSynced(daemonSet)) {
-      doubts.push(notSyncedDoubt(agents, about(profile)));
-      continue;
+  let trial: State | undefined;
+  for (const profile of profiles) {
+    const found = blockedBy(profile, node, view, policy, asker, (daemonSet, status) => {
+      needed = true;
+      const why = doubtAbout(daemonSet, status, node, view, about(profile.name));
+      if (why !== undefined) doubts.push(why);
+      else if (status?.state === 'ready') exempt = false;
+      return why !== undefined;
+    });
+    if (found.blocker !== undefined) {
+      return stop(found.blocker, pod.heldSince, policy, now, about(profile.name));
     }
-    const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
-    if (status === undefined) {
-      doubts.push(unknown(readiness, daemonSet, node, about(profile)));
-    } else if (status.state === 'absent' && view.notObservedSince(daemonSet, node)) {
-      doubts.push(notSyncedDoubt(`${agents} on node ${node}`, about(profile)));
-    } else if (!open.has(status.state)) {
-      const blocker = { node, profile, daemonSet, status };
-      return stop(blocker, pod.heldSince, policy, now, about(profile));
-    } else if (status.state === 'ready') exempt = false;
+    if (found.trial !== undefined) trials.push(profile);
+    trial ??= found.trial;
+    if (policy.evidenceOf(profile) === 'proof') {
+      needed = true;
+      if (!view.evidence.synced) doubts.push(notSyncedDoubt('pods on nodes', about(profile.name)));
+    }
+  }
+  if (!needed && trial === undefined) return allowed('skipped', 'nothing-promised', { profiles: names });
+  if (!placement.dryRun) {
+    for (const { name } of trials) view.evidence.trials.take(name, node, asker.pod.key, now);
   }
   const [profile = ''] = names;
-  return doubts[0] ?? allowed('allowed', exempt ? 'exempt' : 'ready', about(profile));
+  return doubts[0] ?? allowed('allowed', trial ?? (exempt ? 'exempt' : 'ready'), about(profile));
+}
+
+const nameOf = ({ namespace, name }: Placement): string => `${namespace}/${name}`;
+
+/** Why the status of a DaemonSet on a node cannot be relied on to refuse the node; undefined if it can. */
+function doubtAbout(
+  daemonSet: DaemonSetRef,
+  status: DaemonSetStatus | undefined,
+  node: string,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+  about: About,
+): GateDecision | undefined {
+  const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  if (view.notSynced(daemonSet)) return notSyncedDoubt(agents, about);
+  if (status === undefined) return unknown(view.readiness, daemonSet, node, about);
+  return status.state === 'absent' && view.notObservedSince(daemonSet, node)
+    ? notSyncedDoubt(`${agents} on node ${node}`, about)
+    : undefined;
 }
 
 /** The gate does not know enough, so it allows the placement. @param why for people */

@@ -9,6 +9,7 @@ export interface ApiGatePod extends PromisedPod {
     resourceVersion: string;
     namespace?: string;
     name: string;
+    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
   };
   status?: {
     conditions?:
@@ -24,6 +25,8 @@ export interface GatePod {
   name: string;
   /** The profiles that promise something to the pod: {@link promisedTo}. */
   profiles: string[];
+  /** The UID of its controller, or its own. The pods of a group are alike and fare alike. */
+  group: string;
   /** Since when the pod is held, in milliseconds since the epoch; undefined where the gate did not refuse it. */
   heldSince: number | undefined;
   /** The node of that refusal. */
@@ -47,9 +50,19 @@ export function toGatePod(pod: ApiGatePod): GatePod {
     namespace,
     name,
     profiles: promisedTo(pod),
+    group: groupOf(pod.metadata),
     heldSince: since === undefined || since === null ? undefined : Date.parse(since),
     refused,
   };
+}
+
+/** The group of a pod: {@link GatePod.group}. */
+export function groupOf({
+  uid,
+  ownerReferences,
+}: Pick<ApiGatePod['metadata'], 'uid' | 'ownerReferences'>): string {
+  const owner = ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid;
+  return owner.length <= nameCharacters ? owner : uid;
 }
 
 /** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */

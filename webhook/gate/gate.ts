@@ -7,7 +7,7 @@ import { decodePlacement, type Placement } from './placement.ts';
 /** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
   ClusterView,
-  'readiness' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
+  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
 /** A request of `/gate`, and what the gate decided about it. */
@@ -44,7 +44,7 @@ export async function gate(
     const found =
       profiles === undefined
         ? view.pods.pod(namespace, name, podUid, caller)
-        : { profiles, heldSince: undefined };
+        : { profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, view, policy, now) };
   } catch (error) {

@@ -7,11 +7,12 @@ import { isObjectName } from '../lib/object-names.ts';
 import { timeText } from '../lib/time-text.ts';
 import type { DaemonSetStatus } from '../readiness/state.ts';
 
-/** Why the gate refuses a node: a DaemonSet of the profile is not ready on it. */
+/** Why the gate refuses a node: a DaemonSet of the profile is not ready on it, or the proofs of pods speak against it. */
 export interface Blocker {
   node: string;
   profile: string;
-  daemonSet: DaemonSetRef;
+  /** Undefined if the profile names none. */
+  daemonSet: DaemonSetRef | undefined;
   status: DaemonSetStatus;
 }
 
@@ -23,7 +24,8 @@ const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
  */
 export function refusalText({ node, profile, daemonSet, status }: Blocker): string {
   const { state, pod, reason, since } = status;
-  const who = `DaemonSet ${daemonSet.namespace}/${daemonSet.name} is ${state} there`;
+  const what = daemonSet === undefined ? 'the network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  const who = `${what} is ${state} there`;
   const when = since === undefined ? '' : ` since ${timeText(since)}`;
   const where = pod === undefined ? '' : ` (pod ${pod})`;
   return clean(

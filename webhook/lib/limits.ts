@@ -239,6 +239,8 @@ export const nodeEvidence = {
   owners: 8,
   /** Nodes and profiles of which something is remembered. A node has one entry for each profile of its pods. */
   entries: 50_000,
+  /** Nodes and profiles for which a pod was let through a moment ago. */
+  trials: 10_000,
   /** Owners that failed where others passed afterwards, and whose failures do not count until they pass. */
   refuted: 10_000,
 } as const;

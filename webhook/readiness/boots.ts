@@ -82,6 +82,11 @@ export class Boots {
     this.#observations.set(uid, [...seen, state].slice(-maxObservations));
   }
 
+  /** The version of the pod when its present containers were first seen; empty if the pod was not. */
+  containersSeen(uid: string): string {
+    return this.#observations.get(uid)?.at(-1)?.version ?? '';
+  }
+
   forgetAgent(uid: string): void {
     this.#observations.delete(uid);
   }

@@ -10,18 +10,20 @@ export type StateCounts = Record<State, number>;
  *
  * @param now milliseconds since the epoch
  * @param grace how long a new pod or node may take, in milliseconds
+ * @param refine returns the state of a node by other evidence as well
  */
 export function countStates(
   readiness: Readiness,
   daemonSet: DaemonSetRef,
   now: number,
   grace: number,
+  refine: (node: string, state: State) => State = (_, state) => state,
 ): StateCounts | undefined {
   if (!readiness.knows(daemonSet)) return undefined;
   const counts = noneYet();
   for (const { name } of readiness.nodes()) {
     const status = readiness.status(daemonSet, name, now, grace);
-    if (status !== undefined) counts[status.state] += 1;
+    if (status !== undefined) counts[refine(name, status.state)] += 1;
   }
   return counts;
 }

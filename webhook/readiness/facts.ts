@@ -47,6 +47,8 @@ export interface AgentFacts {
   readySince: number | undefined;
   /** Ids of the current or last containers, without init containers: each start has a new id. */
   containers: string[];
+  /** When the latest of those that run started, by the node's clock; undefined if none shows it. */
+  startedAt?: number | undefined;
   /** The containers that are not ready, and why, as text. Empty if all are ready. */
   reason: string;
 }

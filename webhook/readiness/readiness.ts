@@ -2,7 +2,7 @@ import type { DaemonSetRef } from '../config/types.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { judge } from './judge.ts';
-import type { DaemonSetStatus } from './state.ts';
+import type { ContainersStart, DaemonSetStatus } from './state.ts';
 
 /** A change of an object in the cluster. */
 export type Change =
@@ -77,6 +77,24 @@ export class Readiness {
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
     const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
     return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
+  }
+
+  /**
+   * When the containers of this DaemonSet's pods on a node started: one entry for each pod that is not being deleted.
+   */
+  started(daemonSet: DaemonSetRef, nodeName: string): ContainersStart[] {
+    const owner = this.#daemonSets.get(keyOf(daemonSet))?.uid;
+    const starts: ContainersStart[] = [];
+    for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
+      if (agent.owner !== owner || agent.leaving) continue;
+      starts.push({ at: agent.startedAt, version: this.#boots.containersSeen(agent.uid) });
+    }
+    return starts;
+  }
+
+  /** Whether a node of this name exists. */
+  hasNode(name: string): boolean {
+    return this.#nodes.has(name);
   }
 
   /** The known nodes, in any order. */

@@ -5,15 +5,36 @@
  * - `broken`: its pod has not been Ready for longer;
  * - `absent`: it should run on the node and has no pod there;
  * - `exempt`: it does not run on the node;
- * - `rebooted`: the node rebooted, and its pod has no container started since.
+ * - `rebooted`: the node rebooted, and its pod has no container started since;
+ * - `failing`: its pod is Ready, and the proofs of pods there say otherwise;
+ * - `unproved`: no pod's proof has passed there since it started, where a profile requires one.
+ *
+ * The last two come from the evidence of pods (`webhook/evidence/node-state.ts`), the others from the DaemonSet.
  */
 export type State = (typeof states)[number];
 
 /** All states, in the order of display. */
-export const states = ['ready', 'exempt', 'starting', 'broken', 'absent', 'rebooted'] as const;
+export const states = [
+  'ready',
+  'exempt',
+  'starting',
+  'broken',
+  'absent',
+  'rebooted',
+  'failing',
+  'unproved',
+] as const;
 
 /** States in which a pod may be bound. */
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
+
+/** The start of the containers of a DaemonSet's pod. */
+export interface ContainersStart {
+  /** When the latest of them started, by the node's clock; undefined if the pod does not show it. */
+  at: number | undefined;
+  /** `metadata.resourceVersion` of the pod when this process first saw them. */
+  version: string;
+}
 
 /** The status of a DaemonSet on a node. */
 export interface DaemonSetStatus {

@@ -33,7 +33,11 @@ interface ContainerStatus {
   name: string;
   ready: boolean;
   containerID?: string;
-  state?: { waiting?: { reason?: string } | null; terminated?: { reason?: string } | null };
+  state?: {
+    waiting?: { reason?: string } | null;
+    running?: { startedAt?: string | null } | null;
+    terminated?: { reason?: string } | null;
+  };
 }
 
 /** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
@@ -89,6 +93,9 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
   const phase = status?.phase ?? '';
   const containers = status?.containerStatuses ?? [];
+  const started = containers
+    .flatMap(({ state }) => timeOf(state?.running?.startedAt) ?? [])
+    .reduce((latest, at) => Math.max(latest, at), Number.NEGATIVE_INFINITY);
   const all = [...(status?.initContainerStatuses ?? []), ...containers];
   return {
     uid: metadata.uid,
@@ -105,6 +112,7 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
       .flatMap(({ containerID }) => (containerID ? [containerID] : []))
       .filter((id) => id.length <= agentStatus.containerId)
       .slice(0, agentStatus.containers),
+    ...(started > Number.NEGATIVE_INFINITY && { startedAt: started }),
     reason: quoted(all.flatMap(lackOf).join(', ')),
   };
 }

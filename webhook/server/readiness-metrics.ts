@@ -1,5 +1,6 @@
 import { Gauge } from 'prom-client';
 import type { Policy } from '../config/policy.ts';
+import { stateBy } from '../evidence/profile-proof.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { Deps } from '../lib/deps.ts';
 import { countStates } from '../readiness/count.ts';
@@ -12,7 +13,7 @@ import { states } from '../readiness/state.ts';
 export function measureReadiness(
   { registry, clock }: Pick<Deps, 'registry' | 'clock'>,
   policy: () => Policy,
-  view: Pick<ClusterView, 'readiness' | 'pending' | 'unsynced'>,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced'>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -23,11 +24,14 @@ export function measureReadiness(
     collect() {
       this.reset();
       if (view.unsynced() !== undefined) return;
-      const { profiles, gate } = policy();
+      const inForce = policy();
       const now = clock.now();
-      for (const { name: profile, daemonSets } of profiles.values()) {
+      for (const one of inForce.profiles.values()) {
+        const { name: profile, daemonSets } = one;
+        const refine = stateBy(one, view, inForce, now);
         for (const daemonSet of daemonSets) {
-          const counts = countStates(view.readiness, daemonSet, now, gate.startupGrace);
+          const { startupGrace } = inForce.gate;
+          const counts = countStates(view.readiness, daemonSet, now, startupGrace, refine);
           if (counts === undefined) continue;
           const labels = { profile, daemonset: `${daemonSet.namespace}/${daemonSet.name}` };
           for (const state of states) this.set({ ...labels, state }, counts[state]);

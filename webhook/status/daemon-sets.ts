@@ -114,7 +114,16 @@ function missingFault(key: string, { profiles }: NamedDaemonSet, used: ReadonlyS
 }
 
 /** What asks for somebody first, what only takes its time later, and what nobody asks for last. */
-const urgency: readonly State[] = ['broken', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];
+const urgency: readonly State[] = [
+  'broken',
+  'failing',
+  'absent',
+  'rebooted',
+  'starting',
+  'unproved',
+  'ready',
+  'exempt',
+];
 
 const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
   urgency.indexOf(state) + (inUse ? 0 : urgency.length);

@@ -14,6 +14,8 @@ const ofStates: Record<State, Style> = {
   broken: 'red',
   absent: 'red',
   rebooted: 'yellow',
+  failing: 'red',
+  unproved: 'yellow',
 };
 
 /** Columns of counts, and what more than none in them is. */
@@ -22,6 +24,7 @@ const ofCounts: Record<string, Style> = {
   BROKEN: 'red',
   ABSENT: 'red',
   REBOOTED: 'yellow',
+  FAILING: 'red',
   FAILED: 'red',
   UNPROVED: 'red',
 };

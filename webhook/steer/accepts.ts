@@ -1,7 +1,8 @@
 import type { Policy } from '../config/policy.ts';
+import { type EvidenceView, noEvidence } from '../evidence/evidence.ts';
+import { blockedBy } from '../gate/blocked.ts';
 import type { Blocker } from '../gate/refusal.ts';
 import type { Readiness } from '../readiness/readiness.ts';
-import { open } from '../readiness/state.ts';
 
 /** Whether the gate would allow a pod of these profiles on a node. */
 export type Accepts = (profiles: readonly string[], node: string) => boolean;
@@ -13,21 +14,30 @@ export type Accepts = (profiles: readonly string[], node: string) => boolean;
 export type Blockers = (profiles: readonly string[], node: string) => Blocker | undefined;
 
 /** @param now milliseconds since the epoch */
-export function blockersBy(policy: Policy, readiness: Readiness, now: number): Blockers {
-  const { startupGrace } = policy.gate;
+export function blockersBy(
+  policy: Policy,
+  readiness: Readiness,
+  now: number,
+  evidence: EvidenceView = noEvidence,
+): Blockers {
   return (profiles, node) => {
-    for (const profile of profiles) {
-      for (const daemonSet of policy.profiles.get(profile)?.daemonSets ?? []) {
-        const status = readiness.status(daemonSet, node, now, startupGrace);
-        if (status !== undefined && !open.has(status.state)) return { node, profile, daemonSet, status };
-      }
+    for (const name of profiles) {
+      const profile = policy.profiles.get(name);
+      if (profile === undefined) continue;
+      const { blocker } = blockedBy(profile, node, { readiness, evidence }, policy, { now });
+      if (blocker !== undefined) return blocker;
     }
     return undefined;
   };
 }
 
 /** @param now milliseconds since the epoch */
-export function acceptsBy(policy: Policy, readiness: Readiness, now: number): Accepts {
-  const blockers = blockersBy(policy, readiness, now);
+export function acceptsBy(
+  policy: Policy,
+  readiness: Readiness,
+  now: number,
+  evidence?: EvidenceView,
+): Accepts {
+  const blockers = blockersBy(policy, readiness, now, evidence);
   return (profiles, node) => blockers(profiles, node) === undefined;
 }

@@ -39,7 +39,8 @@ export async function watchHolds(
     if (leader?.leads === true && view.unsynced() === undefined) {
       const policy = policyInForce();
       const is = policy.steer.mode === 'off' ? 'off' : state();
-      const known = { policy, readiness: view.readiness, unsteered: is && unsteered[is] };
+      const { readiness, evidence } = view;
+      const known = { policy, readiness, evidence, unsteered: is && unsteered[is] };
       for (const notice of holds.due(view.pending(), known, Date.now(), notices.capacity)) {
         notices.add(notice, () => holds.failed(notice, Date.now()));
       }

@@ -1,4 +1,5 @@
 import type { Policy } from '../config/policy.ts';
+import type { EvidenceView } from '../evidence/evidence.ts';
 import { holdBegan } from '../gate/hold.ts';
 import { type Blocker, refusalText } from '../gate/refusal.ts';
 import { eventReasons } from '../lib/names.ts';
@@ -18,6 +19,7 @@ const pause = 60_000;
 export interface HoldView {
   policy: Policy;
   readiness: Readiness;
+  evidence?: EvidenceView;
   /** Why pods are not steered, for people; undefined where they are. */
   unsteered: string | undefined;
 }
@@ -37,9 +39,9 @@ export class LongHolds {
    * @param max the largest number of notices
    */
   due(pending: Iterable<PendingPod>, view: HoldView, now: number, max: number): Notice[] {
-    const { policy, readiness } = view;
+    const { policy, readiness, evidence } = view;
     const { mode, maxHold } = policy.gate;
-    const blocker = blockersBy(policy, readiness, now);
+    const blocker = blockersBy(policy, readiness, now, evidence);
     const after = Math.min(long, maxHold);
     const left = new Set(this.#reported.keys());
     const due: Notice[] = [];
@@ -81,10 +83,12 @@ function longHoldNotice(
 ): Notice {
   const { daemonSet, status } = blocker;
   const until = timeText(holdBegan(heldSince, status, now) + view.policy.gate.maxHold);
-  const where =
-    status.pod === undefined
-      ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`
-      : `pod -n ${daemonSet.namespace} ${status.pod}`;
+  const what =
+    daemonSet === undefined
+      ? `node ${blocker.node}`
+      : status.pod === undefined
+        ? `daemonset -n ${daemonSet.namespace} ${daemonSet.name}`
+        : `pod -n ${daemonSet.namespace} ${status.pod}`;
   const unsteered = view.unsteered === undefined ? '' : ` No other node is nominated: ${view.unsteered}.`;
   return {
     pod,
@@ -96,7 +100,7 @@ function longHoldNotice(
     node: blocker.node,
     note: fitNote(
       `waiting since ${timeText(heldSince)}: ${refusalText(blocker)}`,
-      `. The pod is bound when that is ready, or after ${until} by gate.maxHold.${unsteered} Look at "kubectl describe ${where}" and "cni-gate status"`,
+      `. The pod is bound when that is ready, or after ${until} by gate.maxHold.${unsteered} Look at "kubectl describe ${what}" and "cni-gate status"`,
     ),
   };
 }

@@ -1,7 +1,7 @@
+import { groupOf } from '../gate/gate-pod.ts';
 import { placedPods } from '../lib/limits.ts';
 import { type Amounts, addAll } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
-import { groupOf } from './pending-pod.ts';
 
 /** The parts of a pod on a node that {@link NodeUsageCounter} reads, as the API gives them. */
 export interface ApiPlacedPod {

@@ -10,7 +10,6 @@ export interface ApiPendingPod extends ApiGatePod {
   metadata: ApiGatePod['metadata'] & {
     deletionTimestamp?: string | null;
     labels?: Record<string, string>;
-    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
   };
   spec: ApiPendingSpec;
   status?: ApiGatePod['status'] & { nominatedNodeName?: string };
@@ -46,8 +45,6 @@ export interface PendingPod extends GatePod, Required {
   nominated: string;
   /** Whether it is being deleted. */
   leaving: boolean;
-  /** The UID of its controller, or its own. The pods of a group are alike and fare alike. */
-  group: string;
   /** The same for pods with the same requirements. */
   kind: string;
   /** Whether it has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
@@ -82,7 +79,6 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
     version: metadata.resourceVersion,
     nominated: shortOf(status?.nominatedNodeName ?? '', ''),
     leaving: typeof metadata.deletionTimestamp === 'string',
-    group: groupOf(metadata),
     hasVolumes,
     unverifiable: hasVolumes || isUnverifiable(spec),
   };
@@ -91,14 +87,6 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
 const nothingRequired = { constraints: {}, tolerations: [], requests: {}, kind: '' };
 
 const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
-
-/** The group of a pod: {@link PendingPod.group}. */
-export function groupOf({
-  uid,
-  ownerReferences,
-}: Pick<ApiPendingPod['metadata'], 'uid' | 'ownerReferences'>): string {
-  return shortOf(ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid, uid);
-}
 
 /**
  * The number of terms in a pod's requirements. Each is compared with every node, so `planLimits.terms` limits them. A

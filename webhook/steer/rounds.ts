@@ -19,7 +19,10 @@ import { inSlices } from './slices.ts';
 import { Turns } from './turns.ts';
 
 /** The part of a {@link ClusterView} that steering reads. */
-export type SteerView = Pick<ClusterView<PendingPod>, 'readiness' | 'pending' | 'unsynced' | 'subscribe'>;
+export type SteerView = Pick<
+  ClusterView<PendingPod>,
+  'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
+>;
 
 /** What steering works with. */
 export interface SteeringOptions {
@@ -114,7 +117,7 @@ export class Rounds {
     const now = Date.now();
     const known: Snapshot = {
       nodes: [...view.readiness.nodes()],
-      accepts: acceptsBy(policy(), view.readiness, now),
+      accepts: acceptsBy(policy(), view.readiness, now, view.evidence),
       usage: (node) => this.#usages.get(node, performance.now()),
       history: this.#history,
       // the same for a while, as the usage of nodes is known for a while
@@ -131,7 +134,7 @@ export class Rounds {
   /** The nominations for which nothing changed since planning. The next round plans the others again. */
   #upToDate(nominations: readonly Nomination[]): Nomination[] {
     const { view, policy, metrics } = this.#options;
-    const accepts = acceptsBy(policy(), view.readiness, Date.now());
+    const accepts = acceptsBy(policy(), view.readiness, Date.now(), view.evidence);
     const pending = this.#pending();
     const nodes = new Map(Array.from(view.readiness.nodes(), (node) => [node.name, node]));
     return nominations.filter(({ pod, node }) => {

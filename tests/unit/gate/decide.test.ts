@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { decidePlacement, type GateDecision } from '../../../webhook/gate/decide.ts';
 import type { GatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
@@ -34,7 +35,7 @@ function decide(
   request: object = {},
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  const view = { readiness: broken, notSynced, notObservedSince };
+  const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
   return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
 }
 
@@ -78,7 +79,7 @@ suite('decidePlacement', () => {
   test('allows an unknown pod, node or DaemonSet, with a warning', () => {
     const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const view = { readiness: broken, notSynced, notObservedSince };
+    const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
     const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
     assert.deepEqual(reported(unknownPod), [
       'unknown',
@@ -118,7 +119,7 @@ suite('decidePlacement', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
     const policy = policyOf({ profiles });
     const on = (node: string, notObserved = notObservedSince): string => {
-      const view = { readiness, notSynced, notObservedSince: notObserved };
+      const view = { readiness, notSynced, notObservedSince: notObserved, evidence: noEvidence };
       const placement = decodePlacement(binding(node));
       const { outcome, reason } = decidePlacement(placement, pending(), view, policy, now);
       return `${outcome} ${reason}`;
@@ -137,7 +138,7 @@ suite('decidePlacement', () => {
       readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
       readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
-      const view = { readiness, notSynced, notObservedSince };
+      const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
       const policy = policyOf({ profiles });
       const pod = pending({ profiles: ['both'] });
       const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);

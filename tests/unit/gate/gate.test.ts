@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { type GateView, gate } from '../../../webhook/gate/gate.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
@@ -18,6 +19,7 @@ const view = (more: Partial<GateView> = {}): GateView => ({
   unsynced: () => undefined,
   notSynced: () => false,
   notObservedSince: () => false,
+  evidence: noEvidence,
   ...more,
 });
 const outcome = async (body: object, more: Partial<GateView> = {}) => {

@@ -51,7 +51,7 @@ describe('a guide shows a refusal as the gate writes it', () => {
       assert.equal(blocker.profile, name);
       assert.ok(
         daemonSets.some(
-          (one) => one.name === blocker.daemonSet.name && one.namespace === blocker.daemonSet.namespace,
+          (one) => one.name === blocker.daemonSet?.name && one.namespace === blocker.daemonSet?.namespace,
         ),
       );
     });

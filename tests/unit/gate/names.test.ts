@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { gate } from '../../../webhook/gate/gate.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -57,6 +58,7 @@ suite('names in a request of /gate', () => {
           unsynced: () => undefined,
           notSynced: () => false,
           notObservedSince: () => false,
+          evidence: noEvidence,
         };
         await assert.rejects(
           gate(body, view, policyOf({ profiles }), now),

@@ -15,7 +15,7 @@ export function clusterWith(agents: Record<string, AgentOptions | undefined>): R
 }
 
 export function pending(more: Partial<GatePod> = {}): GatePod {
-  const base = { uid: 'u1', namespace: 'shop', name: 'web-0', profiles: ['mesh'] };
+  const base = { uid: 'u1', namespace: 'shop', name: 'web-0', profiles: ['mesh'], group: 'u1' };
   return { ...base, heldSince: undefined, refused: undefined, ...more };
 }
 

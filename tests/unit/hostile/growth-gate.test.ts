@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Evidence } from '../../../webhook/evidence/evidence.ts';
 import { decidePlacement } from '../../../webhook/gate/decide.ts';
 import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/gate/placement.ts';
@@ -10,7 +11,12 @@ import { binding, clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
 import { condition, containers, denied, metadata, nested, ours, policy } from './inputs.ts';
 
-const view = { readiness: clusterWith({ n1: {} }), notSynced: () => false, notObservedSince: () => false };
+const view = {
+  readiness: clusterWith({ n1: {} }),
+  notSynced: () => false,
+  notObservedSince: () => false,
+  evidence: new Evidence(),
+};
 
 growsLinearly('the gate', [
   ['refusedFor: refusals', onText(refusedFor, denied, '', 'CNI_GATE_NODE_NOT_READY')],
@@ -97,7 +103,7 @@ growsLinearly('the gate', [
       (names) =>
         decidePlacement(
           decodePlacement(binding()),
-          { profiles: names, heldSince: undefined },
+          { profiles: names, heldSince: undefined, group: 'g1' },
           view,
           policy,
           now,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { gate } from '../../../webhook/gate/gate.ts';
 import type { GatePod } from '../../../webhook/gate/gate-pod.ts';
 import { Lookup, type LookupLimits, type LookupResult } from '../../../webhook/kubernetes/lookup.ts';
@@ -116,6 +117,7 @@ suite('questions to the API server about single objects', () => {
         unsynced: () => undefined,
         notSynced: () => false,
         notObservedSince: () => false,
+        evidence: noEvidence,
       },
       policyOf({ profiles }),
       now,

@@ -45,6 +45,8 @@ const refused: [folder: string, source: string][] = [
   ['webhook/inject/', 'fastify'],
   ['webhook/readiness/', '../view/from-cluster.ts'],
   ['webhook/gate/', '../kubernetes/client.ts'],
+  ['webhook/evidence/', '../kubernetes/client.ts'],
+  ['webhook/evidence/', '../view/sources.ts'],
   ['webhook/scheduling/', '../server/serve.ts'],
   ['webhook/steer/', '../kubernetes/client.ts'],
   ['webhook/steer/', './steering.ts'],

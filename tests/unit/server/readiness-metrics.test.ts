@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { evidenceWith } from '../evidence/support.ts';
 import { clusterWith, pending } from '../gate/support.ts';
 
 const profiles = [
@@ -12,10 +13,11 @@ const profiles = [
 ];
 
 /** What the metrics say of a cluster with one node that is ready and two that are not. */
-async function measured(unsynced: string | undefined): Promise<string[]> {
+async function measured(unsynced: string | undefined, owners: string[] = []): Promise<string[]> {
   const registry = new Registry();
   measureReadiness({ registry, clock: systemClock }, () => policyOf({ profiles }), {
     readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
+    evidence: evidenceWith(owners.map((owner) => ({ node: 'n1', owner, verdict: 'failed' }))),
     pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
     unsynced: () => unsynced,
   });
@@ -33,8 +35,17 @@ test('the gauges count nodes by state for each existing DaemonSet, zeros include
     of('broken', 1),
     of('absent', 1),
     of('rebooted', 0),
+    of('failing', 0),
+    of('unproved', 0),
     'cni_gate_held_pods 2',
   ]);
+});
+
+test('a node whose DaemonSet is ready and on which proofs of two owners failed counts as failing', async () => {
+  const lines = await measured(undefined, ['a', 'b']);
+  const of = (state: string): string | undefined =>
+    lines.find((line) => line.includes(`state="${state}"`))?.split(' ')[1];
+  assert.deepEqual([of('ready'), of('failing'), of('unproved')], ['0', '1', '0']);
 });
 
 test('the gauges have no value until everything is listed', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { type HoldWatchOptions, watchHolds } from '../../../webhook/steer/hold-watch.ts';
 import type { Notice } from '../../../webhook/steer/notice.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -27,6 +28,7 @@ async function reported(t: TestContext, scene: Scene = {}): Promise<string[]> {
     {
       view: {
         readiness: clusterWith({ n1: { ready: false } }),
+        evidence: noEvidence,
         pending: () => [waiting('web', { heldSince: now - 300_000 })],
         unsynced: () => scene.unsynced,
       },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Configuration } from '../../../webhook/config/types.ts';
+import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import type { Readiness } from '../../../webhook/readiness/readiness.ts';
 import { type Leadership, usesNominations } from '../../../webhook/steer/eligibility.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
@@ -72,6 +73,7 @@ async function steering(t: TestContext, scene: Scene) {
   const steers = new Steering(api.client, {
     view: {
       readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
+      evidence: noEvidence,
       pending: () => pods,
       unsynced: () => undefined,
       subscribe: (notify) => {
