@@ -13,13 +13,14 @@ export interface Pass {
   waited: string;
 }
 
-/** A proof that failed after the last pass. */
+/** Proofs of one owner's pods that failed after the last pass. */
 export interface Failure {
-  /** `namespace/name` of the pod. */
+  /** `namespace/name` of the first pod. It stays, so that texts with it stay. */
   pod: string;
-  /** When the run started that failed, and when it ended, by the node's clock. */
-  startedAt: number;
+  /** When the first of them ended, by the node's clock. */
   at: number;
+  /** When the latest of their runs started, by the node's clock. */
+  startedAt: number;
 }
 
 /** A pod whose sandbox does not come. */
@@ -151,12 +152,15 @@ export class Tally {
     this.forgets(pod.uid);
     const at = pod.at ?? now;
     if (!seen && this.#lastPass !== undefined && this.#lastPass.at >= at) return [];
+    // sandboxes that did not come until now say nothing any more, whatever the node's clock says
+    if (seen) this.#withoutSandbox.clear();
     this.#lastPass = { pod: nameOf(pod), uid: pod.uid, at, waited };
     const refuted: string[] = [];
     for (const [owner, failure] of this.#failures) {
       if (!seen && failure.startedAt > at) continue;
       this.#failures.delete(owner);
-      if (owner !== ownerOf(pod)) refuted.push(owner);
+      // a list does not tell what came first
+      if (seen && owner !== ownerOf(pod)) refuted.push(owner);
     }
     if (this.#failures.size === 0) {
       this.#attempts = [];
@@ -176,10 +180,12 @@ export class Tally {
     const startedAt = pod.startedAt ?? at;
     if (this.#lastPass !== undefined && startedAt <= this.#lastPass.at) return;
     const owner = ownerOf(pod);
-    if (!this.#failures.has(owner) && this.#failures.size < nodeEvidence.owners) {
+    const first = this.#failures.get(owner);
+    if (first !== undefined) first.startedAt = Math.max(first.startedAt, startedAt);
+    else if (this.#failures.size < nodeEvidence.owners) {
       this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
     }
-    if (this.#failureSeen === undefined || (since !== undefined && since >= this.#failureSeen)) {
+    if (this.#failureSeen === undefined || (since !== undefined && since > this.#failureSeen)) {
       this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
     }
     this.#failureSeen = now;
