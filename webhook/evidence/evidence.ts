@@ -45,13 +45,12 @@ export const noEvidence: EvidenceView = {
   subscribe: () => () => {},
 };
 
-/** What is known of a pod, and what was observed about it. */
-interface Known {
-  pod: PodEvidence;
-  /** When it was first seen without a verdict, by our clock; undefined if it was not. */
-  waits: number | undefined;
-  /** The resourceVersion at that time; empty if it was not seen. */
-  waited: string;
+/** What was observed of a pod without a verdict. */
+interface Waiting {
+  /** When it was first seen so, by our clock. */
+  since: number;
+  /** Its resourceVersion at that time. */
+  version: string;
 }
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -66,7 +65,9 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
  */
 export class Evidence implements EvidenceView {
   readonly trials = new Trials();
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, PodEvidence>();
+  /** Of pods without a verdict, by UID. */
+  readonly #waiting = new Map<string, Waiting>();
   readonly #nodes = new Map<string, Set<string>>();
   readonly #controllers = new Map<string, Set<string>>();
   /** By node, then by profile. */
@@ -93,12 +94,12 @@ export class Evidence implements EvidenceView {
     this.#isSynced = true;
   }
 
-  *pods(): Generator<PodEvidence, void, undefined> {
-    for (const { pod } of this.#known.values()) yield pod;
+  pods(): Iterable<PodEvidence> {
+    return this.#known.values();
   }
 
   pod(uid: string): PodEvidence | undefined {
-    return this.#known.get(uid)?.pod;
+    return this.#known.get(uid);
   }
 
   onNode(node: string): Iterable<PodEvidence> {
@@ -126,7 +127,7 @@ export class Evidence implements EvidenceView {
   apply(changes: Iterable<PodChange>, now: number): void {
     const done: EvidenceChange[] = [];
     for (const change of changes) {
-      const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid)?.pod;
+      const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
       const after = change.type === 'put' ? this.#put(change.pod, change.listed, now) : undefined;
       if (change.type === 'gone') this.#remove(change.uid);
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
@@ -164,46 +165,56 @@ export class Evidence implements EvidenceView {
   profilesChanged(now: number): void {
     this.#tallies.clear();
     this.#entries = 0;
-    for (const known of this.#known.values()) this.#count(known, undefined, true, now);
+    for (const pod of this.#known.values()) {
+      this.#count(pod, { before: undefined, waited: this.#waiting.get(pod.uid), listed: true }, now);
+    }
   }
 
   #put(given: PodEvidence, listed: boolean, now: number): PodEvidence {
     const before = this.#known.get(given.uid);
-    const pod = withFirstFailure(given, before?.pod);
-    const waits = pod.verdict === 'waiting';
-    const since = before?.waits ?? (listed ? Math.min(pod.at ?? now, now) : now);
-    const known: Known = {
-      pod,
-      waits: waits ? since : before?.waits,
-      waited: before?.waited || (waits ? pod.version : ''),
-    };
-    if (before?.pod.node !== pod.node) this.#remove(pod.uid);
-    this.#known.set(pod.uid, known);
-    add(this.#nodes, pod.node, pod.uid);
-    if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, pod.uid);
-    this.#count(known, before?.pod, listed, now);
-    if (!waits) {
-      known.waits = undefined;
-      known.waited = '';
-    }
+    const pod = withFirstFailure(given, before);
+    const { uid } = pod;
+    if (before?.node !== pod.node) this.#remove(uid);
+    this.#known.set(uid, pod);
+    add(this.#nodes, pod.node, uid);
+    if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, uid);
+    const since = listed ? Math.min(pod.at ?? now, now) : now;
+    const isWaiting = pod.verdict === 'waiting';
+    const waited = this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version } : undefined);
+    this.#count(pod, { before, waited, listed }, now);
+    if (isWaiting && waited !== undefined) this.#waiting.set(uid, waited);
+    else this.#waiting.delete(uid);
     return pod;
   }
 
-  #count({ pod, waits, waited }: Known, before: PodEvidence | undefined, listed: boolean, now: number): void {
+  /**
+   * Counts a pod on its node.
+   *
+   * @param waited what was observed of it before its verdict
+   */
+  #count(
+    pod: PodEvidence,
+    {
+      before,
+      waited,
+      listed,
+    }: { before: PodEvidence | undefined; waited: Waiting | undefined; listed: boolean },
+    now: number,
+  ): void {
     const { verdict, node, uid } = pod;
     const isNews = before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at);
     const isOld =
-      waited === '' && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
+      waited === undefined && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
     if (verdict === 'passed' && isNews) this.#refuted.delete(ownerOf(pod));
     for (const profile of pod.profiles) {
       const tally = this.#isProfile(profile) ? this.#tally(node, profile) : undefined;
       if (tally === undefined) continue;
-      if (verdict === 'waiting' && !pod.ended && !pod.leaving) tally.waits(pod, waits ?? now, now);
+      if (verdict === 'waiting' && !pod.ended && !pod.leaving) tally.waits(pod, waited?.since ?? now, now);
       else if (verdict === 'passed' && isNews && !isOld) {
         const seen = !listed && before !== undefined;
-        for (const owner of tally.passed(pod, waited, seen, now)) this.#refute(owner);
+        for (const owner of tally.passed(pod, waited?.version ?? '', seen, now)) this.#refute(owner);
       } else if (verdict === 'failed' && isNews && !isOld && pod.failedProfiles.includes(profile)) {
-        tally.failed(pod, waits, now);
+        tally.failed(pod, waited?.since, now);
       } else tally.forgets(uid);
     }
   }
@@ -234,9 +245,10 @@ export class Evidence implements EvidenceView {
   }
 
   #remove(uid: string): void {
-    const pod = this.#known.get(uid)?.pod;
+    const pod = this.#known.get(uid);
     if (pod === undefined) return;
     this.#known.delete(uid);
+    this.#waiting.delete(uid);
     drop(this.#nodes, pod.node, uid);
     if (pod.controller !== undefined) drop(this.#controllers, pod.controller.uid, uid);
     for (const tally of this.#tallies.get(pod.node)?.values() ?? []) tally.forgets(uid);
@@ -244,8 +256,8 @@ export class Evidence implements EvidenceView {
 
   *#podsOf(uids: ReadonlySet<string> | undefined): Generator<PodEvidence, void, undefined> {
     for (const uid of uids ?? []) {
-      const known = this.#known.get(uid);
-      if (known !== undefined) yield known.pod;
+      const pod = this.#known.get(uid);
+      if (pod !== undefined) yield pod;
     }
   }
 }

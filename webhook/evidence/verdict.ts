@@ -1,4 +1,5 @@
 import { exitCode } from '../../validator/shared/contract.ts';
+import { texts } from '../lib/limits.ts';
 import { validatorContainer } from '../lib/names.ts';
 import type { Verdict } from './facts.ts';
 
@@ -118,8 +119,7 @@ function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Ve
 /** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
 function inWarnMode({ message }: Terminated): Verdict {
   try {
-    const reported: { code?: unknown } | null = JSON.parse(message ?? 'null');
-    const code = reported?.code;
+    const { code } = parsed(message) ?? {};
     if (code === undefined) return 'passed';
     return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
   } catch {
@@ -131,7 +131,7 @@ function inWarnMode({ message }: Terminated): Verdict {
 /** The profiles of the checks that did not pass, as the message of our program names them; none if it cannot be read. */
 export function failedIn(message: string | null | undefined): string[] {
   try {
-    const { checks }: { checks?: unknown } = JSON.parse(message ?? '{}') ?? {};
+    const { checks } = parsed(message) ?? {};
     if (!Array.isArray(checks)) return [];
     return checks.flatMap((check) =>
       check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
@@ -140,6 +140,10 @@ export function failedIn(message: string | null | undefined): string[] {
     return [];
   }
 }
+
+/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones. */
+const parsed = (message: string | null | undefined): { code?: unknown; checks?: unknown } | null =>
+  JSON.parse((message ?? '').length <= texts.condition ? (message ?? 'null') : 'null');
 
 /** A time of an object in milliseconds since the epoch; undefined if there is none. */
 export function timeOf(text: string | null | undefined): number | undefined {

@@ -28,7 +28,7 @@ export function weightOfNode({ labels, taints, allocatable }: NodeFacts): number
 }
 
 /** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
-const ofEvidence = 768;
+const ofEvidence = 832;
 
 /** Estimated memory of what cni-gate keeps of a pod's verdict, in bytes. Texts that pods share are not counted. */
 export const weightOfEvidence = ({ name, addresses }: PodEvidence): number =>

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EvidenceMode } from '../../../webhook/config/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -25,9 +26,13 @@ export interface Pod {
 }
 
 /** The profile of these tests: an address that the pod has, brought by one DaemonSet or two. */
-export const configuration = (daemonSets: string[], steer: Steer): string => `apiVersion: cni-gate.io/v1alpha1
+export const configuration = (
+  daemonSets: string[],
+  steer: Steer,
+  evidence: EvidenceMode = 'ready',
+): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
-gate: {startupGrace: 2m, maxHold: 10m}
+gate: {startupGrace: 2m, maxHold: 10m, evidence: ${evidence}}
 steer: {mode: ${steer}}
 profiles:
   - name: mesh
@@ -43,7 +48,7 @@ export interface Scene {
   /** Another replica, where one was asked for. */
   leader: GateServer | undefined;
   /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
-  configure(daemonSets: string[], steer?: Steer): Promise<void>;
+  configure(daemonSets: string[], steer?: Steer, evidence?: EvidenceMode): Promise<void>;
 }
 
 export interface SceneOptions {
@@ -93,9 +98,9 @@ export async function setTheScene(
   return {
     server,
     leader,
-    configure: async (daemonSets, steer = 'nominate') => {
+    configure: async (daemonSets, steer = 'nominate', evidence) => {
       const before = replicas.map(({ lines }) => lines.length);
-      writeFileSync(configFile, configuration(daemonSets, steer));
+      writeFileSync(configFile, configuration(daemonSets, steer, evidence));
       await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };

@@ -86,7 +86,7 @@ class World {
         this.pods.splice(index, 1);
         this.evidence.apply([{ type: 'gone', uid: pod.uid }], this.now);
       } else if (one.kind === 'sandbox') {
-        this.#waitedFrom.set(pod.uid, version);
+        if (pod.verdict !== 'waiting') this.#waitedFrom.set(pod.uid, version);
         this.#put({ ...pod, verdict: 'waiting', failedProfiles: [], hasSandbox: false, at: this.now });
       } else return this.#ends(pod, one.verdict, one.skew);
     }

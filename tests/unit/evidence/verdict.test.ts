@@ -107,7 +107,17 @@ suite('the verdict of a pod', () => {
       { profile: 7, passed: false },
     ];
     assert.deepEqual(failedIn(JSON.stringify({ checks })), ['linkerd']);
-    for (const text of [undefined, '', 'null', '7', '{}', '{"checks":7}', '{"checks":[null]}', 'not JSON']) {
+    for (const text of [
+      undefined,
+      '',
+      'null',
+      '7',
+      '{}',
+      '{"checks":7}',
+      '{"checks":[null]}',
+      'not JSON',
+      `{"checks":[{"passed":false,"profile":"${'x'.repeat(9000)}"}]}`,
+    ]) {
       assert.deepEqual(failedIn(text), [], text);
     }
   });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { namespaces, nodes, objectBytes, pendingPods, placedPods } from '../../../webhook/lib/limits.ts';
+import {
+  evidencePods,
+  namespaces,
+  nodeEvidence,
+  nodes,
+  objectBytes,
+  pendingPods,
+  placedPods,
+} from '../../../webhook/lib/limits.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8');
 
@@ -13,6 +21,18 @@ test('the reference has the limits that the code has', () => {
   for (const [what, limit] of [
     ['a DaemonSet that a profile names', size(objectBytes.daemonSet)],
     ['a pod that waits for a node', size(objectBytes.pendingPod)],
+    ['a pod with our label', size(objectBytes.evidencePod)],
+    [
+      '| verdicts that are kept  ',
+      `${number(evidencePods.max.count)}, about ${size(evidencePods.max.bytes)}`,
+    ],
+    [
+      'verdicts that are kept, for each namespace',
+      `${number(evidencePods.mostOfNamespace.count)}, about ${size(evidencePods.mostOfNamespace.bytes)}`,
+    ],
+    ['addresses of one pod', number(evidencePods.addresses)],
+    ['owners of failures', number(nodeEvidence.owners)],
+    ['of which something is remembered', number(nodeEvidence.entries)],
     ['any other object', size(objectBytes.default)],
     ['a pod on a node', size(objectBytes.placedPod)],
     ['a pod that the gate asks', size(objectBytes.lookup)],

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+const { api } = cluster;
+const scene = await setTheScene(cluster);
+after(() => scene.server.end());
+const { agentOn, apply, named } = stepsIn(cluster);
+
+await addNode(cluster, 'n1');
+await apply(daemonSet('agent'));
+await agentOn('n1');
+await scene.configure(['agent'], 'nominate', 'proof');
+
+/** Makes pods for a node that kwok leaves alone: the test plays the kubelet. */
+const make = (names: string[], spec: object = onNode('n1')): Promise<string> =>
+  apply(
+    ...names.map((name) => ({
+      ...podOn(name, { spec }),
+      metadata: { namespace: optedIn, name, annotations: { 'cni-gate.test/held': '' } },
+    })),
+  );
+
+const pod = (name: string): Promise<Pod> => api.get<Pod>(`${podsOf(optedIn)}/${name}`);
+
+/** The pods that are bound, of those with a name that begins so. */
+async function boundOf(prefix: string): Promise<string[]> {
+  const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
+  return items
+    .filter(({ metadata, spec }) => metadata.name.startsWith(prefix) && spec.nodeName)
+    .map(({ metadata }) => metadata.name);
+}
+
+/** Waits until so many pods are bound. @returns their names */
+const areBound = (prefix: string, count: number, seconds = 30): Promise<string[]> =>
+  eventually(async () => {
+    const names = await boundOf(prefix);
+    assert.equal(names.length, count, names.join(' '));
+    return names;
+  }, seconds);
+
+/** Writes the end of the proof of a pod, as its kubelet does. */
+async function ends(name: string, exitCode: number): Promise<void> {
+  const now = new Date().toISOString();
+  const terminated = { exitCode, startedAt: now, finishedAt: now };
+  const status = {
+    name: 'cni-gate-validator',
+    image: 'x',
+    imageID: '',
+    ready: exitCode === 0,
+    restartCount: 0,
+  };
+  await api.patch(`${podsOf(optedIn)}/${name}/status`, {
+    status: {
+      conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: now }],
+      initContainerStatuses: [{ ...status, state: { terminated } }],
+    },
+  });
+}
+
+/** What the scheduler says of the pods that are not bound. */
+async function refusals(prefix: string): Promise<string[]> {
+  const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
+  return items
+    .filter(({ metadata, spec }) => metadata.name.startsWith(prefix) && !spec.nodeName)
+    .map((one) => scheduled(one)?.message ?? '');
+}
+
+const deleteAll = async (): Promise<unknown> =>
+  cluster.kubectl(['delete', 'pods', '-n', optedIn, '--all', '--grace-period=0', '--force']);
+
+/** The container of the agent's pod starts. */
+async function agentStarts(): Promise<void> {
+  const agent = await agentOn('n1');
+  const startedAt = new Date().toISOString();
+  const container = {
+    name: 'install-cni',
+    image: 'example/agent',
+    imageID: '',
+    restartCount: 1,
+    ready: true,
+  };
+  await api.patch(`${podsOf(networkNamespace)}/${agent.metadata.name}/status`, {
+    status: {
+      containerStatuses: [
+        { ...container, containerID: `containerd://${startedAt}`, state: { running: { startedAt } } },
+      ],
+    },
+  });
+}
+
+suite('the gate that goes by proofs, on a real control plane', () => {
+  test('of pods for a new node, one is bound; the others follow when it has passed', async () => {
+    const names = ['new-1', 'new-2', 'new-3', 'new-4'];
+    await make(names);
+    const [first = ''] = await areBound('new-', 1);
+    await eventually(async () => {
+      const texts = await refusals('new-');
+      const text =
+        /node n1 is not ready for profile mesh: DaemonSet net\/agent is unproved there \(pod agent-\w+\): no pod has proved its network there yet \(CNI_GATE_NODE_NOT_READY\)$/;
+      for (const one of texts) assert.match(one, text);
+      assert.equal(texts.length, 3);
+    });
+    await sleep(7000);
+    assert.deepEqual(await boundOf('new-'), [first], 'the verdict is not there yet');
+    await ends(first, 0);
+    await areBound('new-', 4);
+    await deleteAll();
+  });
+
+  test('a container of the DaemonSet that starts asks for a proof again; a failure lets the next one try', async () => {
+    // times of containers have a precision of a second
+    await sleep(1100);
+    await agentStarts();
+    await make(['again-1', 'again-2']);
+    const [first = ''] = await areBound('again-', 1);
+    await ends(first, 95);
+    const both = await areBound('again-', 2);
+    await ends(both.find((name) => name !== first) ?? '', 0);
+    await make(['again-3', 'again-4']);
+    await areBound('again-', 4);
+    await deleteAll();
+  });
+
+  test('a node on which the pods of two owners fail is failing, until one passes', async () => {
+    await scene.configure(['agent'], 'nominate', 'ready');
+    await make(['fails-1', 'fails-2']);
+    await areBound('fails-', 2);
+    await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
+    await make(['next-1', 'next-2']);
+    const [first = ''] = await areBound('next-', 1);
+    await eventually(async () => {
+      const [text = ''] = await refusals('next-');
+      assert.match(
+        text,
+        /DaemonSet net\/agent is failing there .*: proofs say .*: pod shop\/fails-\d failed, pod shop\/fails-\d failed/,
+      );
+    });
+    await ends(first, 0);
+    await areBound('next-', 2);
+    await deleteAll();
+  });
+
+  test('pods of one owner that fail for its own sake hold nobody', async () => {
+    const labels = { app: 'odd' };
+    await apply({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: optedIn, name: 'odd' },
+      spec: {
+        replicas: 5,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels, annotations: { 'cni-gate.test/held': '' } },
+          spec: { ...onNode('n1'), containers: [{ name: 'web', image: 'example/web' }] },
+        },
+      },
+    });
+    const names = await areBound('odd-', 5);
+    await Promise.all(names.map((name) => ends(name, 95)));
+    await make(['sane-1', 'sane-2', 'sane-3']);
+    await areBound('sane-', 3, 10);
+    await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'odd']);
+    await deleteAll();
+  });
+
+  test('a replica that starts takes a node with a pod that passed as proved', async () => {
+    await scene.configure(['agent'], 'nominate', 'proof');
+    await make(['old-1']);
+    await api.until<Pod>(named(optedIn, 'old-1'), ({ spec }) => spec.nodeName === 'n1', 30);
+    await ends('old-1', 0);
+    await scene.server.end();
+    const next = await setTheScene(cluster, { host: '10.254.3.9' });
+    after(() => next.server.end());
+    await next.configure(['agent'], 'nominate', 'proof');
+    await make(['more-1', 'more-2', 'more-3']);
+    await areBound('more-', 3);
+    assert.ok((await pod('more-1')).spec.nodeName);
+  });
+});
