@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const module = fileURLToPath(new URL('./actionlint', import.meta.url));
+
+let folder: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cni-gate-actionlint-'));
+  const tool = 'github.com/rhysd/actionlint/cmd/actionlint';
+  const { status, stderr, error } = spawnSync(
+    'go',
+    ['build', '-C', module, '-o', join(folder, 'actionlint'), tool],
+    {
+      encoding: 'utf8',
+    },
+  );
+  if (error) throw new Error(`NOT RUN: this needs Go 1.26 and its module proxy: ${error.message}`);
+  assert.equal(status, 0, stderr);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+/** What actionlint finds in the workflows of this checkout, and in the action that they use, after an edit. */
+function lint(path?: string, edit: (text: string) => string = (text) => text): string {
+  const copy = join(folder, 'checkout');
+  rmSync(copy, { recursive: true, force: true });
+  // it looks for the root of a repository
+  mkdirSync(join(copy, '.git'), { recursive: true });
+  cpSync(join(root, '.github'), join(copy, '.github'), { recursive: true });
+  cpSync(join(root, 'action.yml'), join(copy, 'action.yml'));
+  if (path !== undefined) writeFileSync(join(copy, path), edit(readFileSync(join(copy, path), 'utf8')));
+  // without the programs that it calls if they are there: the result would depend on the machine
+  const { stdout, stderr } = spawnSync(
+    join(folder, 'actionlint'),
+    ['-shellcheck=', '-pyflakes=', '-no-color'],
+    {
+      cwd: copy,
+      encoding: 'utf8',
+    },
+  );
+  return stdout + stderr;
+}
+
+test('actionlint finds nothing in the workflows and in action.yml', () => {
+  assert.equal(lint(), '');
+});
+
+test('actionlint finds a wrong input of the action, and a wrong action', () => {
+  const workflow = '.github/workflows/ci.yml';
+  assert.match(
+    lint(workflow, (text) => text.replace('files: examples/', 'file: examples/')),
+    /input "file" is not defined in action "cni-gate review"/,
+  );
+  assert.match(
+    lint('action.yml', (text) => text.replace('using: composite', 'using: composit')),
+    /invalid runner name/,
+  );
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { version } from '../../webhook/lib/version.ts';
+import { namespaceOf, pod } from '../review/support.ts';
+import { repositoryWith } from '../support/repository.ts';
+import { commandsIn } from '../support/workflow-commands.ts';
+import { type ActionEnded, runAction } from './support/action.ts';
+import { runComponent } from './support/component.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The files of this checkout, without what is built: what a runner gets. */
+let checkout: string;
+
+function run(command: string, args: string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  assert.equal(status, 0, `${command} ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+before(() => {
+  checkout = mkdtempSync(join(tmpdir(), 'cni-gate-checkout-'));
+  const listed = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root);
+  for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    copyFileSync(join(root, path), join(checkout, path));
+  }
+});
+after(() => rmSync(checkout, { recursive: true }));
+
+const misspelled = pod('misspelled').replace(
+  'metadata:',
+  'metadata:\n  labels: {cni-gate.io/profil: cilium}',
+);
+const manifests = {
+  'deploy/namespace.yaml': namespaceOf('shop', 'cilium'),
+  'deploy/good.yaml': pod('good'),
+};
+
+suite('GitHub action', () => {
+  const review = (workspace: string, inputs: Record<string, string>): ActionEnded =>
+    // installed by the first test
+    runAction(checkout, { workspace, inputs, skip: ['Install cni-gate'] });
+
+  test('a fresh checkout: installs cni-gate, reviews, and writes output and summary', (t) => {
+    const { folder } = repositoryWith(t, manifests);
+    const ended = runAction(checkout, { workspace: folder, inputs: { files: 'deploy/' } });
+    assert.equal(ended.status, 0, JSON.stringify(ended.logs));
+    assert.deepEqual(commandsIn(ended.logs.Review ?? '').commands, []);
+    assert.match(ended.logs.Review ?? '', /^reviewed 1 workload: 1 with a check, 0 refused, 0 problems$/m);
+    assert.deepEqual(ended.outputs, { 'exit-code': '0', 'sarif-file': '' });
+    assert.match(ended.summary, /^### cni-gate review\n\n {4}OUTCOME .*\n {4}injected +Pod\/good /);
+  });
+
+  test('a warning: an annotation at the file, and the step fails unless strict is false', (t) => {
+    const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+    const files = 'deploy/*.yaml\n';
+    const { status, logs, outputs } = review(folder, { files, 'sarif-file': 'out.sarif' });
+    assert.equal(status, 1);
+    const [command] = commandsIn(logs.Review ?? '').commands;
+    assert.equal(command?.name, 'error');
+    assert.equal(command?.properties.file, 'deploy/bad.yaml');
+    assert.deepEqual(outputs, { 'exit-code': '1', 'sarif-file': 'out.sarif' });
+    const sarif = JSON.parse(readFileSync(join(folder, 'out.sarif'), 'utf8'));
+    assert.equal(sarif.runs[0].results[0].ruleId, 'CNI_GATE_KEY_UNKNOWN');
+    assert.equal(review(folder, { files, strict: 'false' }).status, 0);
+  });
+
+  test('only what changed', (t) => {
+    const repository = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+    const inputs = { files: 'deploy', 'changed-since': 'HEAD' };
+    assert.equal(review(repository.folder, inputs).status, 0);
+    repository.write({ 'deploy/bad.yaml': misspelled.replace('app:1', 'app:2') });
+    assert.equal(review(repository.folder, inputs).status, 1);
+  });
+
+  test('names and values that a shell or the command line would read as something else', (t) => {
+    const name = 'deploy/$(touch run) `touch run`;touch run #.yaml';
+    const { folder } = repositoryWith(t, { ...manifests, [name]: misspelled, '-x.yaml': pod('dash') });
+    const { logs, summary } = review(folder, {
+      files: `deploy/namespace.yaml\n${name}\n-x.yaml`,
+      namespace: '$(touch run)',
+    });
+    const [command] = commandsIn(logs.Review ?? '').commands;
+    assert.equal(command?.properties.file, name);
+    assert.match(summary, /Pod\/dash/);
+    assert.ok(!existsSync(join(folder, 'run')));
+  });
+
+  test('a manifest whose names are Markdown and workflow commands: neither has an effect', (t) => {
+    const key = '"cni-gate.io/x ``````` \\n::error::y ##[add-mask]z <img src=x>"';
+    const hostile = pod('hostile').replace('metadata:', `metadata:\n  labels: {${key}: a}`);
+    const { folder } = repositoryWith(t, { ...manifests, 'deploy/hostile.yaml': hostile });
+    const { logs, summary } = review(folder, { files: 'deploy' });
+    const { commands, others } = commandsIn(logs.Review ?? '');
+    assert.deepEqual(
+      commands.map(({ name, properties }) => [name, properties.file]),
+      [['error', 'deploy/hostile.yaml']],
+    );
+    assert.equal(others.length, 1);
+    const [title, blank, ...lines] = summary.trimEnd().split('\n');
+    assert.deepEqual([title, blank], ['### cni-gate review', '']);
+    for (const line of lines) assert.match(line, /^ {4}/);
+  });
+
+  test('wrong inputs: exit code 2, and no report', (t) => {
+    const { folder } = repositoryWith(t, manifests);
+    for (const [inputs, text] of [
+      [{ files: '' }, /expected the input "files".*CNI_GATE_USAGE/],
+      [
+        { files: 'deploy', strict: 'yes' },
+        /expected true or false for --strict, got "yes" \(CNI_GATE_USAGE\)/,
+      ],
+      [{ files: 'deploy', profile: 'nowhere', 'sarif-file': 'x.sarif' }, /CNI_GATE_PROFILE_UNKNOWN/],
+      [{ files: 'nowhere' }, /::error title=CNI_GATE_INPUT_UNREADABLE,file=nowhere::/],
+    ] as const) {
+      const { status, logs } = review(folder, inputs);
+      assert.equal(status, 2, JSON.stringify(inputs));
+      assert.match(logs.Review ?? '', text);
+      assert.ok(!existsSync(join(folder, 'x.sarif')));
+    }
+  });
+});
+
+suite('GitLab component', () => {
+  test('a job: log, Code Quality and JUnit reports, and the exit code of the review', (t) => {
+    const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+    // the real git clones this checkout; npm ci, which the action's test runs, is a link to what it made
+    const source = repositoryWith(t, {});
+    run(
+      'cp',
+      ['-r', ...['integrations', 'package.json'].map((name) => join(checkout, name)), source.folder],
+      root,
+    );
+    source.commit();
+    const npm = join(source.folder, '.git/npm');
+    writeFileSync(
+      npm,
+      '#!/bin/sh\n[ "$1 $2" = "ci --prefix" ] && ln -s "$CHECKOUT"/node_modules "$CHECKOUT"/dist "$3"\n',
+    );
+    chmodSync(npm, 0o755);
+    const { status, log, reports } = runComponent(join(checkout, 'templates/review.yml'), {
+      project: folder,
+      inputs: { files: 'deploy', repository: source.folder },
+      env: { CHECKOUT: checkout, PATH: `${dirname(npm)}${delimiter}${process.env.PATH}` },
+    });
+    assert.equal(status, 1, log);
+    assert.match(log, /^injected +Pod\/good /m);
+    const [violation] = JSON.parse(readFileSync(join(folder, reports.codequality ?? ''), 'utf8'));
+    assert.deepEqual(violation.location.path, 'deploy/bad.yaml');
+    assert.match(readFileSync(join(folder, reports.junit ?? ''), 'utf8'), /<testsuites /);
+  });
+});
+
+test('pre-commit hook: installed as pre-commit installs hooks of Node, with its entry and arguments', (t) => {
+  const [hook] = parse(readFileSync(join(checkout, '.pre-commit-hooks.yaml'), 'utf8'));
+  assert.deepEqual([hook.language, hook.pass_filenames], ['node', false]);
+  const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+  const prefix = join(folder, '.git/hook');
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], checkout);
+  const packed = join(folder, `cni-gate-${version}.tgz`);
+  run('npm', ['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', packed], folder);
+  const [command = '', ...entry]: string[] = hook.entry.split(' ');
+  const hooked = (...args: string[]) =>
+    spawnSync(join(prefix, 'bin', command), [...entry, ...args], { cwd: folder, encoding: 'utf8' });
+  const { status, stdout } = hooked('-f', 'deploy');
+  assert.equal(status, 1);
+  assert.match(stdout, /CNI_GATE_KEY_UNKNOWN/);
+  assert.equal(hooked('-f', 'deploy', '--changed-since', 'HEAD').status, 0);
+  const files = new RegExp(hook.files);
+  assert.deepEqual(
+    ['a.yaml', 'b.yml', 'c.json', 'd.yaml.txt'].map((name) => files.test(name)),
+    [true, true, true, false],
+  );
+});
