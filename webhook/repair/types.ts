@@ -1,0 +1,130 @@
+import type { PodEvidence } from '../evidence/facts.ts';
+
+/** What repair does: `audit` only reports what it would recreate. */
+export type RepairMode = 'off' | 'audit' | 'recreate';
+
+/** The configured part of a plan. */
+export interface RepairSettings {
+  /** Recreations in any minute, of pods on one node. */
+  perNodePerMinute: number;
+  /** Recreations in any minute, of pods of one controller. */
+  perOwnerPerMinute: number;
+  /** Recreations in any minute, in the whole cluster. */
+  perMinute: number;
+  /**
+   * Further kinds of controllers that replace a deleted pod, each `apiVersion/kind`, such as `apps.kruise.io/v1alpha1/CloneSet`.
+   * ReplicaSet, StatefulSet, DaemonSet and Job are known.
+   */
+  owners: readonly string[];
+}
+
+/** What is known of a node, for pods of the same profiles as one that failed there. */
+export interface NodeForPod {
+  /**
+   * Whether a new pod of these profiles gets there:
+   * - `open`: the gate allows it, and the node is schedulable;
+   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through, as no proof has passed yet or
+   *   proofs fail there;
+   * - `closed`: the gate refuses it because a DaemonSet is not ready, or the node is cordoned;
+   * - `unreachable`: the node is gone, or its kubelet does not report.
+   */
+  state: 'open' | 'unproved' | 'closed' | 'unreachable';
+  /** Why it is not open, for people; empty where it is. */
+  why: string;
+  /** Whether only a passed proof shows that the network works there: `gate.evidence: proof` of one of the profiles. */
+  needsProof: boolean;
+  /**
+   * When a proof of all these profiles last passed there, by the kubelet's clock, in milliseconds since the epoch. Only
+   * proofs count that were made since the node booted and since the DaemonSets' pods got their containers.
+   */
+  passedAt: number | undefined;
+  /** Whether another node is open to the pod. A pod of a DaemonSet cannot run elsewhere, whatever this says. */
+  elsewhere: boolean;
+  /**
+   * Changes with the node's boot and with the containers of the DaemonSets' pods there, as what was learned of the node
+   * before says nothing then. Always the same where that is unknown.
+   */
+  instance: string;
+}
+
+/** What a plan is made from. */
+export interface RepairSnapshot {
+  /** The kept pods whose verdict is `failed`. Others are passed over. */
+  failed: Iterable<PodEvidence>;
+  /** Called once for each node and list of profiles. */
+  node: (pod: PodEvidence) => NodeForPod;
+  settings: RepairSettings;
+  /** Called for each failed pod that the plan does not recreate. */
+  leftAlone?: (left: LeftAlone) => void;
+}
+
+/**
+ * How a pod is recreated. `release-and-delete`: the labels by which its controller finds it are removed first, so that
+ * the controller does not count its end as a failure.
+ */
+export type How = 'delete' | 'release-and-delete';
+
+/** A pod to recreate. */
+export interface Recreation {
+  pod: PodEvidence;
+  how: How;
+  /** Why this helps, for people. */
+  why: string;
+}
+
+/** Why a failed pod is not recreated now. */
+export type LeftAloneReason = (typeof leftAloneReasons)[number];
+
+/**
+ * All reasons, in the order in which they are looked at. The first group lasts as long as the pod or its node stays as
+ * it is; the second ends by itself.
+ */
+export const leftAloneReasons = [
+  /** It is being deleted. */
+  'leaving',
+  /** Its phase is Failed or Succeeded: its controller replaces it without help. */
+  'ended',
+  /** Its controller is its Node. */
+  'static-pod',
+  /** It has no controller, so nobody would recreate it. */
+  'no-controller',
+  /** Its controller is of a kind that is not known to recreate it. */
+  'unknown-controller',
+  /** Its node is gone or does not report. */
+  'node-unreachable',
+  /** Its node is not ready for it, and no other is. */
+  'node-not-ready',
+  /** It was recreated a moment ago, or could not be. */
+  'under-way',
+  /** Its node has to be proved first, by another pod that is recreated. */
+  'node-to-prove',
+  /** Recreated pods of its node failed again: the next attempt follows after a pause. */
+  'node-pause',
+  /** Recreated pods of its controller failed again: the next attempt follows after a pause. */
+  'owner-pause',
+  /** Pods of its controller are recreated one after the other, or a few first. */
+  'owner-turn',
+  /** Most recreated pods failed again: repair of its namespace, or all repair, has stopped. */
+  'breaker',
+  /** As many pods as a budget allows were recreated in the last minute. */
+  'budget',
+] as const;
+
+/** A failed pod that is not recreated now. */
+export interface LeftAlone {
+  pod: PodEvidence;
+  reason: LeftAloneReason;
+  /** More about the reason, for people; often empty. */
+  why: string;
+}
+
+/** The result of planning. */
+export interface RepairPlan {
+  /** In the order in which they are to be made. */
+  recreations: Recreation[];
+  /**
+   * When the first pause or budget that keeps a pod ends, by the clock of `now`; undefined where none does. What else
+   * keeps pods ends with a change in the cluster.
+   */
+  again: number | undefined;
+}
