@@ -53,8 +53,6 @@ export interface PodEvidence {
   waitingFor: string;
   /** Its PodReadyToStartContainers condition: whether it has a sandbox; undefined where the kubelet does not say. */
   hasSandbox: boolean | undefined;
-  /** Since when it has this sandbox: the last transition of that condition. The pod's network was set up then. */
-  sandboxSince?: number | undefined;
   /** Its addresses in each network, `address` or `network/address`; empty on the host network. */
   addresses: readonly string[];
 }

@@ -1,27 +1,19 @@
 import type { PodEvidence } from '../evidence/facts.ts';
 
-/** What repair does: `audit` only reports what it would recreate. */
-export type RepairMode = 'off' | 'audit' | 'recreate';
-
-/** The configured part of a plan. */
-export interface RepairSettings {
-  /** Recreations in any minute, of pods on one node. */
+/** The part of the section `repair` of the configuration that a plan reads. */
+export interface Budgets {
+  /** Recreations in a minute: on one node, of one controller's pods, in the whole cluster. */
   perNodePerMinute: number;
-  /** Recreations in any minute, of pods of one controller. */
   perOwnerPerMinute: number;
-  /** Recreations in any minute, in the whole cluster. */
   perMinute: number;
-  /**
-   * Further kinds of controllers that replace a deleted pod, each `apiVersion/kind`, such as `apps.kruise.io/v1alpha1/CloneSet`.
-   * ReplicaSet, StatefulSet, DaemonSet and Job are known.
-   */
-  owners: readonly string[];
+  /** Further kinds of controllers that recreate their pods. `apiVersion` is `group/version`, or `group/*` for all. */
+  owners: readonly { apiVersion: string; kind: string }[];
 }
 
-/** What is known of a node, for pods of the same profiles as one that failed there. */
-export interface NodeForPod {
+/** What is known of one profile's network on a node. */
+export interface NodeForProfile {
   /**
-   * Whether a new pod of these profiles gets there:
+   * Whether a new pod of the profile gets there:
    * - `open`: the gate allows it, and the node is schedulable;
    * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through, as no proof has passed yet or
    *   proofs fail there;
@@ -31,30 +23,41 @@ export interface NodeForPod {
   state: 'open' | 'unproved' | 'closed' | 'unreachable';
   /** Why it is not open, for people; empty where it is. */
   why: string;
-  /** Whether only a passed proof shows that the network works there: `gate.evidence: proof` of one of the profiles. */
+  /** Whether only a passed proof shows that the network works there: `gate.evidence: proof`. */
   needsProof: boolean;
   /**
-   * When a proof of all these profiles last passed there, by the kubelet's clock, in milliseconds since the epoch. Only
-   * proofs count that were made since the node booted and since the DaemonSets' pods got their containers.
+   * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs
+   * count that were made since the node booted and since the DaemonSets' pods got their containers.
    */
   passedAt: number | undefined;
-  /** Whether another node is open to the pod. A pod of a DaemonSet cannot run elsewhere, whatever this says. */
-  elsewhere: boolean;
   /**
-   * Changes with the node's boot and with the containers of the DaemonSets' pods there, as what was learned of the node
+   * Changes with the node's boot and with the containers of the DaemonSets' pods there: what was learned of the network
    * before says nothing then. Always the same where that is unknown.
    */
   instance: string;
 }
 
+/** The kept pods of the cluster: a part of `EvidenceView`. */
+export interface KnownPods {
+  /** A pod by its UID. */
+  pod(uid: string): PodEvidence | undefined;
+  /** The pods that a controller owns, by the controller's UID. */
+  ownedBy(controller: string): Iterable<PodEvidence>;
+}
+
 /** What a plan is made from. */
 export interface RepairSnapshot {
-  /** The kept pods whose verdict is `failed`. Others are passed over. */
+  /** The kept pods whose verdict is `failed`, such as {@link FailedPods}. Others are passed over. */
   failed: Iterable<PodEvidence>;
-  /** Called once for each node and list of profiles. */
-  node: (pod: PodEvidence) => NodeForPod;
-  settings: RepairSettings;
-  /** Called for each failed pod that the plan does not recreate. */
+  /** Called once for each node and profile. */
+  node: (node: string, profile: string) => NodeForProfile;
+  /**
+   * Whether another node is open to pods of these profiles, as far as is known. Called once for each node and list of
+   * profiles, and not for pods that cannot run elsewhere.
+   */
+  elsewhere: (node: string, profiles: readonly string[]) => boolean;
+  budgets: Budgets;
+  /** Called for each failed pod that is not recreated now, with few exceptions where there are thousands. */
   leftAlone?: (left: LeftAlone) => void;
 }
 
@@ -70,6 +73,8 @@ export interface Recreation {
   how: How;
   /** Why this helps, for people. */
   why: string;
+  /** Whether it finds out if the network of its node works: no proof has passed there since the pod failed. */
+  probes: boolean;
 }
 
 /** Why a failed pod is not recreated now. */
@@ -116,6 +121,15 @@ export interface LeftAlone {
   reason: LeftAloneReason;
   /** More about the reason, for people; often empty. */
   why: string;
+}
+
+/** How many more pods may be recreated now. */
+export interface Room {
+  count: number;
+  /** Why there are no more. */
+  reason: LeftAloneReason;
+  /** When there will be more; undefined where that depends on something else than time. */
+  again: number | undefined;
 }
 
 /** The result of planning. */
