@@ -176,7 +176,7 @@ export class RepairHistory {
       const recreatedAt = leaving && verdict === 'failed' ? now : at;
       if (now - recreatedAt < minute) owner.recent.push(recreatedAt);
       if (verdict === 'passed') owner.passed = Math.max(owner.passed, at);
-      else if (verdict === 'failed') owner.failed.push(at);
+      else if (verdict === 'failed' || verdict === 'waiting') owner.failed.push(at);
     }
     const all = [...byOwner.values()].flatMap(({ recent }) => recent);
     for (const time of all.sort(ascending)) {

@@ -1,5 +1,4 @@
 import type { Controller, PodEvidence } from '../evidence/facts.ts';
-import type { RepairHistory } from './history.ts';
 import { howToRecreate } from './owners.ts';
 import type { Budgets, How, LeftAloneReason, NodeForProfile } from './types.ts';
 
@@ -25,7 +24,7 @@ export interface Helped extends Situation {
   pod: Owned;
   how: How;
   why: string;
-  /** Whether the new pod cannot get to the same node. */
+  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
   moves: boolean;
   /** Whether a proof has passed on the node since the pod failed. */
   proven: boolean;
@@ -51,20 +50,16 @@ const isOwned = (pod: PodEvidence): pod is Owned => pod.controller !== undefined
 
 /**
  * Whether a new pod would be better off than this failed one: a proof has passed on its node since, or its node is ready
- * and may work now, or the new pod goes to another node.
+ * and may work now, or the gate keeps it off the node and another is ready.
  */
-export function helps(
-  { pod, how }: { pod: Owned; how: How },
-  situation: Situation,
-  history: RepairHistory,
-): Helped | Left {
+export function helps({ pod, how }: { pod: Owned; how: How }, situation: Situation): Helped | Left {
   const { networks, elsewhere } = situation;
-  const in_ = (state: NodeForProfile['state']): Network | undefined =>
+  const inState = (state: NodeForProfile['state']): Network | undefined =>
     networks.find(({ known }) => known.state === state);
   const found = { ...situation, pod, how, moves: false, proven: false };
-  const unreachable = in_('unreachable');
+  const unreachable = inState('unreachable');
   if (unreachable) return { reason: 'node-unreachable', why: unreachable.known.why };
-  const closed = in_('closed');
+  const closed = inState('closed');
   if (closed) {
     const { why } = closed.known;
     if (!elsewhere) return { reason: 'node-not-ready', why };
@@ -79,10 +74,9 @@ export function helps(
     const why = `a proof of another pod has passed on node ${pod.node} since`;
     return { ...found, proven: true, why };
   }
-  const hasFailed = ({ profile, known }: Network): boolean =>
-    known.state === 'unproved' && history.node(pod.node, profile, known).hasFailed;
-  if (elsewhere && failed.some(hasFailed)) {
-    const why = `a pod that was recreated for node ${pod.node} failed again, and another node is ready`;
+  const unproved = inState('unproved');
+  if (unproved && elsewhere) {
+    const why = `node ${pod.node} gets one pod at a time, and another node is ready: ${unproved.known.why}`;
     return { ...found, moves: true, why };
   }
   const why = failed.some(({ known }) => needsProof(known))

@@ -85,6 +85,8 @@ export class OwnerRecord {
     return (
       this.attempts.length === 0 &&
       this.#fruitless.count(now) === 0 &&
+      this.lastMinute.count(now) === 0 &&
+      this.#trustedUntil <= now &&
       notBefore + repairLimits.longestPause <= now
     );
   }

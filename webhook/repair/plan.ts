@@ -119,7 +119,7 @@ class Planner {
     const suitable = suits(pod, this.#known.budgets);
     if ('reason' in suitable) return suitable;
     if (this.#history.isBusy(pod, this.#now)) return { reason: 'under-way', why: '' };
-    const helped = helps(suitable, this.#situation(suitable.pod), this.#history);
+    const helped = helps(suitable, this.#situation(suitable.pod));
     return 'reason' in helped ? helped : (this.#shut(helped) ?? helped);
   }
 
