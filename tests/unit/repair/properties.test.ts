@@ -125,7 +125,6 @@ class World {
   readonly #nodes = new Map(
     nodes.map((name) => [name, { state: 'open' as State, needsProof: false, boots: 0 }]),
   );
-  readonly #passes = new Map<string, number>();
   /** When pods of a controller passed. */
   readonly #successes: { owner: string; at: number }[] = [];
   /** UIDs of pods that are deleted, and still reported. */
@@ -136,44 +135,18 @@ class World {
   #next = 0;
 
   apply(event: Event): void {
-    switch (event.type) {
-      case 'create':
-        return this.#create(event);
-      case 'verdict':
-        return this.#on(event.pod, (pod) => this.#verdict(pod, event.verdict));
-      case 'verdicts':
-        return this.prove(event.verdict);
-      case 'restart':
-        return this.#on(event.pod, (pod) => this.#newSandbox(pod));
-      case 'touch':
-        return this.#on(event.pod, (pod) => this.#put(pod, {}));
-      case 'end':
-        return this.#on(event.pod, (pod) => {
-          if (event.how === 'gone') this.pods.remove(pod.uid);
-          else this.#put(pod, { [event.how]: true });
-        });
-      case 'state': {
-        const { state, needsProof } = event;
-        const node = this.#nodeOf(event.node);
-        Object.assign(this.#nodes.get(node) ?? {}, { state, needsProof });
-        return;
-      }
-      case 'boot':
-        return this.#boot(this.#nodeOf(event.node));
-      case 'clock':
-        this.#wall += event.by;
-        return;
-      case 'wait':
-        return this.wait(event.by);
-      case 'leader':
-        for (const uid of this.#late.splice(0)) this.pods.remove(uid);
-        this.#history = new RepairHistory();
-        this.#history.inherit(this.pods.all.values(), this.#wall, this.#now);
-        this.made.length = 0;
-        return;
-      case 'round':
-        this.round(event.answers, event.elsewhere);
-    }
+    if (event.type === 'create') this.#create(event);
+    else if (event.type === 'verdict') this.#on(event.pod, (pod) => this.#verdict(pod, event.verdict));
+    else if (event.type === 'verdicts') this.prove(event.verdict);
+    else if (event.type === 'restart') this.#on(event.pod, (pod) => this.#put(pod, waiting));
+    else if (event.type === 'touch') this.#on(event.pod, (pod) => this.#put(pod, {}));
+    else if (event.type === 'end') this.#on(event.pod, (pod) => this.#end(pod, event.how));
+    else if (event.type === 'state') this.#setNode(event);
+    else if (event.type === 'boot') this.#boot(this.#nodeOf(event.node));
+    else if (event.type === 'clock') this.#wall += event.by;
+    else if (event.type === 'wait') this.wait(event.by);
+    else if (event.type === 'leader') this.#newLeader();
+    else this.round(event.answers, event.elsewhere);
   }
 
   wait(by: number): void {
@@ -220,7 +193,7 @@ class World {
 
   /** All pods without a verdict get this one. */
   prove(verdict: Verdict): void {
-    for (const pod of this.pods.all.values()) if (pod.verdict === 'waiting') this.#verdict(pod, verdict);
+    for (const pod of this.pods.all()) if (pod.verdict === 'waiting') this.#verdict(pod, verdict);
   }
 
   /** Failed pods that a controller would recreate. */
@@ -250,7 +223,7 @@ class World {
     this.#history.made(recreation, this.pods, this.#now);
     this.deleted.add(pod.uid);
     const proven = pod.failedProfiles.every(
-      (profile) => (this.#passes.get(`${pod.node}/${profile}`) ?? 0) > (pod.startedAt ?? 0),
+      (profile) => (this.pods.passedAt(profile, pod.node) ?? 0) > (pod.startedAt ?? 0),
     );
     this.made.push({ at: this.#now, recreation, proven, elsewhere });
     // the watch may report it later
@@ -290,7 +263,7 @@ class World {
       needsProof: false,
       boots: 0,
     };
-    const passedAt = this.#passes.get(`${node}/${profile}`);
+    const passedAt = this.pods.passedAt(profile, node);
     return { state, why: '', needsProof, passedAt, instance: `${boots}` };
   }
 
@@ -330,28 +303,40 @@ class World {
     const startedAt = isSame ? pod.startedAt : at === undefined ? undefined : at - second;
     this.#put(pod, { verdict, failedProfiles, at, startedAt });
     if (verdict !== 'passed') return;
-    for (const profile of pod.profiles) this.#passes.set(`${pod.node}/${profile}`, this.#wall);
     this.#successes.push({ owner: pod.controller?.uid ?? '', at: this.#now });
   }
 
-  #newSandbox(pod: PodEvidence): void {
-    this.#put(pod, waiting);
+  #end(pod: PodEvidence, how: 'leaving' | 'ended' | 'gone'): void {
+    if (how === 'gone') this.pods.remove(pod.uid);
+    else this.#put(pod, { [how]: true });
+  }
+
+  #setNode({ node, state, needsProof }: Event & { type: 'state' }): void {
+    Object.assign(this.#nodes.get(this.#nodeOf(node)) ?? {}, { state, needsProof });
+  }
+
+  #newLeader(): void {
+    for (const uid of this.#late.splice(0)) this.pods.remove(uid);
+    this.#history = new RepairHistory();
+    this.#history.inherit(this.pods.all(), this.#wall, this.#now);
+    this.made.length = 0;
   }
 
   #boot(name: string): void {
     const node = this.#nodes.get(name);
     if (node !== undefined) node.boots += 1;
-    for (const list of ['mesh', 'cni']) this.#passes.delete(`${name}/${list}`);
-    for (const pod of [...this.pods.all.values()]) if (pod.node === name) this.#newSandbox(pod);
+    this.#next += 1;
+    this.pods.evidence.booted(name, `${this.#next}`);
+    for (const pod of this.pods.all()) if (pod.node === name) this.#put(pod, waiting);
   }
 
   #put(pod: PodEvidence, change: Partial<PodEvidence>): void {
     this.#next += 1;
-    this.pods.put({ ...pod, ...change, version: `${this.#next}` });
+    this.pods.put(this.#wall, { ...pod, ...change, version: `${this.#next}` });
   }
 
   #on(number: number, change: (pod: PodEvidence) => void): void {
-    const all = [...this.pods.all.values()];
+    const all = this.pods.all();
     const pod = all[number % Math.max(1, all.length)];
     if (pod !== undefined) change(pod);
   }

@@ -61,11 +61,11 @@ export class Simulation {
   readonly #pods = new Map<string, SimPod>();
   readonly #nodes: Map<string, SimNode>;
   readonly #options: SimOptions;
-  readonly #passedAt = new Map<string, number>();
   readonly #failures = new Map<string, { count: number; at: number }>();
   /** When pods of a controller passed, in this order. */
   readonly #passes: { owner: string; at: number }[] = [];
   #next = 0;
+  #versions = 0;
 
   constructor(options: SimOptions) {
     this.#options = options;
@@ -92,8 +92,8 @@ export class Simulation {
   /** All sandboxes of the node are made again. */
   reboot(name: string, change: Partial<SimNode>): void {
     this.node(name, change);
-    this.#passedAt.delete(name);
     this.#failures.delete(name);
+    this.pods.evidence.booted(name, this.#version());
     for (const pod of this.#pods.values()) if (pod.facts.node === name) this.#bind(pod, name);
   }
 
@@ -121,7 +121,7 @@ export class Simulation {
 
   /** How many pods passed, by node. */
   passedOn(node: string): number {
-    return [...this.pods.all.values()].filter((pod) => pod.node === node && pod.verdict === 'passed').length;
+    return this.pods.all().filter((pod) => pod.node === node && pod.verdict === 'passed').length;
   }
 
   /** The largest number of recreations in any time of this length. */
@@ -147,7 +147,7 @@ export class Simulation {
   /** Another replica leads: all that the one before remembered is lost. */
   newLeader(): void {
     this.history = new RepairHistory();
-    this.history.inherit(this.pods.all.values(), start + this.now, this.now);
+    this.history.inherit(this.pods.all(), start + this.now, this.now);
   }
 
   #create(controller: Controller, namespace: string, name?: string, node?: string): void {
@@ -177,6 +177,11 @@ export class Simulation {
     if (node !== undefined) this.#bind(pod, node);
   }
 
+  #version(): string {
+    this.#versions += 1;
+    return `${this.#versions}`;
+  }
+
   /** The time of day, by the second as Kubernetes writes it. */
   #wall(): number {
     return start + Math.floor(this.now / 1000) * 1000;
@@ -188,8 +193,8 @@ export class Simulation {
   }
 
   #change(pod: SimPod, change: Partial<PodEvidence>): void {
-    pod.facts = { ...pod.facts, ...change, version: `${pod.facts.version}.` };
-    this.pods.put(pod.facts);
+    pod.facts = { ...pod.facts, ...change, version: this.#version() };
+    this.pods.put(this.#wall(), pod.facts);
   }
 
   #prove(): void {
@@ -202,7 +207,6 @@ export class Simulation {
       const took = this.now - sandboxAt;
       const startedAt = start + Math.floor(sandboxAt / 1000) * 1000;
       if (works && took >= toPass) {
-        this.#passedAt.set(facts.node, this.#wall());
         this.#failures.delete(facts.node);
         this.#passes.push({ owner: facts.controller?.uid ?? '', at: this.now });
         this.#change(pod, { verdict: 'passed', at: this.#wall(), startedAt });
@@ -222,7 +226,7 @@ export class Simulation {
   }
 
   #isProved({ name }: SimNode): boolean {
-    return this.#options.evidence === 'ready' || this.#passedAt.has(name);
+    return this.#options.evidence === 'ready' || this.pods.passedAt('mesh', name) !== undefined;
   }
 
   #allows(node: SimNode): boolean {
@@ -255,7 +259,7 @@ export class Simulation {
       state,
       why: state === 'open' ? '' : state,
       needsProof: this.#options.evidence === 'proof',
-      passedAt: this.#passedAt.get(name),
+      passedAt: this.pods.passedAt('mesh', name),
       instance: node.instance ?? '',
     };
   }

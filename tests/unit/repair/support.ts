@@ -1,3 +1,4 @@
+import { Evidence } from '../../../webhook/evidence/evidence.ts';
 import type { Controller, PodEvidence } from '../../../webhook/evidence/facts.ts';
 import { FailedPods } from '../../../webhook/repair/failed-pods.ts';
 import type {
@@ -57,33 +58,43 @@ export const openNode: NodeForProfile = {
   instance: 'boot 1',
 };
 
-/** Pods by UID, as the plan and the history see them. */
+/** The reducer, with what repair keeps of its changes. */
 export class Pods implements KnownPods {
-  readonly all = new Map<string, PodEvidence>();
+  readonly evidence = new Evidence();
   readonly failed = new FailedPods();
 
   constructor(...pods: PodEvidence[]) {
-    this.put(...pods);
+    this.evidence.subscribe((changes) => this.failed.apply(changes));
+    this.put(start, ...pods);
   }
 
-  put(...pods: PodEvidence[]): void {
-    for (const pod of pods) {
-      this.failed.apply([{ before: this.all.get(pod.uid), now: pod }]);
-      this.all.set(pod.uid, pod);
-    }
+  /** @param now milliseconds since the epoch */
+  put(now: number, ...pods: PodEvidence[]): void {
+    this.evidence.apply(
+      pods.map((pod) => ({ type: 'put', pod, listed: false })),
+      now,
+    );
   }
 
   remove(uid: string): void {
-    this.failed.apply([{ before: this.all.get(uid), now: undefined }]);
-    this.all.delete(uid);
+    this.evidence.apply([{ type: 'gone', uid }], start);
+  }
+
+  all(): PodEvidence[] {
+    return [...this.evidence.pods()];
   }
 
   pod(uid: string): PodEvidence | undefined {
-    return this.all.get(uid);
+    return this.evidence.pod(uid);
   }
 
-  ownedBy(uid: string): PodEvidence[] {
-    return [...this.all.values()].filter(({ controller }) => controller?.uid === uid);
+  ownedBy(uid: string): Iterable<PodEvidence> {
+    return this.evidence.ownedBy(uid);
+  }
+
+  /** When a proof of the profile last passed on the node, since it booted. */
+  passedAt(profile: string, node: string): number | undefined {
+    return this.evidence.of(profile, node)?.lastPass?.at;
   }
 }
 
