@@ -11,6 +11,7 @@ import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import { admit } from '../../webhook/inject/mutate.ts';
 import { gateBench } from './gate.ts';
+import { repairBench } from './repair.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
 const connections = 20;
@@ -123,4 +124,5 @@ console.log(
 );
 decisions();
 gateBench();
+repairBench();
 await servers();

@@ -172,6 +172,46 @@ export const planLimits = {
 } as const;
 
 /**
+ * What bounds repair, whatever is configured: see docs/decisions/when-a-pod-is-recreated.md. Times are milliseconds.
+ */
+export const repairLimits = {
+  /** The pause after a recreated pod failed again. Each further one doubles it. */
+  pause: 10_000,
+  longestPause: 600_000,
+  /**
+   * Recreations of pods of one controller with no success since, while another node is ready for them: what does not
+   * help three times does not help a fourth time.
+   */
+  fruitlessWithOtherNode: { count: 3, within: 600_000 },
+  /** The same where no other node is ready. */
+  fruitless: { count: 6, within: 1_800_000 },
+  /** After a success, all pods of the controller are recreated as fast as the budgets allow, for so long. */
+  trust: 60_000,
+  /** Recreated pods of one node without a verdict, while no proof has passed on the node since the pods failed. */
+  firstOfNode: 3,
+  /** A verdict that takes longer than this no longer keeps other pods waiting. */
+  verdict: 60_000,
+  /** A verdict is no longer expected after this time. */
+  lateVerdict: 600_000,
+  /** Repair stops when more than half of the last recreated pods failed again. */
+  breaker: {
+    /** The least number of verdicts that it takes. */
+    least: 10,
+    /** Verdicts older than this do not count. */
+    within: 600_000,
+    /** Verdicts of one namespace that count for the whole cluster. One namespace cannot stop repair for all others. */
+    ofNamespace: 5,
+    /** When one pod is recreated to find out. Each failure doubles it. */
+    pause: 60_000,
+    longestPause: 600_000,
+  },
+  /** Pods that are compared in one plan, of each namespace and in total: the oldest. */
+  candidates: 1024,
+  /** Pods after which the event loop has its turn. */
+  sliceSteps: 10_000,
+} as const;
+
+/**
  * How many bytes of JSON one object of the API may have to be read here. What is larger is skipped while it comes, is
  * never parsed, and counts as unknown. Ordinary objects have 2 to 60 KiB. An object in etcd has at most 1.5 MiB
  * (etcd, `--max-request-bytes`), which JSON may write in up to six times as many bytes.

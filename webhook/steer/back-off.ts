@@ -25,12 +25,17 @@ export const defaultTimes: SteerTimes = {
 
 /** Pauses after failures, each twice as long as the one before. Times are milliseconds since the epoch. */
 export class BackOff {
-  readonly #times: SteerTimes;
+  readonly #times: Pick<SteerTimes, 'pause' | 'longestPause'>;
   #failures = 0;
   #notBefore = Number.NEGATIVE_INFINITY;
 
-  constructor(times: SteerTimes) {
+  constructor(times: Pick<SteerTimes, 'pause' | 'longestPause'>) {
     this.#times = times;
+  }
+
+  /** Failures since the last success, of which those in one pause count once. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** The end of the pause; in the past where there is none. */

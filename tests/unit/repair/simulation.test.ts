@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Simulation } from './simulation.ts';
+import { controllerOf } from './support.ts';
+
+const minute = 60_000;
+const web = controllerOf('web');
+
+for (const evidence of ['ready', 'proof'] as const) {
+  test(`${evidence}: a node whose plugin comes 5 s late, 30 pods: all run soon, and few are recreated in vain`, () => {
+    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 5000, worksAt: 5000 }], evidence });
+    sim.create(web, 30, 'n1');
+    sim.run(5000);
+    assert.equal(sim.deleted.length, 0, 'nothing is deleted before the DaemonSet is ready');
+    const took = sim.runUntilAllPass(minute);
+    assert.ok(took <= 20_000, `${took} ms, of which the first failures take 6 s`);
+    assert.equal(sim.deleted.length, 30);
+  });
+}
+
+/** Two nodes that read Ready. The plugin of n1 never comes. */
+const withOther = {
+  nodes: [
+    { name: 'n1', readyAt: 0 },
+    { name: 'n2', readyAt: 0, worksAt: 0 },
+  ],
+};
+
+test('a node that reads Ready and whose plugin never comes, another node ready, new Deployment of 20, proof: all 20 run on the other node within 60 s, at most 3 deletions in 10 minutes', () => {
+  const sim = new Simulation({ ...withOther, evidence: 'proof' });
+  sim.create(web, 20);
+  sim.run(minute);
+  assert.equal(sim.passedOn('n2'), 20);
+  sim.run(9 * minute);
+  assert.ok(sim.deleted.length <= 3, `${sim.deleted.length} deletions`);
+});
+
+test('the same with ready, which lets pods fail on the node: at most 3 deletions in any 10 minutes without a success', () => {
+  const sim = new Simulation({ ...withOther, evidence: 'ready' });
+  sim.create(web, 20);
+  sim.run(60 * minute);
+  const inVain = sim.ended.filter(({ outcome }) => outcome === 'failed').length;
+  assert.ok(inVain > 0 && sim.longestInVain(10 * minute) <= 3, `${sim.longestInVain(10 * minute)}`);
+});
+
+test('20 pods of a Deployment were bound to the node before it booted: all run on the other node within 60 s, at most 3 deletions in 10 minutes without a success', () => {
+  const sim = new Simulation({ ...withOther, evidence: 'proof' });
+  sim.run(1000);
+  // a pod of somebody else's proves n2
+  sim.create(controllerOf('other'), 1, 'n2');
+  sim.create(web, 20, 'n1');
+  sim.run(12_000);
+  const took = sim.runUntilAllPass(2 * minute);
+  assert.ok(took <= minute, `${took} ms`);
+  assert.equal(sim.passedOn('n2'), 21);
+  assert.ok(sim.longestInVain(10 * minute) <= 3);
+});
+
+test('the same where the DaemonSet says that it is not ready: nothing is recreated in vain', () => {
+  const nodes = [{ name: 'n1' }, { name: 'n2', readyAt: 0, worksAt: 0 }];
+  for (const evidence of ['ready', 'proof'] as const) {
+    const sim = new Simulation({ nodes, evidence });
+    sim.create(controllerOf('other'), 1, 'n2');
+    sim.create(web, 20, 'n1');
+    sim.run(12_000);
+    const took = sim.runUntilAllPass(minute);
+    assert.ok(took < minute, `${took} ms`);
+    assert.equal(sim.passedOn('n2'), 21);
+    assert.equal(sim.deleted.length, 20);
+  }
+});
+
+for (const evidence of ['ready', 'proof'] as const) {
+  test(`${evidence}: a node that reads Ready and whose plugin never comes, no other node ready, 20 pods: at most 6 deletions in any 30 minutes`, () => {
+    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence });
+    sim.create(web, 20, 'n1');
+    sim.run(3 * 60 * minute);
+    assert.ok(sim.deleted.length >= 12, `${sim.deleted.length} deletions: it goes on trying`);
+    assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)} deletions`);
+  });
+
+  test(`${evidence}: a node that reads Ready and whose plugin comes after an hour, 20 pods: all run at last`, () => {
+    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0, worksAt: 60 * minute }], evidence });
+    sim.create(web, 20, 'n1');
+    sim.run(60 * minute);
+    const took = sim.runUntilAllPass(40 * minute);
+    assert.ok(took <= 31 * minute, `${took / minute} minutes`);
+  });
+
+  test(`${evidence}: a node whose DaemonSet is never ready, no other node ready: nothing is deleted`, () => {
+    const sim = new Simulation({ nodes: [{ name: 'n1' }], evidence });
+    sim.create(web, 20, 'n1');
+    sim.run(30 * minute);
+    assert.equal(sim.deleted.length, 0);
+  });
+}
+
+test('a full node of 110 pods comes back at the speed of its budget, oldest first', () => {
+  const perNodePerMinute = 30;
+  const sim = new Simulation({
+    nodes: [{ name: 'n1', readyAt: 0, worksAt: 20_000 }],
+    evidence: 'proof',
+    budgets: { perNodePerMinute },
+  });
+  for (let owner = 0; owner < 11; owner += 1) {
+    sim.create(controllerOf(`web${owner}`), 10, 'n1');
+    sim.run(1000);
+  }
+  sim.run(20_000);
+  const took = sim.runUntilAllPass(10 * minute);
+  assert.ok(took <= 4 * minute, `${took} ms`);
+  assert.ok(sim.most(minute) <= perNodePerMinute);
+  assert.ok(sim.deleted.length <= 113, `${sim.deleted.length} deletions`);
+  const oldest = new Set(Array.from({ length: 40 }, (_, index) => `uid-${index}`));
+  const first = sim.deleted.slice(0, 30);
+  assert.ok(first.filter(({ uid }) => oldest.has(uid)).length >= 27, 'the first ones are the oldest');
+});
+
+test('a StatefulSet comes back one by one, by ordinal', () => {
+  const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0, worksAt: 1000 }], evidence: 'proof' });
+  sim.create(controllerOf('db', 'StatefulSet'), 12, 'n1');
+  sim.run(11_000);
+  sim.runUntilAllPass(5 * minute);
+  assert.ok(sim.allPass());
+  const ordinals = sim.ended.map(({ recreation }) => Number(recreation.pod.name.slice(3)));
+  assert.deepEqual(
+    ordinals,
+    Array.from({ length: 12 }, (_, index) => index),
+  );
+  assert.equal(sim.most(5000), 2, 'the next one follows when the one before has passed');
+});
+
+test('most recreated pods fail again: all repair stops, finds out now and then, and goes on after a success', () => {
+  const sim = new Simulation({
+    nodes: Array.from({ length: 12 }, (_, index) => ({ name: `n${index}`, readyAt: 0 })),
+    evidence: 'ready',
+  });
+  for (let index = 0; index < 12; index += 1) {
+    sim.create(controllerOf(`web${index}`), 3, `n${index}`, `shop${index % 3}`);
+  }
+  sim.run(40_000);
+  assert.deepEqual(sim.history.stopped(), ['']);
+  const before = sim.deleted.length;
+  sim.run(20 * minute);
+  const [tried, inTen] = [sim.deleted.length - before, sim.most(10 * minute, ({ at }) => at > 40_000)];
+  assert.ok(tried > 0 && inTen <= 4, `${tried} in 20 minutes, ${inTen} in 10`);
+  for (let index = 0; index < 12; index += 1) sim.node(`n${index}`, { worksAt: sim.now });
+  const took = sim.runUntilAllPass(30 * minute);
+  assert.ok(took <= 20 * minute, `${took} ms`);
+  assert.deepEqual(sim.history.stopped(), []);
+});
+
+test('the owner of pods that fail everywhere does not stop the repair of others', () => {
+  const nodes = [
+    { name: 'n1', readyAt: 0, worksAt: 0 },
+    { name: 'n2', readyAt: 60_000, worksAt: 60_000 },
+  ];
+  const sim = new Simulation({ nodes, evidence: 'proof' });
+  for (let index = 0; index < 20; index += 1) {
+    sim.create({ ...controllerOf(`broken${index}`), uid: `never-${index}` }, 1, 'n1', 'broken');
+  }
+  sim.run(30_000);
+  sim.create(web, 20, 'n2');
+  sim.run(30_000);
+  const began = sim.now;
+  while (sim.now < began + 5 * minute && !sim.allPass(({ namespace }) => namespace === 'shop')) sim.run(1000);
+  assert.ok(sim.now - began <= minute, `${sim.now - began} ms`);
+});
+
+test('a new leader in the middle of a repair: all run, and the budgets hold', () => {
+  const sim = new Simulation({
+    nodes: [{ name: 'n1', readyAt: 0, worksAt: 11_000 }],
+    evidence: 'proof',
+    budgets: { perNodePerMinute: 20, perOwnerPerMinute: 20, perMinute: 20 },
+  });
+  sim.create(web, 50, 'n1');
+  sim.run(25_000);
+  const before = sim.deleted.length;
+  assert.ok(before > 5 && before < 50, `${before}`);
+  sim.repairs = false;
+  sim.run(15_000);
+  sim.newLeader();
+  sim.repairs = true;
+  sim.runUntilAllPass(10 * minute);
+  assert.ok(sim.allPass());
+  assert.ok(sim.most(minute) <= 20, `${sim.most(minute)}`);
+  assert.equal(new Set(sim.deleted.map(({ uid }) => uid)).size, sim.deleted.length);
+});
+
+test('a new leader every two minutes, a plugin that never comes: a controller still pauses', () => {
+  const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence: 'ready' });
+  sim.create(web, 20, 'n1');
+  for (let minutes = 0; minutes < 60; minutes += 2) {
+    sim.run(2 * minute);
+    sim.newLeader();
+  }
+  assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)}`);
+});

@@ -1,0 +1,307 @@
+import type { PodEvidence } from '../evidence/facts.ts';
+import { repairLimits } from '../lib/limits.ts';
+import { BackOff } from '../steer/back-off.ts';
+import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
+import { Breaker } from './breaker.ts';
+import { NodeRecord } from './node-record.ts';
+import { OwnerRecord } from './owner-record.ts';
+import type { KnownPods, NodeForProfile, Recreation, Room } from './types.ts';
+import { Window } from './window.ts';
+
+const minute = 60_000;
+
+/** A pod that the executor asked for, or could not recreate. */
+interface Asked {
+  /** Its recreation was accepted, or would have been made: it is never asked for again. */
+  made: boolean;
+  /** A version of the pod that is known to be outdated. */
+  stale: string | undefined;
+  backOff: BackOff;
+}
+
+/** Of controllers and nodes of which nothing is known. They are only read. */
+const [newOwner, newNode] = [new OwnerRecord(), new NodeRecord()];
+
+/**
+ * The leader's memory of recreations and of what became of them. Pure: `now` is milliseconds of a monotonic clock, so
+ * that a jump of the time of day changes nothing. A new leader begins with {@link inherit}.
+ */
+export class RepairHistory {
+  readonly lastMinute = new Window(minute);
+  /** Stops all repair. */
+  readonly breaker = new Breaker(repairLimits.breaker.ofNamespace);
+  readonly #owners = new Map<string, OwnerRecord>();
+  /** By node and profile. */
+  readonly #nodes = new Map<string, NodeRecord>();
+  readonly #nodeMinutes = new Map<string, Window>();
+  readonly #namespaceMinutes = new Map<string, Window>();
+  readonly #breakers = new Map<string, Breaker>();
+  /** By UID. */
+  readonly #asked = new Map<string, Asked>();
+  /** When the leader before may have recreated pods, of any node. */
+  #inherited = new Window(minute);
+
+  /**
+   * The executor recreated the pod: its deletion was accepted. Call it before the watch reports the pod that replaces it.
+   *
+   * @param pods as they were before the deletion
+   */
+  made(recreation: Recreation, pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
+    const { pod, probes } = recreation;
+    this.#count(pod, now);
+    this.#askedOf(pod).made = true;
+    if (pod.controller === undefined) return;
+    const owner = this.#makeOwner(pod.controller.uid);
+    if (owner.attempts.length === 0) {
+      owner.known = new Set(Array.from(pods.ownedBy(pod.controller.uid), ({ uid }) => uid));
+    }
+    owner.known.add(pod.uid);
+    owner.made({ recreation, at: now, late: false }, now);
+    if (probes) for (const profile of pod.failedProfiles) this.#makeNode(pod.node, profile).awaited += 1;
+    this.breaker.made(pod, now);
+    this.#breakers.get(pod.namespace)?.made(pod, now);
+  }
+
+  /** Audit: the pod would have been recreated. It counts for the budgets, and nothing is expected of it. */
+  audited({ pod }: Pick<Recreation, 'pod'>, now: number): void {
+    this.#count(pod, now);
+    this.#askedOf(pod).made = true;
+    if (pod.controller !== undefined) this.#makeOwner(pod.controller.uid).lastMinute.add(now);
+  }
+
+  /** The API server knows a newer version of the pod: nothing is done until the watch reports it. */
+  stale(pod: PodEvidence): void {
+    this.#askedOf(pod).stale = pod.version;
+  }
+
+  /** The pod could not be recreated: it pauses. */
+  failed(pod: PodEvidence, now: number): void {
+    this.#askedOf(pod).backOff.failed(now);
+  }
+
+  /**
+   * Finds out what became of recreations. Call it before each plan.
+   *
+   * @returns the recreations whose outcome is known now
+   */
+  observe(pods: KnownPods, now: number): Ended[] {
+    const ended: Ended[] = [];
+    for (const [uid, owner] of this.#owners) {
+      if (owner.attempts.length === 0) continue;
+      for (const pod of pods.ownedBy(uid)) ended.push(...this.#endedBy(owner, pod, now));
+      ended.push(...this.#overdue(owner, now));
+    }
+    for (const uid of this.#asked.keys()) if (pods.pod(uid) === undefined) this.#asked.delete(uid);
+    this.#forget(now);
+    return ended;
+  }
+
+  /** Whether the pod is not to be asked for: it was recreated, could not be, or a newer version is to be reported. */
+  isBusy({ uid, version }: PodEvidence, now: number): boolean {
+    const asked = this.#asked.get(uid);
+    if (asked === undefined) return false;
+    return asked.made || asked.stale === version || asked.backOff.notBefore > now;
+  }
+
+  /** What is known of a controller: to read. @param uid its UID */
+  owner(uid: string): OwnerRecord {
+    return this.#owners.get(uid) ?? newOwner;
+  }
+
+  /** What recreated pods found out about a profile's network on a node: to read. */
+  node(node: string, profile: string, { instance }: Pick<NodeForProfile, 'instance'>): NodeRecord {
+    const record = this.#nodes.get(keyOf(node, profile));
+    if (record === undefined) return newNode;
+    record.instance ??= instance;
+    if (record.instance === instance) return record;
+    this.#nodes.delete(keyOf(node, profile));
+    return newNode;
+  }
+
+  /** How many more pods of this node may be recreated now. @param perMinute the budget */
+  roomOfNode(node: string, perMinute: number, now: number): Room {
+    const window = this.#nodeMinutes.get(node) ?? this.#inherited;
+    return {
+      count: perMinute - window.count(now),
+      reason: 'budget',
+      again: window.opensAt(perMinute, now),
+    };
+  }
+
+  /** How many more pods may be recreated now, of all. @param perMinute the budget */
+  roomOfCluster(perMinute: number, now: number): Room {
+    const { lastMinute } = this;
+    return {
+      count: perMinute - lastMinute.count(now),
+      reason: 'budget',
+      again: lastMinute.opensAt(perMinute, now),
+    };
+  }
+
+  /** How many pods of a namespace were recreated in the last minute. */
+  recentOf(namespace: string, now: number): number {
+    return this.#namespaceMinutes.get(namespace)?.count(now) ?? 0;
+  }
+
+  /** Stops repair in one namespace; undefined where no pod of it has had a verdict lately. */
+  breakerOf(namespace: string): Breaker | undefined {
+    return this.#breakers.get(namespace);
+  }
+
+  /** The namespaces in which repair has stopped, and an empty name where all repair has. */
+  stopped(): string[] {
+    const namespaces = [...this.#breakers].filter(([, { isOpen }]) => isOpen).map(([name]) => name);
+    return this.breaker.isOpen ? ['', ...namespaces] : namespaces;
+  }
+
+  /**
+   * A new leader counts what the one before may have done. A recreated pod is a new pod, so the times at which pods were
+   * created show the most that it did:
+   * - every pod of the last minute counts for the budgets of the cluster, of its controller and of each node;
+   * - a controller with failed pods that were created after its others, and none that passed since, pauses.
+   *
+   * @param wall the time of day, milliseconds since the epoch
+   */
+  inherit(pods: Iterable<PodEvidence>, wall: number, now: number): void {
+    const byOwner = new Map<string, { recent: number[]; failed: number[]; passed: number }>();
+    for (const { controller, createdAt, leaving, verdict } of pods) {
+      if (controller === undefined) continue;
+      const owner = getOrMake(byOwner, controller.uid, () => ({
+        recent: [],
+        failed: [],
+        passed: Number.NEGATIVE_INFINITY,
+      }));
+      const at = now - Math.max(0, wall - createdAt);
+      // the pod that replaces one that is leaving may not be there yet
+      const recreatedAt = leaving && verdict === 'failed' ? now : at;
+      if (now - recreatedAt < minute) owner.recent.push(recreatedAt);
+      if (verdict === 'passed') owner.passed = Math.max(owner.passed, at);
+      else if (verdict === 'failed' || verdict === 'waiting') owner.failed.push(at);
+    }
+    const all = [...byOwner.values()].flatMap(({ recent }) => recent);
+    for (const time of all.sort(ascending)) {
+      this.lastMinute.add(time);
+      this.#inherited.add(time);
+    }
+    for (const [uid, { recent, failed, passed }] of byOwner) {
+      const lately = fruitlessAmong(failed, passed).filter(
+        (time) => now - time < repairLimits.fruitless.within,
+      );
+      if (recent.length + lately.length > 0) this.#makeOwner(uid).inherit(recent.sort(ascending), lately);
+    }
+  }
+
+  #count({ node, namespace }: PodEvidence, now: number): void {
+    this.lastMinute.add(now);
+    getOrMake(this.#nodeMinutes, node, () => this.#inherited.copy()).add(now);
+    getOrMake(this.#namespaceMinutes, namespace, () => new Window(minute)).add(now);
+  }
+
+  #askedOf({ uid }: PodEvidence): Asked {
+    return getOrMake(this.#asked, uid, () => ({
+      made: false,
+      stale: undefined,
+      backOff: new BackOff(repairLimits),
+    }));
+  }
+
+  /** The attempt that ended with this pod's verdict, if the pod is new and has one. */
+  #endedBy(owner: OwnerRecord, pod: PodEvidence, now: number): Ended[] {
+    if (owner.known.has(pod.uid) || owner.attempts.length === 0) return [];
+    const outcome = outcomeOf(pod);
+    if (outcome === undefined) return [];
+    owner.known.add(pod.uid);
+    const attempt = takeReplaced(owner.attempts, pod);
+    if (attempt === undefined) return [];
+    this.#release(attempt);
+    if (outcome !== 'unknown') this.#learn(owner, attempt.recreation, outcome, pod, now);
+    return [{ recreation: attempt.recreation, outcome, successor: pod }];
+  }
+
+  #learn(
+    owner: OwnerRecord,
+    { pod }: Recreation,
+    outcome: Outcome,
+    successor: PodEvidence,
+    now: number,
+  ): void {
+    const passed = outcome === 'passed';
+    const { node, profiles, failedProfiles } = successor;
+    if (passed) {
+      owner.worked(now);
+      for (const profile of profiles) this.#nodes.get(keyOf(node, profile))?.worked();
+    } else {
+      owner.failed(now);
+      for (const profile of failedProfiles) this.#makeNode(node, profile).failed(now);
+    }
+    this.breaker.ended(pod, passed, now);
+    getOrMake(this.#breakers, pod.namespace, () => new Breaker()).ended(pod, passed, now);
+  }
+
+  /** Nobody waits for the verdict any longer. @returns what it would have told something about */
+  #release({ recreation: { pod, probes }, late }: Attempt): NodeRecord[] {
+    if (!probes || late) return [];
+    const nodes = pod.failedProfiles.flatMap((profile) => this.#nodes.get(keyOf(pod.node, profile)) ?? []);
+    for (const node of nodes) node.awaited = Math.max(0, node.awaited - 1);
+    return nodes;
+  }
+
+  /** Verdicts that take too long: others wait no longer for them, but for a pause. */
+  #overdue(owner: OwnerRecord, now: number): Ended[] {
+    for (const attempt of owner.attempts) {
+      if (attempt.late || now - attempt.at < repairLimits.verdict) continue;
+      for (const node of this.#release(attempt)) node.failed(now);
+      attempt.late = true;
+      owner.backOff.failed(now);
+    }
+    const isOver = ({ at }: Attempt): boolean => now - at >= repairLimits.lateVerdict;
+    const over = owner.attempts.filter(isOver);
+    owner.attempts = owner.attempts.filter((attempt) => !isOver(attempt));
+    return over.map(({ recreation }) => ({ recreation, outcome: 'unknown', successor: undefined }));
+  }
+
+  #forget(now: number): void {
+    const windows = [this.#nodeMinutes, this.#namespaceMinutes];
+    for (const map of windows) for (const [key, window] of map) if (window.count(now) === 0) map.delete(key);
+    for (const map of [this.#owners, this.#nodes, this.#breakers])
+      for (const [key, record] of map as Map<string, OwnerRecord | NodeRecord | Breaker>)
+        if (record.isIdle(now)) map.delete(key);
+  }
+
+  #makeOwner(uid: string): OwnerRecord {
+    return getOrMake(this.#owners, uid, () => new OwnerRecord());
+  }
+
+  #makeNode(node: string, profile: string): NodeRecord {
+    return getOrMake(this.#nodes, keyOf(node, profile), () => new NodeRecord());
+  }
+}
+
+const keyOf = (node: string, profile: string): string => `${node}/${profile}`;
+
+const ascending = (one: number, other: number): number => one - other;
+
+/** A controller makes its pods within seconds of each other; repair makes pauses of at least this time between two. */
+const batch = repairLimits.pause;
+
+/**
+ * Which of a controller's failed pods repair may have made: those that were created later than the first, if none
+ * passed that was created later still.
+ *
+ * @param failed when they were created
+ * @param passed when the newest pod that passed was created
+ */
+function fruitlessAmong(failed: readonly number[], passed: number): number[] {
+  const sorted = failed.toSorted(ascending);
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined || passed >= last) return [];
+  return sorted.filter((time) => time - first >= batch);
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

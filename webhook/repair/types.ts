@@ -1,0 +1,144 @@
+import type { PodEvidence } from '../evidence/facts.ts';
+
+/** The part of the section `repair` of the configuration that a plan reads. */
+export interface Budgets {
+  /** Recreations in a minute: on one node, of one controller's pods, in the whole cluster. */
+  perNodePerMinute: number;
+  perOwnerPerMinute: number;
+  perMinute: number;
+  /** Further kinds of controllers that recreate their pods. `apiVersion` is `group/version`, or `group/*` for all. */
+  owners: readonly { apiVersion: string; kind: string }[];
+}
+
+/** What is known of one profile's network on a node. */
+export interface NodeForProfile {
+  /**
+   * Whether a new pod of the profile gets there:
+   * - `open`: the gate allows it, and the node is schedulable;
+   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through, as no proof has passed yet or
+   *   proofs fail there;
+   * - `closed`: the gate refuses it because a DaemonSet is not ready, or the node is cordoned;
+   * - `unreachable`: the node is gone, or its kubelet does not report.
+   */
+  state: 'open' | 'unproved' | 'closed' | 'unreachable';
+  /** Why it is not open, for people; empty where it is. */
+  why: string;
+  /** Whether only a passed proof shows that the network works there: `gate.evidence: proof`. */
+  needsProof: boolean;
+  /**
+   * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs
+   * count that were made since the node booted and since the DaemonSets' pods got their containers.
+   */
+  passedAt: number | undefined;
+  /**
+   * Changes with the node's boot and with the containers of the DaemonSets' pods there: what was learned of the network
+   * before says nothing then. Always the same where that is unknown.
+   */
+  instance: string;
+}
+
+/** The kept pods of the cluster: a part of `EvidenceView`. */
+export interface KnownPods {
+  /** A pod by its UID. */
+  pod(uid: string): PodEvidence | undefined;
+  /** The pods that a controller owns, by the controller's UID. */
+  ownedBy(controller: string): Iterable<PodEvidence>;
+}
+
+/** What a plan is made from. */
+export interface RepairSnapshot {
+  /** The kept pods whose verdict is `failed`, such as {@link FailedPods}. Others are passed over. */
+  failed: Iterable<PodEvidence>;
+  /** Called once for each node and profile. */
+  node: (node: string, profile: string) => NodeForProfile;
+  /**
+   * Whether another node is open to pods of these profiles, as far as is known. Called once for each node and list of
+   * profiles, and not for pods that cannot run elsewhere.
+   */
+  elsewhere: (node: string, profiles: readonly string[]) => boolean;
+  budgets: Budgets;
+  /** Called for each failed pod that is not recreated now, with few exceptions where there are thousands. */
+  leftAlone?: (left: LeftAlone) => void;
+}
+
+/**
+ * How a pod is recreated. `release-and-delete`: the labels by which its controller finds it are removed first, so that
+ * the controller does not count its end as a failure.
+ */
+export type How = 'delete' | 'release-and-delete';
+
+/** A pod to recreate. */
+export interface Recreation {
+  pod: PodEvidence;
+  how: How;
+  /** Why this helps, for people. */
+  why: string;
+  /** Whether it finds out if the network of its node works: no proof has passed there since the pod failed. */
+  probes: boolean;
+}
+
+/** Why a failed pod is not recreated now. */
+export type LeftAloneReason = (typeof leftAloneReasons)[number];
+
+/**
+ * All reasons, in the order in which they are looked at. The first group lasts as long as the pod or its node stays as
+ * it is; the second ends by itself.
+ */
+export const leftAloneReasons = [
+  /** It is being deleted. */
+  'leaving',
+  /** Its phase is Failed or Succeeded: its controller replaces it without help. */
+  'ended',
+  /** Its controller is its Node. */
+  'static-pod',
+  /** It has no controller, so nobody would recreate it. */
+  'no-controller',
+  /** Its controller is of a kind that is not known to recreate it. */
+  'unknown-controller',
+  /** Its node is gone or does not report. */
+  'node-unreachable',
+  /** Its node is not ready for it, and no other is. */
+  'node-not-ready',
+  /** It was recreated a moment ago, or could not be. */
+  'under-way',
+  /** Its node has to be proved first, by another pod that is recreated. */
+  'node-to-prove',
+  /** Recreated pods of its node failed again: the next attempt follows after a pause. */
+  'node-pause',
+  /** Recreated pods of its controller failed again: the next attempt follows after a pause. */
+  'owner-pause',
+  /** Pods of its controller are recreated one after the other, or a few first. */
+  'owner-turn',
+  /** Most recreated pods failed again: repair of its namespace, or all repair, has stopped. */
+  'breaker',
+  /** As many pods as a budget allows were recreated in the last minute. */
+  'budget',
+] as const;
+
+/** A failed pod that is not recreated now. */
+export interface LeftAlone {
+  pod: PodEvidence;
+  reason: LeftAloneReason;
+  /** More about the reason, for people; often empty. */
+  why: string;
+}
+
+/** How many more pods may be recreated now. */
+export interface Room {
+  count: number;
+  /** Why there are no more. */
+  reason: LeftAloneReason;
+  /** When there will be more; undefined where that depends on something else than time. */
+  again: number | undefined;
+}
+
+/** The result of planning. */
+export interface RepairPlan {
+  /** In the order in which they are to be made. */
+  recreations: Recreation[];
+  /**
+   * When the first pause or budget that keeps a pod ends, by the clock of `now`; undefined where none does. What else
+   * keeps pods ends with a change in the cluster.
+   */
+  again: number | undefined;
+}
