@@ -24,8 +24,8 @@ export function profileProof(
 ): NodeProof | undefined {
   if (!evidence.synced || !readiness.hasNode(node)) return undefined;
   const mode = policy.evidenceOf(profile);
-  // nothing was seen there, and nothing is required: most profiles on most nodes
-  if (mode === 'ready' && evidence.of(profile.name, node) === undefined) return undefined;
+  // nothing speaks against the node, and nothing is required: most profiles on most nodes
+  if (mode === 'ready' && evidence.of(profile.name, node)?.speaksAgainst !== true) return undefined;
   const started = profile.daemonSets.flatMap((daemonSet) => readiness.started(daemonSet, node));
   return proofOn(evidence, { profile: profile.name, node, mode, started, ...asker });
 }

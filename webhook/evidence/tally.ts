@@ -91,6 +91,11 @@ export class Tally {
     return this.#undecided.size;
   }
 
+  /** Whether anything may speak against the node. */
+  get speaksAgainst(): boolean {
+    return this.#failures.size > 0 || this.mayLackSandboxes;
+  }
+
   /** Whether a pod has no sandbox. */
   get mayLackSandboxes(): boolean {
     return this.#withoutSandbox.size > 0;
