@@ -161,12 +161,20 @@ export class Evidence implements EvidenceView {
     this.#beforeBoot.delete(node);
   }
 
-  /** Other profiles exist now: what is known of each node is counted anew, as after a start. */
+  /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
   profilesChanged(now: number): void {
-    this.#tallies.clear();
-    this.#entries = 0;
+    const counted = new Set<string>();
+    for (const [node, tallies] of this.#tallies) {
+      for (const profile of tallies.keys()) {
+        if (this.#isProfile(profile)) counted.add(`${node} ${profile}`);
+        else if (tallies.delete(profile)) this.#entries -= 1;
+      }
+    }
     for (const pod of this.#known.values()) {
-      this.#count(pod, { before: undefined, waited: this.#waiting.get(pod.uid), listed: true }, now);
+      const waited = this.#waiting.get(pod.uid);
+      const profiles = pod.profiles.filter((profile) => !counted.has(`${pod.node} ${profile}`));
+      if (profiles.length > 0)
+        this.#count({ ...pod, profiles }, { before: undefined, waited, listed: true }, now);
     }
   }
 
