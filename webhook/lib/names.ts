@@ -47,7 +47,7 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
 export const leaderLease = 'cni-gate-leader';
 
-/** `reportingController` of events on held pods. */
+/** `reportingController` of events. */
 export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */
 export const eventReasons = { nominated: 'NodeNominated', heldForLong: 'HeldForLong' } as const;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CertificateMetrics } from '../../../certs/metrics.ts';
+import { EventMetrics } from '../../../webhook/events/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
@@ -30,6 +31,7 @@ test('every metric of the server is in the reference with its type and labels, a
   const { registry } = metrics;
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
+  new EventMetrics(registry);
   measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
   new CertificateMetrics(registry);
   const real = registry
