@@ -133,6 +133,13 @@ export interface TemplateKind {
   reference?: string;
 }
 
+/** A kind of controllers that recreate their pods. */
+export interface OwnerKind {
+  /** `group/version`, or `group/*` for every version. */
+  apiVersion: string;
+  kind: string;
+}
+
 /** The section `repair` of the configuration. */
 export interface RepairSettings {
   /** `audit` reports the pods that `recreate` deletes. */
@@ -141,8 +148,8 @@ export interface RepairSettings {
   perNodePerMinute: number;
   perOwnerPerMinute: number;
   perMinute: number;
-  /** Further kinds of controllers that recreate their pods, each `apiVersion/kind`. */
-  owners: string[];
+  /** Besides ReplicaSet, StatefulSet, DaemonSet and Job. */
+  owners: OwnerKind[];
   duplicateAddresses: 'report' | 'recreate-younger';
 }
 

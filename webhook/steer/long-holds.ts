@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
-import type { EvidenceView } from '../evidence/evidence.ts';
 import { aboutPod, fitNote, type Notice } from '../events/notice.ts';
+import type { EvidenceView } from '../evidence/evidence.ts';
 import { holdBegan } from '../gate/hold.ts';
 import { type Blocker, refusalText } from '../gate/refusal.ts';
 import { eventReasons } from '../lib/names.ts';

@@ -4,12 +4,14 @@ import { Notices } from '../events/notices.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { runForLeader } from '../kubernetes/lease/leadership.ts';
 import type { Deps } from '../lib/deps.ts';
+import type { RepairView } from '../repair/rounds.ts';
+import { startRepair } from '../repair/start.ts';
 import type { SteerView } from '../steer/rounds.ts';
 import { startSteering } from '../steer/start.ts';
 
 /** What the leader's work needs. */
 export interface LeadInputs {
-  view: SteerView;
+  view: SteerView & RepairView;
   /** The policy in force. */
   policy: () => Policy;
   /** Namespace of the Lease; without one this replica never leads. */
@@ -32,9 +34,10 @@ export function startLeading(
   const ended = new AbortController();
   const writing = notices.run(ended.signal);
   const endSteering = startSteering(client, { view, policy, leader, notices }, { registry, log });
+  const endRepair = startRepair(client, { view, policy, leader, notices }, { registry, log });
   return async () => {
     ended.abort();
-    await Promise.all([endSteering(), writing]);
+    await Promise.all([endSteering(), endRepair(), writing]);
     await end();
   };
 }

@@ -52,7 +52,7 @@ const refused: [folder: string, source: string][] = [
   ['webhook/steer/', './steering.ts'],
   ['webhook/gate/', '../steer/steering.ts'],
   ['webhook/events/', '../steer/plan.ts'],
-  ['webhook/repair/', '../steer/plan.ts'],
+  ['webhook/repair/', '../view/from-cluster.ts'],
   ['webhook/steer/', '../events/notices.ts'],
   ['webhook/steer/', 'node:timers/promises'],
   ['webhook/status/', './collect/list.ts'],
