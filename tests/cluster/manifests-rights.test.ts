@@ -7,6 +7,7 @@ import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { useTheGate } from './installed/gate.ts';
 import { install } from './installed/installation.ts';
+import { useRepair } from './installed/repair.ts';
 import { makeNamespace } from './installed/working.ts';
 
 interface Rule {
@@ -35,6 +36,7 @@ test('every right of the manifests is used, and no more is asked for', async () 
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await askAboutUnknownNamespace();
   await emptySecret();
+  await useRepair(cluster);
   await useTheGate(cluster);
   // what is asked last is recorded last
   await eventually(async () => assert.deepEqual(used(), await granted()));

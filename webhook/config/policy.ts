@@ -2,7 +2,14 @@ import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { conflicts } from './joins.ts';
-import type { Configuration, EvidenceMode, Profile, ProofSettings, TemplateKind } from './types.ts';
+import type {
+  Configuration,
+  EvidenceMode,
+  Profile,
+  ProofSettings,
+  RepairSettings,
+  TemplateKind,
+} from './types.ts';
 
 /** Profiles that a label joins by dots, in the label's order. */
 export interface Join {
@@ -31,6 +38,7 @@ export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
   readonly steer: Configuration['steer'];
+  readonly repair: RepairSettings;
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
   readonly daemonSets: ReadonlySet<string>;
@@ -42,6 +50,7 @@ export class Policy {
     this.proof = configuration.proof;
     this.gate = gateOf(configuration);
     this.steer = configuration.steer;
+    this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
     this.daemonSets = new Set(
       configuration.profiles.flatMap((profile) =>

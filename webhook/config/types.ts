@@ -133,6 +133,26 @@ export interface TemplateKind {
   reference?: string;
 }
 
+/** A kind of controllers that recreate their pods. */
+export interface OwnerKind {
+  /** `group/version`, or `group/*` for every version. */
+  apiVersion: string;
+  kind: string;
+}
+
+/** The section `repair` of the configuration. */
+export interface RepairSettings {
+  /** `audit` reports the pods that `recreate` deletes. */
+  mode: 'off' | 'audit' | 'recreate';
+  /** Deletions in a minute: on one node, of one controller's pods, in the whole cluster. */
+  perNodePerMinute: number;
+  perOwnerPerMinute: number;
+  perMinute: number;
+  /** Besides ReplicaSet, StatefulSet, DaemonSet and Job. */
+  owners: OwnerKind[];
+  duplicateAddresses: 'report' | 'recreate-younger';
+}
+
 /** The configuration file after defaults. Durations are text such as `90s`; see `duration.ts`. */
 export interface Configuration {
   apiVersion: 'cni-gate.io/v1alpha1';
@@ -140,6 +160,7 @@ export interface Configuration {
   proof: ProofSettings;
   gate: { mode: 'enforce' | 'audit'; startupGrace: string; maxHold: string; evidence?: EvidenceMode };
   steer: { mode: 'nominate' | 'off' };
+  repair: RepairSettings;
   /** Built-in profiles and the file's own, which replace built-in ones of the same name. */
   profiles: Profile[];
   /** Built-in kinds and the file's own, which replace built-in ones of the same kind. */

@@ -34,6 +34,8 @@ export interface PodEvidence {
   /** With the verdict `failed`: those of {@link profiles} that failed, all of them if the pod does not tell. */
   failedProfiles: readonly string[];
   controller: Controller | undefined;
+  /** The name of the Job from which repair released it, to delete it; undefined for all other pods. */
+  releasedFrom?: string | undefined;
   /** Milliseconds since the epoch, as all times here. */
   createdAt: number;
   /** Whether it is being deleted. */

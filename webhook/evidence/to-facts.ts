@@ -4,7 +4,7 @@ import { isOurContainer } from '../inject/current.ts';
 import { checkedIn } from '../inject/promised.ts';
 import { clean } from '../lib/clean.ts';
 import { evidencePods, nameCharacters } from '../lib/limits.ts';
-import { validatorContainer } from '../lib/names.ts';
+import { releasedAnnotation, validatorContainer } from '../lib/names.ts';
 import { addressesOf } from './addresses.ts';
 import type { Controller, PodEvidence } from './facts.ts';
 import { Shared } from './shared.ts';
@@ -75,6 +75,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       profiles,
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       controller: controllerOf(metadata),
+      ...releasedFrom(metadata),
       createdAt: Date.parse(metadata.creationTimestamp),
       leaving: typeof metadata.deletionTimestamp === 'string',
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
@@ -86,6 +87,12 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
   };
+}
+
+/** Few pods have it, so the others do not pay for the field. */
+function releasedFrom({ annotations }: ApiEvidencePod['metadata']): { releasedFrom?: string } {
+  const job = annotations?.[releasedAnnotation];
+  return typeof job === 'string' ? { releasedFrom: job.slice(0, nameCharacters) } : {};
 }
 
 const none: readonly string[] = [];

@@ -12,6 +12,12 @@ export const optOutValue = 'none';
 /** Annotation on an injected pod: JSON that says what was injected and why. */
 export const statusAnnotation = 'cni-gate.io/status';
 
+/**
+ * Annotation on a pod that repair released from its Job: the Job's name. The pod is deleted right after that, or by the
+ * next leader.
+ */
+export const releasedAnnotation = 'cni-gate.io/released-from';
+
 /** Keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
@@ -47,10 +53,16 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
 export const leaderLease = 'cni-gate-leader';
 
-/** `reportingController` of events on held pods. */
+/** `reportingController` of events. */
 export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */
-export const eventReasons = { nominated: 'NodeNominated', heldForLong: 'HeldForLong' } as const;
+export const eventReasons = {
+  nominated: 'NodeNominated',
+  heldForLong: 'HeldForLong',
+  recreated: 'Recreated',
+  wouldRecreate: 'WouldRecreate',
+  notRecreated: 'NotRecreated',
+} as const;
 
 /** ClusterRole of the manifests for people who run `cni-gate status`. */
 export const statusRole = 'cni-gate-status';
@@ -76,6 +88,13 @@ export const foreign = {
   networks: 'k8s.v1.cni.cncf.io/networks',
   /** Multus: the networks that a pod has, written when its sandbox is created. */
   networkStatus: 'k8s.v1.cni.cncf.io/network-status',
+  /** Kubernetes: the labels by which a Job finds its pods. Sources: `JobNameLabel` and others in k8s.io/api/batch/v1. */
+  jobLabels: [
+    'batch.kubernetes.io/controller-uid',
+    'batch.kubernetes.io/job-name',
+    'controller-uid',
+    'job-name',
+  ],
   /** Kubernetes: which operating system a node runs. */
   osLabels: ['kubernetes.io/os', 'beta.kubernetes.io/os'],
 } as const;

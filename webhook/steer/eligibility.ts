@@ -1,14 +1,8 @@
 import type { Policy } from '../config/policy.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
+import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import type { SteerState } from './metrics.ts';
-
-/** Whether this process leads. */
-export interface Leadership {
-  readonly leads: boolean;
-  /** Calls back when this process begins to lead, or no longer leads. @returns what ends that */
-  subscribe(changed: () => void): () => void;
-}
 
 /**
  * The scheduler uses nominations by others from this version on. Source: KEP-5278, feature

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../config/policy.ts';
-import { type Leadership, leastVersion } from './eligibility.ts';
+import type { Notices } from '../events/notices.ts';
+import type { Leadership } from '../kubernetes/lease/leadership.ts';
+import { leastVersion } from './eligibility.ts';
 import { LongHolds } from './long-holds.ts';
 import type { SteerState } from './metrics.ts';
-import type { Notices } from './notices.ts';
 import type { SteerView } from './rounds.ts';
 
 /** How often waiting pods are checked, in milliseconds. No event tells that a hold has become a long one. */

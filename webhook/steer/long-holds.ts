@@ -1,4 +1,5 @@
 import type { Policy } from '../config/policy.ts';
+import { aboutPod, fitNote, type Notice } from '../events/notice.ts';
 import type { EvidenceView } from '../evidence/evidence.ts';
 import { holdBegan } from '../gate/hold.ts';
 import { type Blocker, refusalText } from '../gate/refusal.ts';
@@ -6,7 +7,6 @@ import { eventReasons } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { blockersBy } from './accepts.ts';
-import { fitNote, type Notice } from './notice.ts';
 import type { PendingPod } from './pending-pod.ts';
 
 /** The age at which a hold is a long one, in milliseconds: a node that boots is ready sooner. */
@@ -63,7 +63,7 @@ export class LongHolds {
   }
 
   /** A notice could not be written. */
-  failed({ pod: { uid } }: Notice, now: number): void {
+  failed({ regarding: { uid } }: Notice, now: number): void {
     const reported = this.#reported.get(uid);
     if (reported !== undefined) reported.again = now + pause;
   }
@@ -91,7 +91,7 @@ function longHoldNotice(
         : `pod -n ${daemonSet.namespace} ${status.pod}`;
   const unsteered = view.unsteered === undefined ? '' : ` No other node is nominated: ${view.unsteered}.`;
   return {
-    pod,
+    regarding: aboutPod(pod),
     type: 'Warning',
     reason: eventReasons.heldForLong,
     action: 'Hold',

@@ -1,8 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Outcome } from './history.ts';
 import type { Written } from './nominate.ts';
-import type { Notice } from './notice.ts';
-import type { EventResult } from './write-notice.ts';
 
 /**
  * What this replica does about refused pods: `steering`; `standby`: another replica leads; `off` by the configuration;
@@ -12,12 +10,11 @@ export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 
 /** One of {@link steerStates}. */
 export type SteerState = (typeof steerStates)[number];
 
-/** The metrics of steering and of events: docs/reference/metrics.md. */
+/** The metrics of steering: docs/reference/metrics.md. */
 export class SteerMetrics {
   readonly #nominations: Counter<'result'>;
   readonly #outcomes: Counter<'outcome'>;
   readonly #state: Gauge<'state'>;
-  readonly #events: Counter<'reason' | 'result'>;
   readonly #cuts: Counter;
 
   constructor(registry: Registry) {
@@ -40,12 +37,6 @@ export class SteerMetrics {
       labelNames: ['state'],
       registers,
     });
-    this.#events = new Counter({
-      name: 'cni_gate_events_total',
-      help: 'Events on held pods, by result of the write.',
-      labelNames: ['reason', 'result'],
-      registers,
-    });
     this.#cuts = new Counter({
       name: 'cni_gate_steer_rounds_cut_total',
       help: 'Rounds of planning that used up their work budget and left pods to the next round.',
@@ -56,11 +47,6 @@ export class SteerMetrics {
   /** A round of planning left pods to the next one. */
   cut(): void {
     this.#cuts.inc();
-  }
-
-  /** `dropped`: too many events waited, or this replica no longer leads. */
-  event(reason: Notice['reason'], result: EventResult['result'] | 'dropped'): void {
-    this.#events.inc({ reason, result });
   }
 
   /** `outdated`: not written, because the pod or a node changed since planning. */

@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Policy } from '../config/policy.ts';
+import type { Notices } from '../events/notices.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
-import { Election } from '../kubernetes/lease/election.ts';
+import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Deps } from '../lib/deps.ts';
-import { leaderLease } from '../lib/names.ts';
 import { watchHolds } from './hold-watch.ts';
 import { SteerMetrics } from './metrics.ts';
-import { Notices } from './notices.ts';
 import type { SteerView } from './rounds.ts';
 import { Steering } from './steering.ts';
 
@@ -17,48 +14,28 @@ export interface SteerInputs {
   view: SteerView;
   /** The policy in force. */
   policy: () => Policy;
-  /** Namespace of the Lease; without one this replica never leads. */
-  ownNamespace: string | undefined;
+  /** Undefined where there can be no leader: nothing is steered then. */
+  leader: Leadership | undefined;
+  notices: Notices;
 }
 
 /**
- * Takes part in the leader election. While this process leads, it steers refused pods and writes events.
+ * Steers refused pods and queues events about long holds while this process leads.
  *
- * @returns stops all of it, then releases the Lease
+ * @returns stops it
  */
 export function startSteering(
   client: ApiClient,
-  { view, policy, ownNamespace }: SteerInputs,
-  { registry, log }: Deps,
+  { view, policy, leader, notices }: SteerInputs,
+  { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
-  const steered = new AbortController();
-  const led = new AbortController();
-  // in a pod, the host name is the pod's
-  const instance = hostname();
-  const leader =
-    ownNamespace === undefined
-      ? undefined
-      : new Election(client, {
-          namespace: ownNamespace,
-          name: leaderLease,
-          identity: `${instance}_${randomUUID()}`,
-          log,
-        });
-  const contending = leader?.run(led.signal);
+  const ended = new AbortController();
   const metrics = new SteerMetrics(registry);
-  const notices = new Notices(client, { leader, metrics, log, instance });
   const steering = new Steering(client, { view, policy, leader, metrics, notices, log });
   const holds = { view, policy, leader, notices, state: () => steering.state };
-  const running = Promise.all([
-    steering.run(steered.signal),
-    watchHolds(holds, steered.signal),
-    notices.run(steered.signal),
-  ]);
+  const running = Promise.all([steering.run(ended.signal), watchHolds(holds, ended.signal)]);
   return async () => {
-    // the next leader must not begin before this one has ended
-    steered.abort();
+    ended.abort();
     await running;
-    led.abort();
-    await contending;
   };
 }

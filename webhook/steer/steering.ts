@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
+import { Notifier } from '../lib/notifier.ts';
 import { Eligibility } from './eligibility.ts';
 import type { SteerState } from './metrics.ts';
-import { Notifier } from './notifier.ts';
 import { interval, Rounds, type SteeringOptions } from './rounds.ts';
 import { restAfter } from './slices.ts';
 

@@ -4,7 +4,7 @@ import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterMetrics } from '../kubernetes/metrics.ts';
 import type { Deps } from '../lib/deps.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
-import { startSteering } from '../steer/start.ts';
+import { startLeading } from './leading.ts';
 import { watchNamespaces } from './watch-namespaces.ts';
 import { watchGate } from './watch-nodes.ts';
 
@@ -15,7 +15,7 @@ import { watchGate } from './watch-nodes.ts';
 const patience = 10_000;
 
 /**
- * Watches a cluster, and steers pods in it while this replica is the leader. An API server that does not answer is not
+ * Watches a cluster, and does the leader's work in it while this replica is the leader. An API server that does not answer is not
  * an error: cni-gate tries again, and {@link ClusterView.unready} says why it waits.
  *
  * @param policy in force
@@ -31,7 +31,7 @@ export function watchCluster(
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
   const nodes = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
-  const endSteering = startSteering(client, { view: nodes, policy, ownNamespace }, deps);
+  const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);
   const started = clock.monotonicNow();
   const unsynced = (): string | undefined => {
     const missing = clock.monotonicNow() - started < patience ? nodes.unsynced() : undefined;
@@ -42,7 +42,7 @@ export function watchCluster(
     namespaces: namespaces.value,
     unready: () => namespaces.unready() ?? unsynced(),
     close: async () => {
-      await endSteering();
+      await endLeading();
       await Promise.all([namespaces.close(), nodes.close()]);
       client.close();
     },

@@ -3,6 +3,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 /** Sends a request, and waits for the head of the answer. */
 export function answered(sent: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Node announces no length by itself for a DELETE, and the body would be read as the next request
+  if (body !== undefined) sent.setHeader('content-length', Buffer.byteLength(body));
   sent.on('response', resolve).on('error', reject).end(body);
   return promise;
 }

@@ -13,13 +13,13 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     assert.equal(
       refusal('profile: []\n'),
       invalid(
-        'cni-gate.yaml:3: profile: unknown field; allowed here: apiVersion, kind, proof, gate, steer, profiles, review',
+        'cni-gate.yaml:3: profile: unknown field; allowed here: apiVersion, kind, proof, gate, steer, repair, profiles, review',
       ),
     );
     assert.equal(
-      refusal('repair: {mode: "off"}\n'),
+      refusal('repair: {mode: "off", perHour: 7}\n'),
       invalid(
-        'cni-gate.yaml:3: repair: unknown field; allowed here: apiVersion, kind, proof, gate, steer, profiles, review',
+        'cni-gate.yaml:3: repair.perHour: unknown field; allowed here: mode, perNodePerMinute, perOwnerPerMinute, perMinute, owners, duplicateAddresses',
       ),
     );
     assert.equal(

@@ -5,9 +5,9 @@ import { head } from '../../support/configurations.ts';
 
 suite('a valid configuration', () => {
   test('has the defaults', () => {
-    const { proof, gate, steer } = defaultConfiguration();
+    const { proof, gate, steer, repair } = defaultConfiguration();
     assert.deepEqual(
-      { proof, gate, steer },
+      { proof, gate, steer, repair },
       {
         proof: {
           mode: 'enforce',
@@ -18,6 +18,14 @@ suite('a valid configuration', () => {
         },
         gate: { mode: 'enforce', startupGrace: '2m', maxHold: '10m' },
         steer: { mode: 'nominate' },
+        repair: {
+          mode: 'audit',
+          perNodePerMinute: 60,
+          perOwnerPerMinute: 60,
+          perMinute: 120,
+          owners: [],
+          duplicateAddresses: 'report',
+        },
       },
     );
   });

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CertificateMetrics } from '../../../certs/metrics.ts';
+import { EventMetrics } from '../../../webhook/events/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
+import { RepairMetrics } from '../../../webhook/repair/metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
@@ -30,6 +32,8 @@ test('every metric of the server is in the reference with its type and labels, a
   const { registry } = metrics;
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
+  new EventMetrics(registry);
+  new RepairMetrics(registry);
   measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
   new CertificateMetrics(registry);
   const real = registry

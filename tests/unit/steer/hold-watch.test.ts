@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
+import type { Notice } from '../../../webhook/events/notice.ts';
 import { noEvidence } from '../../../webhook/evidence/evidence.ts';
 import { type HoldWatchOptions, watchHolds } from '../../../webhook/steer/hold-watch.ts';
-import type { Notice } from '../../../webhook/steer/notice.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now, waiting } from './support.ts';

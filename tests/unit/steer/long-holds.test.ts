@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Configuration } from '../../../webhook/config/types.ts';
+import { longest, type Notice } from '../../../webhook/events/notice.ts';
 import { LongHolds } from '../../../webhook/steer/long-holds.ts';
-import { longest, type Notice } from '../../../webhook/steer/notice.ts';
 import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -80,7 +80,7 @@ suite('a hold gets an event', () => {
   test('up to the maximum at a time, the others later', () => {
     const holds = new LongHolds();
     const pods = ['a', 'b', 'c'].map((name) => heldFor(5, {}, name));
-    const reported = [2, 0, 2].map((max) => due(pods, { holds, max }).map(({ pod }) => pod.name));
+    const reported = [2, 0, 2].map((max) => due(pods, { holds, max }).map(({ regarding }) => regarding.name));
     assert.deepEqual(reported, [['a', 'b'], [], ['c']]);
   });
 
@@ -96,7 +96,7 @@ suite('the event of a long hold', () => {
   test('says what the pod waits for, until when at most, and where to look', () => {
     const [notice] = due([heldFor(5)]);
     assert.deepEqual(
-      [notice?.type, notice?.reason, notice?.pod.uid, notice?.node],
+      [notice?.type, notice?.reason, notice?.regarding.uid, notice?.node],
       ['Warning', 'HeldForLong', 'web-uid', 'n1'],
     );
     assert.equal(
@@ -120,7 +120,9 @@ suite('the event of a long hold', () => {
 
   test('has the same name from the next leader, and another name for another pod or hold', () => {
     const name = (pod: PendingPod, at = now): string =>
-      due([pod], { at }).map(({ pod: { uid }, reason, occasion }) => `${uid} ${reason} ${occasion}`)[0] ?? '';
+      due([pod], { at }).map(
+        ({ regarding: { uid }, reason, occasion }) => `${uid} ${reason} ${occasion}`,
+      )[0] ?? '';
     assert.equal(name(heldFor(5), now), name(heldFor(5), now + 3 * minute));
     assert.equal(name(heldFor(5)), name(heldFor(5, { refused: 'n3' })));
     assert.equal(new Set([name(heldFor(5)), name(heldFor(4)), name(heldFor(5, {}, 'other'))]).size, 3);

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fitNote, longest, nominatedNotice } from '../../../webhook/steer/notice.ts';
+import { aboutPod, fitNote, longest } from '../../../webhook/events/notice.ts';
+import { nominatedNotice } from '../../../webhook/steer/notice.ts';
 import { waiting } from './support.ts';
 
 test('the event of a nomination names both nodes and the reason', () => {
   const pod = waiting('web');
   const notice = nominatedNotice({ pod, node: 'n2', why: 'of 2 with free capacity it has the fewest' }, '11');
   assert.deepEqual(notice, {
-    pod,
+    regarding: aboutPod(pod),
     type: 'Normal',
     reason: 'NodeNominated',
     action: 'Nominate',

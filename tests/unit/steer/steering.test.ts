@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Configuration } from '../../../webhook/config/types.ts';
+import type { Notice } from '../../../webhook/events/notice.ts';
 import { noEvidence } from '../../../webhook/evidence/evidence.ts';
+import type { Leadership } from '../../../webhook/kubernetes/lease/leadership.ts';
 import type { Readiness } from '../../../webhook/readiness/readiness.ts';
-import { type Leadership, usesNominations } from '../../../webhook/steer/eligibility.ts';
+import { usesNominations } from '../../../webhook/steer/eligibility.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
-import type { Notice } from '../../../webhook/steer/notice.ts';
 import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { Steering } from '../../../webhook/steer/steering.ts';
 import { policyOf } from '../../support/configurations.ts';
@@ -159,7 +160,12 @@ suite('steering', () => {
       status: { nominatedNodeName: 'n2' },
     });
     assert.match(lines[0]?.text ?? '', /^pod shop\/web, refused on node n1, is nominated for node n2: of 1 /);
-    const reported = notices.map(({ pod, reason, node, occasion }) => [pod.uid, reason, node, occasion]);
+    const reported = notices.map(({ regarding, reason, node, occasion }) => [
+      regarding.uid,
+      reason,
+      node,
+      occasion,
+    ]);
     assert.deepEqual(reported, [['web-uid', 'NodeNominated', 'n2', '11']]);
   });
 

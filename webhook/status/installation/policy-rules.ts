@@ -94,5 +94,5 @@ export const expectedPolicies: Record<
       'not-of-a-network-of-ones-own:0cc71e1394d51c77',
     ],
   },
-  'service-account.cni-gate.io': { digest: 'f90743b2b22f9c33', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
+  'service-account.cni-gate.io': { digest: '881b2225aa72fbe0', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
 };

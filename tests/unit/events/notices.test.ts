@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
+import { EventMetrics } from '../../../webhook/events/metrics.ts';
+import { aboutPod, type Notice } from '../../../webhook/events/notice.ts';
+import { Notices } from '../../../webhook/events/notices.ts';
 import { eventReasons } from '../../../webhook/lib/names.ts';
-import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
-import type { Notice } from '../../../webhook/steer/notice.ts';
-import { Notices } from '../../../webhook/steer/notices.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { waiting } from './support.ts';
+import { waiting } from '../steer/support.ts';
 
 /** A notice about a pod of that name. */
 const about = (name: string): Notice => ({
-  pod: waiting(name),
+  regarding: aboutPod(waiting(name)),
   type: 'Warning',
   reason: eventReasons.heldForLong,
   action: 'Hold',
@@ -33,7 +33,7 @@ async function notices(t: TestContext, { leads = true, answer }: Scene = {}) {
   const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text), error: () => {} };
   const queue = new Notices(api.client, {
     leader,
-    metrics: new SteerMetrics(registry),
+    metrics: new EventMetrics(registry),
     log,
     instance: 'pod-1',
   });
@@ -95,7 +95,7 @@ suite('events on pods', () => {
     await failing('c');
     assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^an event on a held pod cannot be written: .*etcd is away/);
+    assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
   });
 
   test('that exist already are not failures', async (t) => {

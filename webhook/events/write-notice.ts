@@ -12,18 +12,18 @@ export type EventResult = { result: 'written' | 'exists' } | { result: 'failed';
 const longestInstance = 128;
 
 /**
- * Writes a notice as an event on its pod. The name is the same for the same notice, so the API server refuses a second
+ * Writes a notice as an event. The name is the same for the same notice, so the API server refuses a second
  * one, whichever replica writes it.
  *
  * @param instance the name of this replica's pod
  */
 export async function writeNotice(
   client: ApiClient,
-  { pod, type, reason, action, occasion, node, note }: Notice,
+  { regarding, type, reason, action, occasion, node, note }: Notice,
   instance: string,
   signal: AbortSignal,
 ): Promise<EventResult> {
-  const { namespace, name, uid } = pod;
+  const { namespace, uid } = regarding;
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
@@ -33,7 +33,7 @@ export async function writeNotice(
     reason,
     action,
     note,
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    regarding,
     ...(node !== undefined && { related: { apiVersion: 'v1', kind: 'Node', name: node } }),
     reportingController: eventReporter,
     reportingInstance: instance.slice(0, longestInstance),

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../kubernetes/client.ts';
+import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
+import { Notifier } from '../lib/notifier.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import type { Leadership } from './eligibility.ts';
-import type { SteerMetrics } from './metrics.ts';
+import type { EventMetrics } from './metrics.ts';
 import type { Notice } from './notice.ts';
-import { Notifier } from './notifier.ts';
 import { writeNotice } from './write-notice.ts';
 
 /** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
@@ -25,14 +25,14 @@ interface QueuedNotice {
 export interface NoticesOptions {
   /** Undefined where there can be no leader: no event is written then. */
   leader: Leadership | undefined;
-  metrics: SteerMetrics;
+  metrics: EventMetrics;
   log: Log;
   /** The name of this replica's pod. */
   instance: string;
 }
 
 /**
- * A queue of events on held pods. Nothing waits for them, and one that cannot be written stops nothing. Only the leader
+ * A queue of events. Nothing waits for them, and one that cannot be written stops nothing. Only the leader
  * writes, as other replicas would repeat them.
  */
 export class Notices {
@@ -98,15 +98,15 @@ export class Notices {
   }
 
   /** Logs each kind of failure once in a while: it may concern many pods. */
-  #warn({ pod, reason }: Notice, error: unknown): void {
+  #warn({ regarding, reason }: Notice, error: unknown): void {
     const text = messageOf(error);
     const kind = error instanceof CniGateError ? error.code : text;
     const now = performance.now();
     if (this.#warned?.kind === kind && now - this.#warned.at < again) return;
     this.#warned = { kind, at: now };
     this.#options.log.warn(
-      { err: error, pod: `${pod.namespace}/${pod.name}`, reason },
-      `an event on a held pod cannot be written: ${text}`,
+      { err: error, [regarding.kind.toLowerCase()]: `${regarding.namespace}/${regarding.name}`, reason },
+      `an event cannot be written: ${text}`,
     );
   }
 }

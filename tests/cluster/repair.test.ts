@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import { Cluster } from './harness/cluster.ts';
+import { eventually } from './harness/eventually.ts';
+import { install } from './installed/installation.ts';
+import { pod } from './installed/overlay.ts';
+import type { RunningPod } from './installed/pod.ts';
+import { makeNamespace } from './installed/working.ts';
+import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
+
+/* Repair as installed, with the rights and the policy of the manifests. The test is the kubelet of users' pods. */
+
+const account = 'system:serviceaccount:cni-gate:cni-gate';
+const where = 'shop';
+const pods = `/api/v1/namespaces/${where}/pods`;
+
+const cluster = await Cluster.start({ audit: 'Metadata' });
+after(() => cluster.stop());
+const { api } = cluster;
+const { replicas } = await install(cluster, 'strict');
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+await makeNamespace(cluster, where, { [profileLabel]: 'cilium' });
+const kubelet = startKubelet(cluster, where);
+after(() => kubelet.stop());
+
+const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
+
+/** Whether a replica was the last one that said so. */
+const isLeader = ({ lines, child }: RunningPod): boolean =>
+  child.exitCode === null &&
+  child.signalCode === null &&
+  lines.findLast(({ msg }) => /^this replica (leads|does not lead)/.test(String(msg)))?.msg ===
+    'this replica leads';
+
+const leader = (): Promise<RunningPod> =>
+  eventually(async () => {
+    const found = replicas.find(isLeader);
+    assert.ok(found, 'nobody leads');
+    return found;
+  });
+
+/** A workload whose pods are ours. */
+const workload = (kind: 'Deployment' | 'StatefulSet', name: string, count: number): object => ({
+  apiVersion: 'apps/v1',
+  kind,
+  metadata: { namespace: where, name },
+  spec: {
+    replicas: count,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name }, ...ours },
+      spec: { containers: [{ name: 'web', image: 'example/web' }] },
+    },
+  },
+});
+
+const podsOf = async (name: string): Promise<Pod[]> =>
+  (await api.get<{ items: Pod[] }>(pods)).items.filter(
+    ({ metadata }) => metadata.name.startsWith(`${name}-`) && metadata.deletionTimestamp === undefined,
+  );
+
+/** Waits until so many pods of a workload are on nodes, none of them with one of these UIDs. */
+const placed = (name: string, count: number, without: readonly string[] = [], seconds = 60): Promise<Pod[]> =>
+  eventually(async () => {
+    const found = (await podsOf(name)).filter(({ spec }) => spec.nodeName);
+    assert.equal(found.length, count);
+    assert.deepEqual(
+      found.filter(({ metadata }) => without.includes(metadata.uid)),
+      [],
+    );
+    return found;
+  }, seconds);
+
+const uidsOf = (some: readonly Pod[]): string[] => some.map(({ metadata }) => metadata.uid).sort();
+
+interface Audited {
+  user: { username: string };
+  verb: string;
+  objectRef?: { resource: string; subresource?: string; name?: string };
+  responseStatus: { code: number };
+}
+
+/** The names of the pods that our account deleted, once for each time. */
+const deleted = (name: string): string[] =>
+  cluster
+    .audited<Audited>()
+    .filter(
+      ({ user, verb, objectRef, responseStatus }) =>
+        user.username === account &&
+        verb === 'delete' &&
+        objectRef?.resource === 'pods' &&
+        objectRef.name?.startsWith(`${name}-`) &&
+        responseStatus.code === 200,
+    )
+    .map(({ objectRef }) => objectRef?.name ?? '')
+    .sort();
+
+const namesOf = (some: readonly Pod[]): string[] => some.map(({ metadata }) => metadata.name).sort();
+
+interface Event {
+  reason: string;
+  note: string;
+  regarding: { kind: string; name: string };
+}
+
+const eventsOn = async (kind: string, name: string): Promise<Event[]> =>
+  (await api.get<{ items: Event[] }>(`/apis/events.k8s.io/v1/namespaces/${where}/events`)).items.filter(
+    ({ regarding, reason }) => regarding.kind === kind && regarding.name === name && /Recreate/.test(reason),
+  );
+
+/** Fails the proof of every new pod whose name begins so, until its first pods have failed. */
+const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 'passed'): void => {
+  let left = count;
+  kubelet.fate = (one) => {
+    if (!one.metadata.name.startsWith(`${name}-`) || left <= 0) return others(one);
+    left -= 1;
+    return 95;
+  };
+};
+
+/** Makes a Deployment, of which the proofs of all pods fail at once; those of later pods pass. */
+async function allFail(name: string, count: number): Promise<Pod[]> {
+  kubelet.fate = () => undefined;
+  await apply(workload('Deployment', name, count));
+  const first = await placed(name, count);
+  kubelet.fate = () => 'passed';
+  await Promise.all(first.map((one) => decide(cluster, one, 95)));
+  return first;
+}
+
+await leader();
+
+test('pods whose proof failed are recreated, and no others', async () => {
+  kubelet.fate = () => undefined;
+  await apply(workload('Deployment', 'mixed', 5), pod('bare-1', {}, { namespace: where, ...ours }));
+  const first = await placed('mixed', 5);
+  const [bare] = await placed('bare', 1);
+  assert.ok(bare);
+  kubelet.fate = () => 'passed';
+  const fates = [95, 95, 'passed', 137, 69] as const;
+  await Promise.all(first.map((one, index) => decide(cluster, one, fates[index] ?? 'passed')));
+  await decide(cluster, bare, 95);
+  const [failed, others] = [first.slice(0, 2), first.slice(2)];
+  const now = await placed('mixed', 5, uidsOf(failed));
+  assert.deepEqual(
+    uidsOf(others).filter((uid) => !uidsOf(now).includes(uid)),
+    [],
+  );
+  assert.deepEqual(deleted('mixed'), namesOf(failed));
+  await eventually(async () => {
+    const [event] = await eventsOn('Deployment', 'mixed');
+    assert.match(event?.note ?? '', /failed/);
+    assert.equal((await eventsOn('Pod', failed[0]?.metadata.name ?? ''))[0]?.reason, 'Recreated');
+    assert.match((await eventsOn('Pod', 'bare-1'))[0]?.note ?? '', /no controller/);
+  });
+  assert.deepEqual(deleted('bare'), []);
+});
+
+suite('a failed proof does not fail a Job', () => {
+  const job = (name: string, spec: object, restartPolicy: string, apiVersion = 'batch/v1'): object => ({
+    apiVersion,
+    kind: 'Job',
+    metadata: { namespace: where, name },
+    spec: {
+      backoffLimit: 0,
+      ...spec,
+      template: {
+        metadata: ours,
+        spec: { restartPolicy, containers: [{ name: 'work', image: 'example/work' }] },
+      },
+    },
+  });
+
+  interface Job {
+    metadata: { name: string };
+    status: { failed?: number; succeeded?: number; conditions?: { type: string; status: string }[] };
+  }
+
+  const complete = (name: string): Promise<Job> =>
+    api.until<Job>(
+      `/apis/batch/v1/namespaces/${where}/jobs`,
+      ({ metadata, status }) =>
+        metadata.name.startsWith(name) &&
+        status.conditions?.some(({ type, status: is }) => /^(Complete|Failed)$/.test(type) && is === 'True'),
+    );
+
+  test('with restartPolicy OnFailure and backoffLimit 0: its pod is released and replaced', async () => {
+    failFirst('once', 1, () => 'succeeded');
+    await apply(job('once', {}, 'OnFailure'));
+    const { status } = await complete('once');
+    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
+    assert.equal(deleted('once').length, 1);
+    assert.match(
+      (
+        await eventually(async () => {
+          const [event] = await eventsOn('Job', 'once');
+          assert.ok(event);
+          return event;
+        })
+      ).note,
+      /proof/,
+    );
+  });
+
+  test('that is Indexed: each index is replaced', async () => {
+    failFirst('indexed', 2, () => 'succeeded');
+    await apply(job('indexed', { completionMode: 'Indexed', completions: 3, parallelism: 3 }, 'OnFailure'));
+    const { status } = await complete('indexed');
+    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 3]);
+  });
+
+  test('that a CronJob made', async () => {
+    failFirst('nightly', 1, () => 'succeeded');
+    const { spec } = job('nightly', {}, 'OnFailure') as { spec: object };
+    await apply({
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { namespace: where, name: 'nightly' },
+      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec } },
+    });
+    await cluster.kubectl(['-n', where, 'create', 'job', '--from=cronjob/nightly', 'nightly-1']);
+    const { status } = await complete('nightly-1');
+    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
+  });
+
+  test('with restartPolicy Never, if its podFailurePolicy ignores exit code 95', async () => {
+    let left = 1;
+    kubelet.fate = () => {
+      left -= 1;
+      return left >= 0 ? 'ended' : 'succeeded';
+    };
+    const ignore = { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [95] } }] };
+    await apply(job('never', { podFailurePolicy: ignore }, 'Never'));
+    const { status } = await complete('never');
+    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
+    assert.deepEqual(deleted('never'), [], 'its Job replaces it without help');
+  });
+});
+
+test('nothing is deleted on a node that does not report', async () => {
+  const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }];
+  failFirst('silent', 3);
+  for (const name of ['n1', 'n2']) await api.patch(`/api/v1/nodes/${name}`, { spec: { taints } });
+  const tolerant = workload('StatefulSet', 'silent', 1) as { spec: { template: { spec: object } } };
+  Object.assign(tolerant.spec.template.spec, { tolerations: [{ operator: 'Exists' }] });
+  await apply(tolerant);
+  const [first] = await placed('silent', 1);
+  assert.ok(first);
+  // several rounds
+  const { lines } = await leader();
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  assert.deepEqual(deleted('silent'), []);
+  kubelet.fate = () => 'passed';
+  for (const name of ['n1', 'n2']) await api.patch(`/api/v1/nodes/${name}`, { spec: { taints: null } });
+  await placed('silent', 1, uidsOf([first]));
+  assert.deepEqual(deleted('silent'), ['silent-0']);
+  assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
+});
+
+test('the API server is restarted in the middle of a repair: no pod is deleted twice', async () => {
+  const first = await allFail('again', 20);
+  await eventually(async () => assert.ok(deleted('again').length > 0));
+  await cluster.components['kube-apiserver'].kill();
+  await cluster.components['kube-apiserver'].start();
+  await placed('again', 20, uidsOf(first), 90);
+  assert.deepEqual(deleted('again'), namesOf(first));
+});
+
+test('the leader is killed in the middle of a repair of 50 pods: the next one goes on, and none is deleted twice', async (t) => {
+  const first = await allFail('many', 50);
+  await eventually(async () => assert.ok(deleted('many').length > 0));
+  await (await leader()).end('SIGKILL');
+  const killed = performance.now();
+  const before = deleted('many').length;
+  await placed('many', 50, uidsOf(first), 180);
+  t.diagnostic(
+    `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
+  );
+  assert.deepEqual(deleted('many'), namesOf(first));
+  const passed = [...kubelet.seen.values()].filter(({ metadata }) => metadata.name.startsWith('many-'));
+  assert.equal(passed.length, 100, 'each was replaced once');
+});
+
+test('with repair.mode audit, nothing is deleted, and an event says what would be', async () => {
+  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nrepair: {mode: audit}\n';
+  await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': config } });
+  const running = await leader();
+  await running.refresh();
+  await eventually(async () =>
+    assert.match(await (await running.ops('/metrics')).text(), /cni_gate_repair_state\{state="audit"\} 1/),
+  );
+  failFirst('audited', 2);
+  await apply(workload('Deployment', 'audited', 2));
+  const first = await placed('audited', 2);
+  await eventually(async () => {
+    const [event] = await eventsOn('Deployment', 'audited');
+    assert.equal(event?.reason, 'WouldRecreate');
+  });
+  assert.deepEqual([deleted('audited'), uidsOf(await podsOf('audited'))], [[], uidsOf(first)]);
+});

@@ -1,0 +1,118 @@
+import { validatorContainer } from '../../../webhook/lib/names.ts';
+import type { Cluster } from '../harness/cluster.ts';
+
+/** A pod as far as these tests read it. */
+export interface Pod {
+  metadata: {
+    name: string;
+    namespace: string;
+    uid: string;
+    deletionTimestamp?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    ownerReferences?: { kind: string; name: string }[];
+  };
+  spec: { nodeName?: string; containers: { name: string }[] };
+  status: { phase: string; initContainerStatuses?: unknown[] };
+}
+
+/**
+ * What the kubelet writes on a pod: `passed`: its proof passed, and it runs; `succeeded`: its containers ended as well;
+ * an exit code: the proof ended with it, and its container waits to be started again; `ended`: with 95 too, and the pod
+ * is not restarted.
+ */
+export type Fate = 'passed' | 'succeeded' | 'ended' | number;
+
+/** kwok leaves pods with this annotation alone: the test is their kubelet. */
+export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
+
+const statusOf = (pod: Pod, fate: Fate): object => {
+  const now = new Date().toISOString();
+  const exitCode = fate === 'ended' ? 95 : typeof fate === 'number' ? fate : 0;
+  const terminated = {
+    exitCode,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    startedAt: now,
+    finishedAt: now,
+  };
+  const validator = {
+    name: validatorContainer,
+    image: 'i',
+    imageID: '',
+    restartCount: 0,
+    ready: exitCode === 0,
+    ...(typeof fate === 'number'
+      ? { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated } }
+      : { state: { terminated } }),
+  };
+  const ready = fate === 'passed' ? 'True' : 'False';
+  const phases = { passed: 'Running', succeeded: 'Succeeded', ended: 'Failed' } as const;
+  return {
+    phase: typeof fate === 'number' ? 'Pending' : phases[fate],
+    startTime: now,
+    conditions: [
+      { type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: now },
+      ...['Initialized', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime: now })),
+    ],
+    initContainerStatuses: [validator],
+    ...(fate === 'passed' && {
+      containerStatuses: pod.spec.containers.map(({ name }) => ({
+        name,
+        image: 'i',
+        imageID: '',
+        restartCount: 0,
+        ready: true,
+        state: { running: { startedAt: now } },
+      })),
+    }),
+  };
+};
+
+/** Writes what becomes of a pod. */
+export const decide = (cluster: Cluster, pod: Pod, fate: Fate): Promise<unknown> =>
+  cluster.api.patch(`/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}/status`, {
+    metadata: { uid: pod.metadata.uid },
+    status: statusOf(pod, fate),
+  });
+
+/** The kubelet of all pods of a namespace. */
+export interface Kubelet {
+  /** What becomes of new pods; undefined leaves them without a verdict. */
+  fate: (pod: Pod) => Fate | undefined;
+  /** All pods on nodes that there have ever been, by UID. */
+  seen: Map<string, Pod>;
+  stop(): Promise<void>;
+}
+
+/** Watches the pods of a namespace and writes the status of each one that gets to a node. */
+export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
+  const stop = new AbortController();
+  const kubelet: Kubelet = {
+    fate: () => 'passed',
+    seen: new Map(),
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+  const follow = async (): Promise<void> => {
+    for await (const { object } of cluster.api.watch<Pod>(
+      `/api/v1/namespaces/${namespace}/pods`,
+      stop.signal,
+    )) {
+      const { metadata, spec } = object;
+      if (!spec?.nodeName || kubelet.seen.has(metadata.uid)) continue;
+      kubelet.seen.set(metadata.uid, object);
+      const fate = kubelet.fate(object);
+      // it may be gone already
+      if (fate !== undefined) void decide(cluster, object, fate).catch(() => {});
+    }
+  };
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      // the API server may be away
+      await follow().catch(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    }
+  })();
+  return kubelet;
+}

@@ -1,0 +1,115 @@
+import { aboutPod, fitNote, type Notice } from '../events/notice.ts';
+import type { Controller, PodEvidence } from '../evidence/facts.ts';
+import { eventReasons } from '../lib/names.ts';
+import type { LeftAlone, LeftAloneReason, Recreation } from './types.ts';
+
+/** How many pods the event of a workload names. */
+const mostNamed = 10;
+
+/** Whether pods are recreated, or only would be: `repair.mode`. */
+export type Deed = 'recreated' | 'wouldRecreate';
+
+const texts = {
+  recreated: { action: 'Recreate', one: 'is deleted to be recreated', many: 'are deleted to be recreated' },
+  wouldRecreate: {
+    action: 'Audit',
+    one: 'would be deleted to be recreated (repair.mode is audit)',
+    many: 'would be deleted to be recreated (repair.mode is audit)',
+  },
+} as const;
+
+/** The event of a recreation on its pod. */
+export function podNotice({ pod, why }: Recreation, deed: Deed): Notice {
+  return {
+    regarding: aboutPod(pod),
+    type: 'Normal',
+    reason: eventReasons[deed],
+    action: texts[deed].action,
+    occasion: deed.toLowerCase(),
+    node: pod.node,
+    note: fitNote(`the proof of its network failed on node ${pod.node}, so it ${texts[deed].one}: ${why}`),
+  };
+}
+
+/** The event of recreations on the workload that their pods belong to, which outlives them. */
+export function workloadNotice(
+  workload: Controller,
+  recreations: readonly [Recreation, ...Recreation[]],
+  deed: Deed,
+): Notice {
+  const [{ pod, why }] = recreations;
+  const names = recreations.slice(0, mostNamed).map(({ pod: { name, node } }) => `${name} on node ${node}`);
+  const more = recreations.length - names.length;
+  const who = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+  const { one, many } = texts[deed];
+  const text =
+    recreations.length === 1
+      ? `the proof of the network of pod ${who} failed, so it ${one}: ${why}`
+      : `the proofs of the networks of ${recreations.length} pods failed, so they ${many} (${who}): ${why}`;
+  return {
+    regarding: regardingOf(workload, pod.namespace),
+    type: 'Normal',
+    reason: eventReasons[deed],
+    action: texts[deed].action,
+    // one for each round of recreations
+    occasion: pod.uid,
+    note: fitNote(text),
+  };
+}
+
+/** Why a pod is left alone, for people. */
+const reasons: Partial<Record<LeftAloneReason, string>> = {
+  'static-pod': 'it is a static pod',
+  'no-controller': 'it has no controller, so nobody would recreate it: delete it and create it again',
+  'unknown-controller':
+    'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
+  'node-unreachable': 'its node does not report',
+  'node-not-ready': 'its node is not ready for it, and no other node is',
+  'node-pause': 'pods that were recreated on its node failed again, and the next one follows after a pause',
+  'owner-pause':
+    'pods of its controller that were recreated failed again, and the next one follows after a pause',
+  breaker:
+    'most recreated pods failed again, so repair has stopped; single pods find out whether it can go on',
+};
+
+/** Whether a pod that is left alone for this reason gets an event. Other reasons end soon by themselves. */
+export const isTold = (reason: LeftAloneReason): boolean => reasons[reason] !== undefined;
+
+/** Whether the reason lasts as long as the pod. */
+export const isFinal = (reason: LeftAloneReason): boolean =>
+  ['static-pod', 'no-controller', 'unknown-controller'].includes(reason);
+
+const leftNote = (pod: PodEvidence, { reason, why }: LeftAlone): string =>
+  fitNote(
+    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}`,
+    why === '' ? '' : fitNote(` (${why})`),
+  );
+
+/** The event on a pod that is left alone. */
+export const leftAloneNotice = (left: LeftAlone): Notice => ({
+  regarding: aboutPod(left.pod),
+  type: 'Warning',
+  reason: eventReasons.notRecreated,
+  action: 'Leave',
+  occasion: left.reason,
+  node: left.pod.node,
+  note: leftNote(left.pod, left),
+});
+
+/** The event on the workload of a pod that is left alone: one for all its pods. */
+export const leftWorkloadNotice = (workload: Controller, left: LeftAlone): Notice => ({
+  ...leftAloneNotice(left),
+  regarding: regardingOf(workload, left.pod.namespace),
+  occasion: `${left.reason}.${left.pod.uid}`,
+});
+
+const regardingOf = (
+  { apiVersion, kind, name, uid }: Controller,
+  namespace: string,
+): Notice['regarding'] => ({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+  uid,
+});

@@ -1,0 +1,41 @@
+import type { Controller } from '../evidence/facts.ts';
+import { apiPath } from '../kubernetes/api-path.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+
+/** How many ReplicaSets are remembered. */
+const most = 1000;
+
+interface Owned {
+  metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
+}
+
+/** Finds the object whose users are to hear of a pod: the Deployment of a ReplicaSet, else the controller itself. */
+export class WorkloadsOfPods {
+  readonly #client: ApiClient;
+  /** By UID of the ReplicaSet. */
+  readonly #known = new Map<string, Controller>();
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /** Never throws: a ReplicaSet that cannot be read hears of it itself. */
+  async of(namespace: string, controller: Controller, signal: AbortSignal): Promise<Controller> {
+    const { apiVersion, kind, name, uid } = controller;
+    if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
+    const known = this.#known.get(uid);
+    if (known !== undefined) return known;
+    const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
+    try {
+      const { metadata } = await this.#client.request<Owned>('GET', path, { timeout: 5000, signal });
+      const owner = metadata.ownerReferences?.find((one) => one.controller === true);
+      const found = metadata.uid === uid && owner !== undefined ? owner : controller;
+      if (this.#known.size >= most) this.#known.clear();
+      const workload = { apiVersion: found.apiVersion, kind: found.kind, name: found.name, uid: found.uid };
+      this.#known.set(uid, workload);
+      return workload;
+    } catch {
+      return controller;
+    }
+  }
+}
