@@ -104,12 +104,16 @@ export class RepairHistory {
   }
 
   /** What is known of a controller: to read. @param uid its UID */
-  owner(uid: string): OwnerRecord {
+  owner(uid: string): Pick<OwnerRecord, 'room' | 'failures'> {
     return this.#owners.get(uid) ?? newOwner;
   }
 
   /** What recreated pods found out about a profile's network on a node: to read. */
-  node(node: string, profile: string, { instance }: Pick<NodeForProfile, 'instance'>): NodeRecord {
+  node(
+    node: string,
+    profile: string,
+    { instance }: Pick<NodeForProfile, 'instance'>,
+  ): Pick<NodeRecord, 'room'> {
     const record = this.#nodes.get(keyOf(node, profile));
     if (record === undefined) return newNode;
     record.instance ??= instance;

@@ -14,7 +14,7 @@ export class NodeRecord {
   awaited = 0;
 
   /** Whether a recreated pod failed on the node since one passed there. */
-  get hasFailed(): boolean {
+  get #hasFailed(): boolean {
     return this.#backOff.failures > 0;
   }
 
@@ -22,7 +22,7 @@ export class NodeRecord {
   room(now: number, needsProof: boolean): Room {
     const { notBefore } = this.#backOff;
     if (notBefore > now) return { count: 0, reason: 'node-pause', again: notBefore };
-    const atATime = needsProof || this.hasFailed ? 1 : repairLimits.firstOfNode;
+    const atATime = needsProof || this.#hasFailed ? 1 : repairLimits.firstOfNode;
     return { count: atATime - this.awaited, reason: 'node-to-prove', again: undefined };
   }
 

@@ -29,9 +29,17 @@ export class OwnerRecord {
   readonly #fruitless = new Window(fruitless.within);
   #trustedUntil = Number.NEGATIVE_INFINITY;
 
+  /** How often recreated pods failed again since the last success; those in one pause count once. */
+  get failures(): number {
+    return this.backOff.failures;
+  }
+
   /** @param perMinute the budget */
   room(now: number, perMinute: number, { proven, elsewhere, ordered }: Chance): Room {
-    const { notBefore, failures } = this.backOff;
+    const {
+      backOff: { notBefore },
+      failures,
+    } = this;
     if (notBefore > now) return { count: 0, reason: 'owner-pause', again: notBefore };
     const inBudget = perMinute - this.lastMinute.count(now);
     if (inBudget <= 0) {

@@ -180,7 +180,7 @@ class Planner {
     (one.pod.uid < other.pod.uid ? -1 : 1);
 
   #failures({ pod }: Helped): number {
-    return this.#history.owner(pod.controller.uid).backOff.failures;
+    return this.#history.owner(pod.controller.uid).failures;
   }
 
   #situation({ node, profiles, controller }: Owned): Situation {

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
+import { RepairHistory } from '../../../webhook/repair/history.ts';
+import { planRepair } from '../../../webhook/repair/plan.ts';
+import type { LeftAloneReason } from '../../../webhook/repair/types.ts';
+import { controllerOf, failedPod, Pods, snapshotOf, start } from './support.ts';
+
+const [second, minute] = [1000, 60_000];
+const now = 100 * minute;
+
+type Given = Parameters<typeof snapshotOf>[1];
+
+/** Pods, a history, and rounds as the leader makes them. */
+class Leader {
+  readonly history = new RepairHistory();
+  readonly pods: Pods;
+  now = now;
+  #given: Given;
+
+  constructor(pods: PodEvidence[], given: Given = {}) {
+    this.pods = new Pods(...pods);
+    this.#given = given;
+  }
+
+  /** @returns the recreated pods, and why each of the others was left alone */
+  round(given: Given = this.#given): { made: string[]; left: LeftAloneReason[]; again: number | undefined } {
+    this.history.observe(this.pods, this.now);
+    const known = snapshotOf(this.pods.failed, given);
+    const { recreations, again } = planRepair(known, this.history, this.now);
+    for (const recreation of recreations) {
+      this.history.made(recreation, this.pods, this.now);
+      this.pods.remove(recreation.pod.uid);
+    }
+    return {
+      made: recreations.map(({ pod }) => pod.name),
+      left: known.left.map(({ reason }) => reason),
+      again: again === undefined ? undefined : again - this.now,
+    };
+  }
+
+  /** A new pod of a controller, with its verdict. */
+  comes(given: Parameters<typeof failedPod>[0]): void {
+    this.pods.put(start, failedPod({ startedAt: start + this.now, at: start + this.now, ...given }));
+  }
+}
+
+const web = (count: number): PodEvidence[] =>
+  Array.from({ length: count }, (_, index) => failedPod({ name: `web-${index}`, createdAt: start + index }));
+
+suite('a controller', () => {
+  test('one pod is tried, and after its success all others at once', () => {
+    const leader = new Leader(web(4));
+    assert.deepEqual(leader.round(), {
+      made: ['web-0'],
+      left: Array(3).fill('owner-turn'),
+      again: undefined,
+    });
+    leader.comes({ name: 'web-4', verdict: 'waiting' });
+    assert.deepEqual(leader.round().made, [], 'no verdict yet');
+    leader.comes({ name: 'web-4', verdict: 'passed' });
+    assert.deepEqual(leader.round({ passedAt: start }).made, ['web-1', 'web-2', 'web-3']);
+  });
+
+  test('its pods that were there before say nothing about the one that was recreated', () => {
+    const leader = new Leader([...web(2), failedPod({ name: 'old', verdict: 'passed', node: 'n2' })]);
+    leader.round();
+    assert.deepEqual(leader.round().made, []);
+  });
+
+  test('recreated pods fail again: pauses of 10, 20, 40 s', () => {
+    const leader = new Leader([...web(5)]);
+    for (const [index, pause] of [10, 20, 40].entries()) {
+      assert.equal(leader.round().made.length, 1);
+      leader.now += second;
+      leader.comes({ name: `again-${index}` });
+      const { made, left, again } = leader.round();
+      assert.deepEqual([made, new Set(left), again], [[], new Set(['owner-pause']), pause * second]);
+      leader.now += pause * second;
+    }
+    assert.equal(leader.round().made.length, 1);
+  });
+
+  test('a success ends its pauses', () => {
+    const leader = new Leader(web(3));
+    leader.round();
+    leader.comes({ name: 'again' });
+    leader.round();
+    leader.now += 10 * second;
+    assert.equal(leader.round().made.length, 1);
+    leader.comes({ name: 'well', verdict: 'passed' });
+    assert.equal(leader.round({ passedAt: start + 2 * leader.now }).made.length, 2);
+  });
+
+  test('its budget still counts after a success', () => {
+    const leader = new Leader(web(4), { passedAt: start, budgets: { perOwnerPerMinute: 2 } });
+    assert.equal(leader.round().made.length, 2);
+    leader.comes({ name: 'a', verdict: 'passed' });
+    leader.comes({ name: 'b', verdict: 'passed' });
+    leader.now += 59 * second;
+    leader.round();
+    assert.deepEqual(leader.round().left, ['budget', 'budget']);
+    leader.now += second;
+    assert.equal(leader.round().made.length, 2);
+  });
+
+  test('no verdict for a minute: the next one is tried after a pause, and a late success still counts', () => {
+    const leader = new Leader(web(4));
+    leader.round();
+    leader.now += minute;
+    assert.deepEqual(new Set(leader.round().left), new Set(['owner-pause']));
+    leader.now += 10 * second;
+    assert.equal(leader.round().made.length, 1);
+    leader.comes({ name: 'a', verdict: 'passed' });
+    assert.equal(leader.round({ passedAt: start }).made.length, 2);
+  });
+
+  test('no verdict for ten minutes: the outcome is unknown', () => {
+    const leader = new Leader(web(1));
+    leader.round();
+    leader.now += 10 * minute;
+    assert.deepEqual(
+      leader.history.observe(leader.pods, leader.now).map(({ outcome, successor }) => [outcome, successor]),
+      [['unknown', undefined]],
+    );
+  });
+
+  test('a verdict that says nothing of the network is no outcome: the next one is tried', () => {
+    const leader = new Leader(web(2));
+    leader.round();
+    leader.comes({ name: 'a', verdict: 'crashed' });
+    assert.equal(leader.round().made.length, 1);
+    assert.deepEqual(leader.history.stopped(), []);
+  });
+});
+
+suite('a node', () => {
+  const owners = (count: number, prefix = 'p', given: Partial<PodEvidence> = {}): PodEvidence[] =>
+    Array.from({ length: count }, (_, index) =>
+      failedPod({
+        name: `${prefix}${index}`,
+        controller: controllerOf(`${prefix}${index}`),
+        createdAt: start + index,
+        ...given,
+      }),
+    );
+  const again = (name: string, node = 'n1') =>
+    ({ name: `${name}-again`, controller: controllerOf(name), node }) as const;
+
+  test('the pod that finds out fails: the next one, of another controller, follows after a pause', () => {
+    const leader = new Leader(owners(3), { needsProof: true });
+    assert.deepEqual(leader.round().made, ['p0']);
+    leader.comes(again('p0'));
+    assert.deepEqual(leader.round().left.slice(0, 2), ['node-pause', 'node-pause']);
+    leader.now += 10 * second;
+    assert.deepEqual(leader.round().made, ['p1'], 'controllers without a failure come first');
+    leader.comes(again('p1'));
+    assert.equal(leader.round().again, 10 * second, 'that of controller p0; the node pauses for 20 s');
+    leader.now += 10 * second;
+    assert.deepEqual(leader.round().made, []);
+  });
+
+  test('ready: after a failure one at a time', () => {
+    const leader = new Leader(owners(5));
+    assert.deepEqual(leader.round().made, ['p0', 'p1', 'p2']);
+    for (const name of ['p0', 'p1', 'p2']) leader.comes(again(name));
+    leader.round();
+    leader.now += 10 * second;
+    assert.deepEqual(leader.round().made, ['p3']);
+  });
+
+  test('it boots or its DaemonSets start anew: its pause ends', () => {
+    const leader = new Leader(owners(3), { needsProof: true });
+    leader.round();
+    leader.comes(again('p0'));
+    assert.deepEqual(leader.round().made, []);
+    assert.deepEqual(leader.round({ needsProof: true, instance: 'boot 2' }).made, ['p1']);
+  });
+
+  test('the pod that finds out passes on another node: the next one may find out at once', () => {
+    const leader = new Leader(owners(3), { needsProof: true });
+    leader.round();
+    leader.comes({ ...again('p0', 'n2'), verdict: 'passed' });
+    assert.deepEqual(leader.round().made, ['p1']);
+  });
+
+  test('no verdict of the pod that finds out for a minute: the next one follows after a pause', () => {
+    const leader = new Leader(owners(2), { needsProof: true });
+    leader.round();
+    leader.now += minute - 1;
+    assert.deepEqual(leader.round().left, ['node-to-prove']);
+    leader.now += 1;
+    assert.deepEqual(leader.round().left, ['node-pause']);
+    leader.now += 10 * second;
+    assert.deepEqual(leader.round().made, ['p1']);
+  });
+
+  test('pods of one namespace fail again: repair stops there, and not elsewhere', () => {
+    const bad = owners(20, 'bad', { namespace: 'bad' });
+    const leader = new Leader(bad, { passedAt: start });
+    assert.equal(leader.round().made.length, 20);
+    for (let index = 0; index < 10; index += 1)
+      leader.comes({ ...again(`bad${index}`), namespace: 'bad', startedAt: start - minute });
+    for (const pod of [...owners(2, 'more', { namespace: 'bad' }), ...owners(2, 'good')])
+      leader.pods.put(start, pod);
+    const { made, left } = leader.round();
+    assert.deepEqual(made, ['good0', 'good1']);
+    assert.ok(left.includes('breaker'));
+    assert.deepEqual(leader.history.stopped(), ['bad']);
+    leader.now += minute;
+    assert.deepEqual(leader.round().made, ['more0'], 'one finds out');
+    leader.comes({ ...again('more0'), namespace: 'bad', verdict: 'passed' });
+    assert.ok(leader.round().made.includes('more1'));
+    assert.deepEqual(leader.history.stopped(), []);
+  });
+});
+
+suite('what the executor tells', () => {
+  test('a pod that is still reported after its deletion is not deleted again', () => {
+    const leader = new Leader(web(1));
+    const [pod] = leader.pods.all();
+    leader.round();
+    assert.ok(pod);
+    leader.pods.put(start, { ...pod, version: '2' });
+    for (const wait of [0, minute, 60 * minute]) {
+      leader.now += wait;
+      assert.deepEqual(leader.round().left, ['under-way']);
+    }
+  });
+
+  test('a conflict: nothing until a newer version is reported', () => {
+    const leader = new Leader(web(1));
+    const [pod] = leader.pods.all();
+    assert.ok(pod);
+    leader.history.stale(pod);
+    assert.deepEqual(leader.round().left, ['under-way']);
+    leader.pods.put(start, { ...pod, version: '2' });
+    assert.deepEqual(leader.round().made, ['web-0']);
+  });
+
+  test('a failure: the pod pauses', () => {
+    const leader = new Leader(web(1));
+    const [pod] = leader.pods.all();
+    assert.ok(pod);
+    leader.history.failed(pod, leader.now);
+    assert.deepEqual(leader.round().left, ['under-way']);
+    leader.now += 10 * second;
+    assert.deepEqual(leader.round().made, ['web-0']);
+  });
+
+  test('audit: each pod once, at the speed of the budgets, and nothing is expected of it', () => {
+    const leader = new Leader(web(3));
+    const audit = (): string[] => {
+      leader.history.observe(leader.pods, leader.now);
+      const { recreations } = planRepair(
+        snapshotOf(leader.pods.failed, { passedAt: start, budgets: { perMinute: 2 } }),
+        leader.history,
+        leader.now,
+      );
+      for (const recreation of recreations) leader.history.audited(recreation, leader.now);
+      return recreations.map(({ pod }) => pod.name);
+    };
+    assert.deepEqual(audit(), ['web-0', 'web-1']);
+    assert.deepEqual(audit(), []);
+    leader.now += minute;
+    assert.deepEqual(audit(), ['web-2']);
+    leader.now += minute;
+    assert.deepEqual(audit(), []);
+  });
+});
+
+suite('a new leader', () => {
+  const wall = start + 60 * minute;
+  const inherited = (pods: PodEvidence[], given: Given = { passedAt: start }): Leader => {
+    const leader = new Leader(pods, given);
+    leader.history.inherit(leader.pods.all(), wall, leader.now);
+    return leader;
+  };
+
+  test('pods that were created in the last minute count for the budgets', () => {
+    const fresh = Array.from({ length: 3 }, (_, index) =>
+      failedPod({ name: `new-${index}`, verdict: 'passed', createdAt: wall - 20 * second, node: 'n2' }),
+    );
+    for (const budgets of [{ perMinute: 3 }, { perOwnerPerMinute: 3 }, { perNodePerMinute: 3 }]) {
+      const leader = inherited([...web(3), ...fresh], { passedAt: start, budgets });
+      assert.deepEqual(new Set(leader.round().left), new Set(['budget']), JSON.stringify(budgets));
+      leader.now += 40 * second;
+      assert.equal(leader.round().made.length, 3);
+    }
+  });
+
+  test('a failed pod that is being deleted counts too: its successor may not be there yet', () => {
+    const leaving = failedPod({ name: 'leaving', leaving: true, controller: controllerOf('other') });
+    const leader = inherited([...web(1), leaving], { passedAt: start, budgets: { perMinute: 1 } });
+    assert.deepEqual(leader.round().made, []);
+  });
+
+  test('a controller whose newer pods failed, and none since passed, pauses', () => {
+    const later = failedPod({ name: 'later', createdAt: wall - 5 * second });
+    const leader = inherited([...web(1), later]);
+    assert.deepEqual(leader.round().left, ['owner-pause', 'owner-pause']);
+    leader.now += 5 * second;
+    assert.equal(leader.round().made.length, 1);
+    const passed = failedPod({ name: 'passed', verdict: 'passed', createdAt: wall - 5 * second });
+    assert.equal(inherited([...web(1), later, passed]).round().made.length, 2);
+  });
+
+  test('a controller that created all its failed pods at once does not pause', () => {
+    assert.equal(inherited(web(3)).round().made.length, 3);
+  });
+
+  test('clocks that are apart by hours delay it for a minute at most', () => {
+    const future = web(3).map((pod) => ({ ...pod, createdAt: wall + 120 * minute }));
+    const leader = inherited(future, { passedAt: start, budgets: { perMinute: 3 } });
+    leader.now += minute;
+    assert.equal(leader.round().made.length, 3);
+  });
+});
