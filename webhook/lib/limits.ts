@@ -207,8 +207,6 @@ export const repairLimits = {
   },
   /** Pods that are compared in one plan, of each namespace and in total: the oldest. */
   candidates: 1024,
-  /** Pods after which the event loop has its turn. */
-  sliceSteps: 10_000,
 } as const;
 
 /**

@@ -14,22 +14,18 @@ export class Window {
     this.#times.push(now);
   }
 
-  /** How many in the last `within` milliseconds. */
-  count(now: number, within = this.#length): number {
+  /** How many in the last `length` milliseconds. */
+  count(now: number): number {
     this.#forget(now);
-    let count = 0;
-    for (let index = this.#times.length - 1; index >= 0; index -= 1) {
-      if (now - (this.#times[index] ?? 0) >= within) break;
-      count += 1;
-    }
-    return count;
+    return this.#times.length;
   }
 
-  /** When fewer than `max` will count, if none is added; `now` where fewer do. */
+  /** When fewer than `max` are left of the last `within` milliseconds, if none is added; `now` where fewer are. */
   opensAt(max: number, now: number, within = this.#length): number {
-    if (this.count(now, within) < max) return now;
-    const last = this.#times[this.#times.length - max];
-    return last === undefined ? Number.POSITIVE_INFINITY : last + within;
+    this.#forget(now);
+    if (max <= 0) return Number.POSITIVE_INFINITY;
+    const last = this.#times.at(-max);
+    return last === undefined ? now : Math.max(now, last + within);
   }
 
   copy(): Window {

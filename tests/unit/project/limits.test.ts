@@ -9,6 +9,7 @@ import {
   objectBytes,
   pendingPods,
   placedPods,
+  repairLimits,
 } from '../../../webhook/lib/limits.ts';
 
 const reference = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8');
@@ -18,7 +19,17 @@ test('the reference has the limits that the code has', () => {
     bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const number = (count: number): string => count.toLocaleString('en');
   const { max, mostOfNamespace, requiredCharacters } = pendingPods;
+  const { fruitless, fruitlessWithOtherNode, pause, longestPause, breaker, candidates } = repairLimits;
+  const minutes = (milliseconds: number): string => `${milliseconds / 60_000} minutes`;
+  const inTime = ({ count, within }: { count: number; within: number }): string =>
+    `${count} in ${minutes(within)}`;
   for (const [what, limit] of [
+    ['pause after a recreated pod', `${pause / 1000} s, doubled each time, at most ${minutes(longestPause)}`],
+    ['another node ready', inTime(fruitlessWithOtherNode)],
+    ['no other node ready', inTime(fruitless)],
+    ['repair may stop', inTime({ count: breaker.least, within: breaker.within })],
+    ['that count for all', number(breaker.ofNamespace)],
+    ['one plan compares', number(candidates)],
     ['a DaemonSet that a profile names', size(objectBytes.daemonSet)],
     ['a pod that waits for a node', size(objectBytes.pendingPod)],
     ['a pod with our label', size(objectBytes.evidencePod)],
