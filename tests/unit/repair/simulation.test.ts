@@ -8,7 +8,10 @@ const web = controllerOf('web');
 
 for (const evidence of ['ready', 'proof'] as const) {
   test(`${evidence}: a node whose plugin comes 5 s late, 30 pods: all run soon, and few are recreated in vain`, () => {
-    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 5000, worksAt: 5000 }], evidence });
+    const sim = new Simulation({
+      nodes: [{ name: 'n1', startedAt: 4000, readyAt: 5000, worksAt: 5000 }],
+      evidence,
+    });
     sim.create(web, 30, 'n1');
     sim.run(5000);
     assert.equal(sim.deleted.length, 0, 'nothing is deleted before the DaemonSet is ready');

@@ -1,4 +1,5 @@
 import type { Controller, PodEvidence } from '../../../webhook/evidence/facts.ts';
+import { type NodeProof, proofOn } from '../../../webhook/evidence/node-state.ts';
 import type { Ended } from '../../../webhook/repair/attempt.ts';
 import { RepairHistory } from '../../../webhook/repair/history.ts';
 import { planRepair } from '../../../webhook/repair/plan.ts';
@@ -10,6 +11,8 @@ export interface SimNode {
   name: string;
   /** When its DaemonSet's pod reads Ready; not at all by default. */
   readyAt?: number;
+  /** When the container of that pod started; at first by default. */
+  startedAt?: number;
   /** When its plugin works; not at all by default. */
   worksAt?: number;
   instance?: string;
@@ -44,10 +47,8 @@ const step = 1000;
 
 /**
  * A cluster whose clock is simulated: controllers replace deleted pods at once, a scheduler binds pods to the emptiest
- * node that the gate allows, and proofs pass where the plugin worked when the sandbox was made. Repair is the real code.
- *
- * The gate allows a node whose DaemonSet's pod is Ready; with evidence `proof`, one pod at a time until one has passed
- * there, and after a failure the next one after a pause.
+ * node that the gate allows, and proofs pass where the plugin worked when the sandbox was made. The evidence, what the
+ * gate makes of it, and repair are the real code.
  */
 export class Simulation {
   /** Since the simulation began. */
@@ -61,7 +62,6 @@ export class Simulation {
   readonly #pods = new Map<string, SimPod>();
   readonly #nodes: Map<string, SimNode>;
   readonly #options: SimOptions;
-  readonly #failures = new Map<string, { count: number; at: number }>();
   /** When pods of a controller passed, in this order. */
   readonly #passes: { owner: string; at: number }[] = [];
   #next = 0;
@@ -92,7 +92,6 @@ export class Simulation {
   /** All sandboxes of the node are made again. */
   reboot(name: string, change: Partial<SimNode>): void {
     this.node(name, change);
-    this.#failures.delete(name);
     this.pods.evidence.booted(name, this.#version());
     for (const pod of this.#pods.values()) if (pod.facts.node === name) this.#bind(pod, name);
   }
@@ -207,15 +206,9 @@ export class Simulation {
       const took = this.now - sandboxAt;
       const startedAt = start + Math.floor(sandboxAt / 1000) * 1000;
       if (works && took >= toPass) {
-        this.#failures.delete(facts.node);
         this.#passes.push({ owner: facts.controller?.uid ?? '', at: this.now });
         this.#change(pod, { verdict: 'passed', at: this.#wall(), startedAt });
       } else if (!works && took >= toFail) {
-        // what was under way before the last failure, or before the DaemonSet was ready, is no new attempt
-        const { count = 0, at = 0 } = this.#failures.get(facts.node) ?? {};
-        const readyAt = this.#nodes.get(facts.node)?.readyAt ?? Number.POSITIVE_INFINITY;
-        const isNew = sandboxAt >= Math.max(at, readyAt);
-        this.#failures.set(facts.node, isNew ? { count: count + 1, at: this.now } : { count, at });
         this.#change(pod, { verdict: 'failed', failedProfiles: ['mesh'], at: this.#wall(), startedAt });
       }
     }
@@ -225,19 +218,24 @@ export class Simulation {
     return readyAt <= this.now;
   }
 
-  #isProved({ name }: SimNode): boolean {
-    return this.#options.evidence === 'ready' || this.pods.passedAt('mesh', name) !== undefined;
+  /** What the proofs on the node say, by the gate's own code. @param pod who asks */
+  #proof({ name, startedAt = 0 }: SimNode, pod?: PodEvidence): NodeProof {
+    return proofOn(this.pods.evidence, {
+      profile: 'mesh',
+      node: name,
+      mode: this.#options.evidence,
+      started: [{ at: start + startedAt, version: '0' }],
+      pod: pod && { key: pod.uid, owner: pod.controller?.uid ?? pod.uid },
+      now: this.#wall(),
+    });
   }
 
-  #allows(node: SimNode): boolean {
-    if (!this.#isReady(node)) return false;
-    if (this.#isProved(node)) return true;
-    const tries = [...this.#pods.values()].some(
-      ({ facts, sandboxAt = 0 }) =>
-        facts.node === node.name && facts.verdict === 'waiting' && this.now - sandboxAt < 30_000,
-    );
-    const { count = 0, at = 0 } = this.#failures.get(node.name) ?? {};
-    return !tries && (count === 0 || this.now - at >= Math.min(10_000 * 2 ** (count - 1), 600_000));
+  #isProved(node: SimNode): boolean {
+    return this.#proof(node).state === 'proved';
+  }
+
+  #allows(node: SimNode, pod: PodEvidence): boolean {
+    return this.#isReady(node) && this.#proof(node, pod).lets;
   }
 
   #schedule(): void {
@@ -246,7 +244,7 @@ export class Simulation {
       const on = (node: SimNode): number =>
         [...this.#pods.values()].filter(({ facts }) => facts.node === node.name).length;
       const [best] = [...this.#nodes.values()]
-        .filter((node) => this.#allows(node))
+        .filter((node) => this.#allows(node, pod.facts))
         .sort((one, other) => on(one) - on(other));
       if (best !== undefined) this.#bind(pod, best.name);
     }
