@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { validateCommand } from '../validator/shared/contract.ts';
 import { certsCommand } from './commands/certs.ts';
+import { completionCommand } from './commands/completion.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
@@ -29,7 +30,8 @@ const program = new Command('cni-gate')
   .addCommand(serveCommand())
   .addCommand(reviewCommand())
   .addCommand(statusCommand())
-  .addCommand(certsCommand());
+  .addCommand(certsCommand())
+  .addCommand(completionCommand());
 for (const command of withCommandsOf(program)) {
   command
     .exitOverride()

@@ -17,6 +17,7 @@ import { yamlOutput } from '../review/output/yaml.ts';
 import { Progress } from '../review/progress.ts';
 import { type ReviewOptions, review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
+import { addWrappedHelp } from './help-text.ts';
 import { milliseconds } from './options.ts';
 
 /** The forms of the output. */
@@ -38,30 +39,26 @@ interface Flags {
   color?: boolean;
 }
 
-const more = `
-Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob,
-PodTemplate; kinds of Argo, Knative, Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
-adds; any custom resource with spec.template.spec.containers; Lists of them, and AdmissionReviews about pods.
+const more = `Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative, Kubeflow, OpenShift, OpenKruise and others, and those that the configuration adds; any custom resource with spec.template.spec.containers; Lists of them, and AdmissionReviews about pods.
 All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in the input, or by --profile.
 
 Output:
   text   a unified diff for each workload, then counts; with --summary a line for each workload, then counts
-  json   a report; if the input is AdmissionReviews only, these with their responses instead, one a line, or a
-         list in one line if the input is a list
+  json   a report; if the input is AdmissionReviews only, these with their responses instead, one a line, or a list in one line if the input is a list
   yaml   the patched input, with its comments and order; messages go to standard error
   junit  a test suite for each file, a test case for each workload
   sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
   github the same as annotations of a GitHub Actions step
   gitlab the same as a Code Quality report of GitLab
 
-Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in
-namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong
-usage or unreadable input.`;
+Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
-  return new Command('review')
+  const command = new Command('review');
+  addWrappedHelp(command, more);
+  return command
     .description('show what admission would do to manifests; needs no cluster')
     .requiredOption(
       '-f, --filename <path...>',
@@ -94,7 +91,6 @@ export function reviewCommand(): Command {
     .option('--changed-since <revision>', 'report only workloads that changed since a Git revision')
     .option('--color', 'colours even if the output is not a terminal')
     .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
-    .addHelpText('after', more)
     .action(run);
 }
 

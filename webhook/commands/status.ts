@@ -8,6 +8,7 @@ import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
 import type { TextOptions } from '../status/text.ts';
+import { addWrappedHelp } from './help-text.ts';
 import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
 
 interface Flags extends ClusterFlags {
@@ -20,12 +21,7 @@ interface Flags extends ClusterFlags {
   probe?: true;
 }
 
-const more = `
-Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of
-cni-gate is missing, a used DaemonSet is missing or not ready on a node, a pod is held or runs without a proof, a label
-is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no
-such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is
-not installed. With --watch, it is that of the last status.`;
+const more = `Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a node, a pod is held or runs without a proof, a label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is not installed. With --watch, it is that of the last status.`;
 
 const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
@@ -34,6 +30,7 @@ export function statusCommand(): Command {
   const command = new Command('status').description(
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',
   );
+  addWrappedHelp(command, more);
   return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
     .option(
@@ -49,7 +46,6 @@ export function statusCommand(): Command {
     .option('--all', 'include nodes that are ready or exempt, and show every row')
     .option('-w, --watch', 'keep running, and print the status again on each change')
     .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
-    .addHelpText('after', more)
     .action(run);
 }
 

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+
+/** A JSON Schema, as far as {@link strict} looks into it. */
+type Schema = Record<string, unknown>;
+
+const read = (name: string): Schema =>
+  JSON.parse(readFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), 'utf8'));
+
+/**
+ * What in a value does not match a published schema, or is not described by it. Readers have to accept further fields,
+ * so the schemas allow them; what is printed today has to be described.
+ */
+export function schemaFaults(name: string): (value: unknown) => string[] {
+  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isTime } });
+  const validate = ajv.compile(strict(read(name)) as Schema);
+  return (value) =>
+    validate(value) ? [] : (validate.errors ?? []).map((one) => `${one.instancePath}: ${one.message}`);
+}
+
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
+
+/** The schema without further fields. */
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
+  const closes = 'properties' in schema && 'type' in schema && !('additionalProperties' in schema);
+  return closes ? { ...inner, additionalProperties: false } : inner;
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { applyStep } from '../../../certs/apply.ts';
+import { show } from '../../../certs/show.ts';
+import { bundleOf, secretData } from '../../../certs/state.ts';
+import { readPolicy } from '../../../webhook/config/file.ts';
+import { states } from '../../../webhook/readiness/state.ts';
+import { proofStates, unprovedText } from '../../../webhook/status/proof.ts';
+import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
+import { World } from '../../support/certs/world.ts';
+import { schemaFaults } from '../../support/schemas.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const schema = (name: string) => JSON.parse(readFileSync(join(root, 'schemas', name), 'utf8'));
+
+suite('review --output json', () => {
+  const faults = schemaFaults('review');
+  const labelled = (name: string, profile: string): string =>
+    pod(name).replace('metadata:', `metadata:\n  labels: {cni-gate.io/profile: ${profile}}`);
+
+  test('every outcome, findings and errors', async (t) => {
+    const meshed = pod('meshed', 'mesh').replace(
+      'metadata:',
+      'metadata:\n  annotations: {linkerd.io/inject: enabled}',
+    );
+    const files = {
+      'a.yaml': [
+        namespaceOf('shop', 'cilium'),
+        namespaceOf('mesh', 'linkerd'),
+        pod('good'),
+        meshed,
+        labelled('refused', 'nowhere'),
+        labelled('optedout', 'none'),
+        pod('elsewhere', 'elsewhere'),
+        'apiVersion: v1\nkind: Service\nmetadata: {name: a}\n',
+        'apiVersion: example.com/v1\nkind: Odd\nmetadata: {name: odd, namespace: shop}\nspec: {template: {spec: {containers: [{name: a, image: b}]}}}\n',
+      ].join('---\n'),
+      'b.yaml': 'a: b: c\n',
+    };
+    for (const assumeMeshed of [false, true]) {
+      const report = (await reviewFiles(t, files, { assumeMeshed })).json();
+      assert.deepEqual(faults(report), []);
+      assert.ok(report.findings.length > 0 && report.errors.length > 0);
+      assert.ok(report.workloads.some((one) => one.unknownKind && one.patch.length > 0));
+      assert.equal(
+        report.workloads.some((one) => one.assumed !== undefined),
+        assumeMeshed,
+      );
+    }
+  });
+
+  test('the examples, without any problem', async () => {
+    const admission = { policy: readPolicy(undefined), profile: undefined };
+    const { json } = await reviewNames({ names: [join(root, 'examples')], namespace: 'default', admission });
+    assert.deepEqual(faults(json()), []);
+  });
+
+  test('without a workload', async (t) => {
+    const names = [folderWith(t, { 'a.yaml': namespaceOf('shop', 'cilium') })];
+    const admission = { policy: readPolicy(undefined), profile: undefined };
+    assert.deepEqual(faults((await reviewNames({ names, namespace: 'default', admission })).json()), []);
+  });
+
+  test('a report with a field that nobody described, or without one, is refused', async (t) => {
+    const report = (await reviewFiles(t, { 'a.yaml': pod('a') })).json();
+    assert.deepEqual(faults({ ...report, more: 1 }), [': must NOT have additional properties']);
+    assert.deepEqual(faults({ ...report, findings: undefined }).length, 1);
+    assert.deepEqual(faults({ ...report, summary: { ...report.summary, refused: -1 } }).length, 1);
+  });
+});
+
+suite('status --output json', () => {
+  const faults = schemaFaults('status');
+  const folder = join(root, 'tests/unit/status/golden');
+
+  test('the golden files', () => {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    assert.ok(names.length >= 2);
+    for (const name of names) {
+      const status = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+      assert.deepEqual(faults(status), [], name);
+      assert.equal(faults({ ...status, verdict: 'perfect' }).length, 1);
+    }
+  });
+
+  test('all states that the code knows, and no others', () => {
+    const { definitions, properties } = schema('status.json');
+    assert.deepEqual(definitions.state.enum, states);
+    assert.deepEqual(definitions.proofs.required, proofStates);
+    assert.deepEqual(properties.unprovedPods.items.properties.reason.enum, Object.keys(unprovedText));
+  });
+});
+
+suite('certs show --output json', () => {
+  const faults = schemaFaults('certs-show');
+  const world = new World();
+  const shared = world.shared(async () => {});
+  const options = { now: world.now(), authorityDays: 365, leafDays: 7 };
+
+  test('nothing, and each phase of a rotation, with a complete and a wrong caBundle', async () => {
+    assert.deepEqual(faults(await show(shared)), []);
+    const created = applyStep({ do: 'create' }, options);
+    assert.ok(created);
+    world.setBundle('mutating/cni-gate', bundleOf(created));
+    world.setBundle('validating/cni-gate', 'garbage');
+    const begun = applyStep({ do: 'begin', state: created }, options);
+    assert.ok(begun);
+    const promoted = applyStep({ do: 'promote', state: begun }, options);
+    assert.ok(promoted);
+    const phases = { settled: created, waiting: begun, switched: promoted };
+    for (const [phase, state] of Object.entries(phases)) {
+      world.setSecret(secretData(state));
+      const shown = await show(shared);
+      assert.deepEqual([shown.phase, shown.configurations.length], [phase, 2]);
+      assert.deepEqual(faults(shown), []);
+    }
+    world.setSecret({ 'tls.crt': 'garbage' });
+    const damaged = await show(shared);
+    assert.ok(damaged.faults.length > 0);
+    assert.deepEqual(faults(damaged), []);
+  });
+});
+
+suite('addresses', () => {
+  const base = 'https://raw.githubusercontent.com/cni-gate/cni-gate/main/';
+
+  test('each schema has the address of its own file', () => {
+    const names = globSync('*.json', { cwd: join(root, 'schemas') }).filter(
+      (name) => name !== 'catalog-entry.json',
+    );
+    assert.deepEqual(names.toSorted(), ['certs-show.json', 'review.json', 'status.json']);
+    for (const name of names) assert.equal(schema(name).$id, `${base}schemas/${name}`);
+  });
+
+  test("SchemaStore's entry: the configuration's schema, and names of files that nobody else has", () => {
+    const { name, description, fileMatch, url, ...rest } = schema('catalog-entry.json');
+    assert.deepEqual(rest, {});
+    assert.ok(name.length > 0 && description.length > 0 && fileMatch.length > 0);
+    for (const pattern of fileMatch) assert.match(pattern, /cni-gate\.ya?ml$/);
+    assert.ok(url.startsWith(base));
+    const configuration = JSON.parse(readFileSync(join(root, url.slice(base.length)), 'utf8'));
+    assert.equal(configuration.title, 'cni-gate configuration');
+  });
+});
