@@ -27,10 +27,12 @@ export function helpFor(args: string[]): string | undefined {
 /** Returns the path of the termination log. @throws UsageError */
 export function readArguments(args: string[]): { terminationLog: string } {
   const [command, ...rest] = args;
-  if (command !== validateCommand) throw new UsageError(`${command ?? 'no command'}: ${usage}`);
+  if (command !== validateCommand)
+    throw new UsageError(`expected the command ${validateCommand}, got ${command ?? 'none'}; ${usage}`);
   if (rest.length === 0) return { terminationLog: defaultTerminationLog };
   const [option, path, ...more] = rest;
-  if (option !== '--termination-log' || path === undefined || path === '' || more.length > 0)
-    throw new UsageError(`${rest.join(' ')}: ${usage}`);
+  if (option !== '--termination-log') throw new UsageError(`unknown argument ${option}; ${usage}`);
+  if (path === undefined || path === '') throw new UsageError(`${option} needs a path; ${usage}`);
+  if (more.length > 0) throw new UsageError(`unknown argument ${more[0]}; ${usage}`);
   return { terminationLog: path };
 }

@@ -120,7 +120,10 @@ test('wrong usage: exit 64, and the message says what', async () => {
   assert.equal((await runs({})).code, 64);
   const unknown = await runs(checks(wrongUser), { args: ['serve'] });
   assert.equal(unknown.code, 64);
-  assert.match(unknown.log, /usage: validate \[--termination-log <path>\]/);
+  assert.match(
+    unknown.log,
+    /expected the command validate, got serve; usage: validate \[--termination-log <path>\]/,
+  );
 });
 
 test("the pod's values cannot add lines to the log", async () => {
