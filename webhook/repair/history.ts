@@ -3,12 +3,11 @@ import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
 import { Breaker } from './breaker.ts';
+import { recreationsBefore } from './inherit.ts';
 import { NodeRecord } from './node-record.ts';
 import { OwnerRecord } from './owner-record.ts';
 import type { KnownPods, NodeForProfile, Recreation, Room } from './types.ts';
-import { Window } from './window.ts';
-
-const minute = 60_000;
+import { minute, Window } from './window.ts';
 
 /** A pod that the executor asked for, or could not recreate. */
 interface Asked {
@@ -159,40 +158,17 @@ export class RepairHistory {
   }
 
   /**
-   * A new leader counts what the one before may have done. A recreated pod is a new pod, so the times at which pods were
-   * created show the most that it did:
-   * - every pod of the last minute counts for the budgets of the cluster, of its controller and of each node;
-   * - a controller with failed pods that were created after its others, and none that passed since, pauses.
+   * A new leader counts what the one before may have done: see {@link recreationsBefore}.
    *
    * @param wall the time of day, milliseconds since the epoch
    */
   inherit(pods: Iterable<PodEvidence>, wall: number, now: number): void {
-    const byOwner = new Map<string, { recent: number[]; failed: number[]; passed: number }>();
-    for (const { controller, createdAt, leaving, verdict } of pods) {
-      if (controller === undefined) continue;
-      const owner = getOrMake(byOwner, controller.uid, () => ({
-        recent: [],
-        failed: [],
-        passed: Number.NEGATIVE_INFINITY,
-      }));
-      const at = now - Math.max(0, wall - createdAt);
-      // the pod that replaces one that is leaving may not be there yet
-      const recreatedAt = leaving && verdict === 'failed' ? now : at;
-      if (now - recreatedAt < minute) owner.recent.push(recreatedAt);
-      if (verdict === 'passed') owner.passed = Math.max(owner.passed, at);
-      else if (verdict === 'failed' || verdict === 'waiting') owner.failed.push(at);
-    }
-    const all = [...byOwner.values()].flatMap(({ recent }) => recent);
-    for (const time of all.sort(ascending)) {
+    const { recent, owners } = recreationsBefore(pods, wall, now);
+    for (const time of recent) {
       this.lastMinute.add(time);
       this.#inherited.add(time);
     }
-    for (const [uid, { recent, failed, passed }] of byOwner) {
-      const lately = fruitlessAmong(failed, passed).filter(
-        (time) => now - time < repairLimits.fruitless.within,
-      );
-      if (recent.length + lately.length > 0) this.#makeOwner(uid).inherit(recent.sort(ascending), lately);
-    }
+    for (const [uid, { recent: own, fruitless }] of owners) this.#makeOwner(uid).inherit(own, fruitless);
   }
 
   #count({ node, namespace }: PodEvidence, now: number): void {
@@ -282,25 +258,6 @@ export class RepairHistory {
 }
 
 const keyOf = (node: string, profile: string): string => `${node}/${profile}`;
-
-const ascending = (one: number, other: number): number => one - other;
-
-/** A controller makes its pods within seconds of each other; repair makes pauses of at least this time between two. */
-const batch = repairLimits.pause;
-
-/**
- * Which of a controller's failed pods repair may have made: those that were created later than the first, if none
- * passed that was created later still.
- *
- * @param failed when they were created
- * @param passed when the newest pod that passed was created
- */
-function fruitlessAmong(failed: readonly number[], passed: number): number[] {
-  const sorted = failed.toSorted(ascending);
-  const [first, last] = [sorted[0], sorted.at(-1)];
-  if (first === undefined || last === undefined || passed >= last) return [];
-  return sorted.filter((time) => time - first >= batch);
-}
 
 function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);

@@ -2,7 +2,7 @@ import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import type { Attempt } from './attempt.ts';
 import type { Room } from './types.ts';
-import { Window } from './window.ts';
+import { minute, Window } from './window.ts';
 
 /** What is known of a pod of the controller that is to be recreated. */
 export interface Chance {
@@ -14,7 +14,6 @@ export interface Chance {
   ordered: boolean;
 }
 
-const minute = 60_000;
 const { fruitless, fruitlessWithOtherNode, trust } = repairLimits;
 
 /** What the pods of one controller learn from each other. Times are milliseconds of a monotonic clock. */

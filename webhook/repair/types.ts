@@ -1,14 +1,10 @@
+import type { RepairSettings } from '../config/types.ts';
 import type { PodEvidence } from '../evidence/facts.ts';
 
 /** The part of the section `repair` of the configuration that a plan reads. */
-export interface Budgets {
-  /** Recreations in a minute: on one node, of one controller's pods, in the whole cluster. */
-  perNodePerMinute: number;
-  perOwnerPerMinute: number;
-  perMinute: number;
-  /** Further kinds of controllers that recreate their pods. `apiVersion` is `group/version`, or `group/*` for all. */
-  owners: readonly { apiVersion: string; kind: string }[];
-}
+export type Budgets = Readonly<
+  Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute' | 'owners'>
+>;
 
 /** What is known of one profile's network on a node. */
 export interface NodeForProfile {

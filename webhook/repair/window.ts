@@ -1,3 +1,6 @@
+/** Milliseconds. Budgets are for each minute. */
+export const minute = 60_000;
+
 /** When something happened: counts it over the last time. Times are milliseconds of a monotonic clock. */
 export class Window {
   readonly #length: number;

@@ -190,6 +190,17 @@ test('a new leader in the middle of a repair: all run, and the budgets hold', ()
   assert.equal(new Set(sim.deleted.map(({ uid }) => uid)).size, sim.deleted.length);
 });
 
+test('a new leader while pods move to another node: it goes on', () => {
+  const nodes = [{ name: 'n1' }, { name: 'n2', readyAt: 0, worksAt: 0 }];
+  const sim = new Simulation({ nodes, evidence: 'ready', budgets: { perOwnerPerMinute: 10 } });
+  sim.create(web, 40, 'n1');
+  sim.run(17_000);
+  assert.ok(sim.deleted.length > 1 && sim.deleted.length < 40, `${sim.deleted.length}`);
+  sim.newLeader();
+  const took = sim.runUntilAllPass(10 * minute);
+  assert.ok(took <= 6 * minute, `${took} ms`);
+});
+
 test('a new leader every two minutes, a plugin that never comes: a controller still pauses', () => {
   const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence: 'ready' });
   sim.create(web, 20, 'n1');
