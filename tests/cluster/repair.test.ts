@@ -283,10 +283,17 @@ test('the API server is restarted in the middle of a repair: no pod is deleted t
   await cluster.components['kube-apiserver'].kill();
   await cluster.components['kube-apiserver'].start();
   const back = performance.now();
-  await eventually(async () => assert.ok(deleted('again').length >= 20), 90);
+  const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
+  await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 90);
   t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
   await placed('again', 20, uidsOf(first), 90);
-  assert.deepEqual(deleted('again'), namesOf(first));
+  // the API server that was killed may not have recorded its last request
+  const recorded = deleted('again');
+  assert.deepEqual(recorded, [...new Set(recorded)]);
+  assert.deepEqual(
+    recorded.filter((name) => !namesOf(first).includes(name)),
+    [],
+  );
 });
 
 test('the leader is killed in the middle of a repair of 50 pods: the next one goes on, and none is deleted twice', async (t) => {
