@@ -40,6 +40,8 @@ const leader = (): Promise<RunningPod> =>
     return found;
   });
 
+const noBudgets = 'perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000';
+
 /** A workload whose pods are ours. */
 const workload = (kind: 'Deployment' | 'StatefulSet', name: string, count: number): object => ({
   apiVersion: 'apps/v1',
@@ -127,6 +129,21 @@ async function allFail(name: string, count: number): Promise<Pod[]> {
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));
   return first;
+}
+
+/** Sets the section `repair` of the configuration, and waits until the leader goes by it. */
+async function configure(repair: string, state: string): Promise<void> {
+  const config = `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nrepair: {${repair}}\n`;
+  await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': config } });
+  const running = replicas.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+  const before = running.map(({ lines }) => lines.length);
+  await Promise.all(running.map((replica) => replica.refresh()));
+  await eventually(async () => {
+    for (const [index, { lines }] of running.entries())
+      assert.ok(lines.slice(before[index]).some(({ msg }) => msg === 'reloaded'));
+    const text = await (await (await leader()).ops('/metrics')).text();
+    assert.match(text, new RegExp(`cni_gate_repair_state\\{state="${state}"\\} 1`));
+  });
 }
 
 await leader();
@@ -258,18 +275,30 @@ test('nothing is deleted on a node that does not report', async () => {
   assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
 });
 
-test('the API server is restarted in the middle of a repair: no pod is deleted twice', async () => {
+test('the API server is restarted in the middle of a repair: no pod is deleted twice', async (t) => {
+  // a new leader counts all pods of the last minute, and here it is the test that made them
+  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   const first = await allFail('again', 20);
   await eventually(async () => assert.ok(deleted('again').length > 0));
   await cluster.components['kube-apiserver'].kill();
   await cluster.components['kube-apiserver'].start();
+  const back = performance.now();
+  const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
+  await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 90);
+  t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
   await placed('again', 20, uidsOf(first), 90);
-  assert.deepEqual(deleted('again'), namesOf(first));
+  // the API server that was killed may not have recorded its last request
+  const recorded = deleted('again');
+  assert.deepEqual(recorded, [...new Set(recorded)]);
+  assert.deepEqual(
+    recorded.filter((name) => !namesOf(first).includes(name)),
+    [],
+  );
 });
 
 test('the leader is killed in the middle of a repair of 50 pods: the next one goes on, and none is deleted twice', async (t) => {
   const first = await allFail('many', 50);
-  await eventually(async () => assert.ok(deleted('many').length > 0));
+  await eventually(async () => assert.ok(deleted('many').length >= 10));
   await (await leader()).end('SIGKILL');
   const killed = performance.now();
   const before = deleted('many').length;
@@ -283,13 +312,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
 });
 
 test('with repair.mode audit, nothing is deleted, and an event says what would be', async () => {
-  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nrepair: {mode: audit}\n';
-  await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': config } });
-  const running = await leader();
-  await running.refresh();
-  await eventually(async () =>
-    assert.match(await (await running.ops('/metrics')).text(), /cni_gate_repair_state\{state="audit"\} 1/),
-  );
+  await configure('mode: audit', 'audit');
   failFirst('audited', 2);
   await apply(workload('Deployment', 'audited', 2));
   const first = await placed('audited', 2);

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LeftAlonePods } from '../../../webhook/repair/left-alone.ts';
+import type { LeftAlone, LeftAloneReason } from '../../../webhook/repair/types.ts';
+import { podEvidence } from '../evidence/support.ts';
+
+const left = (uid: string, reason: LeftAloneReason): LeftAlone => ({
+  pod: podEvidence({ uid, verdict: 'failed' }),
+  reason,
+  why: '',
+});
+
+const uidsOf = (due: readonly LeftAlone[]): string[] => due.map(({ pod }) => pod.uid);
+
+test('a pod that nobody recreates is told of at once, one that may be recreated soon after a minute, each once', () => {
+  const pods = new LeftAlonePods();
+  const all = [left('bare', 'no-controller'), left('waits', 'node-not-ready'), left('turn', 'owner-turn')];
+  assert.deepEqual(uidsOf(pods.update(all, 0, 10)), ['bare']);
+  assert.deepEqual(uidsOf(pods.update(all, 59_999, 10)), []);
+  assert.deepEqual(uidsOf(pods.update(all, 60_000, 10)), ['waits']);
+  assert.deepEqual(uidsOf(pods.update(all, 600_000, 10)), []);
+  assert.deepEqual([...pods.counts.values()], [1, 1, 1]);
+});
+
+test('another reason is told of again, and its minute begins anew', () => {
+  const pods = new LeftAlonePods();
+  pods.update([left('a', 'node-not-ready')], 0, 10);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'breaker')], 60_000, 10)), []);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'breaker')], 120_000, 10)), ['a']);
+});
+
+test('pods for which there was no room are told of later', () => {
+  const pods = new LeftAlonePods();
+  const all = [left('a', 'no-controller'), left('b', 'no-controller')];
+  assert.deepEqual(uidsOf(pods.update(all, 0, 1)), ['a']);
+  assert.deepEqual(uidsOf(pods.update(all, 1, 1)), ['b']);
+});
+
+test('a pod that is recreated is forgotten', () => {
+  const pods = new LeftAlonePods();
+  pods.update([left('a', 'no-controller')], 0, 10);
+  pods.update([], 1, 10);
+  assert.deepEqual([...pods.counts], []);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'no-controller')], 2, 10)), ['a']);
+});
