@@ -2,6 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
+import { duplicateAddresses, failedPods, waitingPods } from './evidence.ts';
 import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
@@ -45,7 +46,13 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
   const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
-  const right = ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0;
+  const ofEvidence = {
+    failedPods: failedPods(pods),
+    waitingPods: waitingPods(pods, facts, now),
+    duplicateAddresses: duplicateAddresses(pods),
+  };
+  const troubles = [faults, heldPods, unprovedPods, ...Object.values(ofEvidence)];
+  const right = ready && troubles.every(({ length }) => length === 0);
   const notKnown = [...installation.blind, ...unregistered(facts), ...unmade(probe)];
   const verdict = verdictOf(installation, right, notKnown);
   const status = {
@@ -65,6 +72,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     heldPods,
     unprovedPods,
     faults,
+    ...ofEvidence,
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

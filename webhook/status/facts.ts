@@ -1,4 +1,5 @@
 import type { Policy } from '../config/policy.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import type { NodeUsage } from '../steer/node-usage.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
@@ -54,6 +55,10 @@ export interface PodFacts {
   proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
+  /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
+  evidence?: PodEvidence;
+  /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
+  seen?: string;
 }
 
 /** A webhook that is registered. */
@@ -98,8 +103,14 @@ export interface ProbeFacts {
   what: string;
 }
 
+/** What is asked for only where pods wait for long. */
+export interface WaitingPodFacts {
+  /** What the kubelet last said about a pod that it could not start, by the pod's UID; undefined where it said nothing. */
+  kubeletEvent?: (uid: string) => string | undefined;
+}
+
 /** All that a status is made of. */
-export interface StatusFacts extends HeldPodFacts {
+export interface StatusFacts extends HeldPodFacts, WaitingPodFacts {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;

@@ -23,12 +23,8 @@ export function headline(status: Omit<Status, 'headline'>): string {
 }
 
 /** How many of each kind of trouble there are. */
-export function countsOf({
-  daemonSets,
-  heldPods,
-  unprovedPods,
-  faults,
-}: Pick<Status, 'daemonSets' | 'heldPods' | 'unprovedPods' | 'faults'>): string[] {
+export function countsOf(status: Omit<Status, 'headline'>): string[] {
+  const { daemonSets, heldPods, unprovedPods, failedPods, waitingPods, duplicateAddresses, faults } = status;
   const closed = daemonSets
     .filter(({ inUse }) => inUse)
     .map(({ nodes: { ready, exempt, ...others } }) =>
@@ -38,7 +34,10 @@ export function countsOf({
   const found: [number, string][] = [
     [closed, 'not ready'],
     [heldPods.length, 'pods held'],
+    [failedPods.length, 'failed proofs'],
+    [waitingPods.length, 'pods that wait on a node'],
     [unprovedPods.length, 'pods without a proof'],
+    [duplicateAddresses.length, 'duplicate addresses'],
     [faults.length, 'faults'],
   ];
   return found.filter(([count]) => count > 0).map(([count, what]) => `${what}: ${count}`);

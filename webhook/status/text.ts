@@ -39,6 +39,7 @@ export function statusText(
 ): string {
   const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
     status;
+  const { failedPods, waitingPods, duplicateAddresses } = status;
   const max = all ? Number.POSITIVE_INFINITY : mostRows;
   const width = Math.max(asked, leastWidth);
   const emphasis = emphasisBy(paint);
@@ -96,9 +97,42 @@ export function statusText(
       2,
     ),
     ...table(
+      ['FAILED PROOF', 'NODE', 'VERDICT', 'SINCE', 'WHY'],
+      failedPods.map((pod) => [
+        `${pod.namespace}/${pod.name}`,
+        pod.node,
+        pod.verdict,
+        since(pod.since),
+        pod.why,
+      ]),
+      max,
+    ),
+    ...table(
+      ['WAITING POD', 'NODE', 'FOR', 'SINCE', 'WHY'],
+      waitingPods.map((pod) => [
+        `${pod.namespace}/${pod.name}`,
+        pod.node,
+        pod.reason,
+        since(pod.since),
+        pod.why,
+      ]),
+      max,
+    ),
+    ...table(
       ['POD WITHOUT PROOF', 'NODE', 'WHY'],
       unprovedPods.map(({ namespace, name, node, why }) => [`${namespace}/${name}`, node, why]),
       max,
+    ),
+    ...table(
+      ['DUPLICATE ADDRESS', 'NETWORK', 'OLDER POD', 'YOUNGER POD', 'NODES'],
+      duplicateAddresses.map(({ network, address, pods, nodes: on }) => [
+        address,
+        network ?? 'pods',
+        ...pods,
+        [...new Set(on)].join(', '),
+      ]),
+      max,
+      0,
     ),
     ...table(
       ['FAULT'],
