@@ -283,6 +283,7 @@ export const nodeEvidence = {
   refuted: 10_000,
 } as const;
 
+/**
  * Duplicate addresses that are followed, of pods of each namespace, and of pods of different namespaces: users can claim
  * any number by `network-status` of their own pods.
  */

@@ -31,20 +31,28 @@ export const failedPods = (pods: readonly PodFacts[]): FailedPod[] =>
  * @param now milliseconds since the epoch
  */
 export const waitingPods = (
-  pods: readonly PodFacts[],
+  pods: Iterable<PodFacts>,
   { kubeletEvent }: WaitingPodFacts,
   now: number,
 ): WaitingPod[] =>
-  pods.flatMap(({ proof, evidence }) => {
-    if (proof !== 'waiting' || evidence === undefined || !waitsForLong(evidence, now)) return [];
-    const { uid, namespace, name, node, at } = evidence;
+  podsWaiting(pods, now).map((pod) => {
+    const { uid, namespace, name, node, at } = pod;
     const event = kubeletEvent?.(uid);
-    const why = event === undefined ? `waits for ${evidence.waitingFor}` : event;
-    return [{ namespace, name, node, since: textOf(at), reason: reasonOf(evidence, event), why }];
+    const why = event ?? `it waits for ${pod.waitingFor}`;
+    return { namespace, name, node, since: textOf(at), reason: reasonOf(pod, event), why };
   });
 
-/** @param now milliseconds since the epoch */
-export const waitsForLong = ({ verdict, leaving, ended, at, createdAt }: PodEvidence, now: number): boolean =>
+/**
+ * What is known of these pods.
+ *
+ * @param now milliseconds since the epoch
+ */
+export const podsWaiting = (pods: Iterable<PodFacts>, now: number): PodEvidence[] =>
+  Array.from(pods).flatMap(({ proof, evidence }) =>
+    proof === 'waiting' && evidence !== undefined && waitsForLong(evidence, now) ? [evidence] : [],
+  );
+
+const waitsForLong = ({ verdict, leaving, ended, at, createdAt }: PodEvidence, now: number): boolean =>
   verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= long;
 
 /** Words by which IPAM plugins say that they have no address to give. */

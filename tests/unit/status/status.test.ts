@@ -10,7 +10,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 import { node, usage } from '../steer/support.ts';
-import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
+import { allRegistered, evidenceOf, holdOf, wholeInstallation } from './objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -67,7 +67,30 @@ const troubled = (): StatusFacts => ({
     { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
     { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
     { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
+    {
+      namespace: 'shop',
+      name: 'bad-0',
+      node: 'n1',
+      proof: 'failed',
+      evidence: evidenceOf('bad-0', { verdict: 'failed', at: minuteAgo }),
+      seen: 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404',
+    },
+    {
+      namespace: 'shop',
+      name: 'late-0',
+      node: 'n1',
+      proof: 'waiting',
+      evidence: evidenceOf('late-0', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
+    },
+    ...['one', 'two'].map((name): PodFacts => {
+      const evidence = evidenceOf(name, { addresses: ['fd00::17', 'shop/storage/10.9.0.7'] });
+      return { namespace: 'shop', name, node: 'n1', proof: 'passed', evidence };
+    }),
   ],
+  kubeletEvent: (uid) =>
+    uid === 'late-0-uid'
+      ? 'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full'
+      : undefined,
 });
 
 const well = (): StatusFacts => ({

@@ -11,6 +11,7 @@ import type { HeldPodFacts, PodFacts, Registered, StatusFacts } from '../facts.t
 import type { InstallationFacts } from '../installation/facts.ts';
 import { HeldPods } from './held-pods.ts';
 import { readInstallation } from './installation.ts';
+import { kubeletEvents } from './kubelet-events.ts';
 import { ClusterReader } from './reader.ts';
 import { optInSource, podSources, registeredSource, type StatusPodObject, type Wanted } from './sources.ts';
 
@@ -57,6 +58,8 @@ export function watchStatus(
     readInstallation(reader, { registered: found(), ownNamespace });
   const installation = poll(read, first.installation, log, ended.signal);
   const held = new HeldPods(reader, first);
+  const ofPods = (): Promise<Map<string, string>> => kubeletEvents(reader, { pods: pods.list() });
+  const events = poll(ofPods, new Map<string, string>(), log, ended.signal);
   return {
     facts: () => {
       if (!synced()) return undefined;
@@ -70,16 +73,17 @@ export function watchStatus(
         pods: [...pods.list()],
       };
       held.keep(known);
-      return { ...known, ...held.knowledge };
+      const kubeletEvent = (uid: string): string | undefined => events.latest().get(uid);
+      return { ...known, ...held.knowledge, kubeletEvent };
     },
     close: async () => {
       ended.abort();
-      await Promise.all([gate.close(), reflectors.close(), installation.over]);
+      await Promise.all([gate.close(), reflectors.close(), installation.over, events.over]);
     },
   };
 }
 
-/** Milliseconds between two readings of the installation: a dozen small requests each. */
+/** Milliseconds between two readings: of the installation, a dozen small requests each. */
 const interval = 5000;
 
 /**
