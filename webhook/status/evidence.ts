@@ -66,9 +66,12 @@ function reasonOf({ hasSandbox, waitingFor }: PodEvidence, event = ''): WaitReas
   return ofAddresses.test(event) ? 'address' : 'sandbox';
 }
 
-/** The addresses that two live pods have. */
+/**
+ * The addresses that two live pods have. A pod that is being deleted may have given its address back already: one look
+ * cannot tell.
+ */
 export const duplicateAddresses = (pods: readonly PodFacts[]): DuplicateAddressStatus[] =>
-  findDuplicates(pods.flatMap(({ evidence }) => evidence ?? [])).map(
+  findDuplicates(pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []))).map(
     ({ network, address, older, younger }) => ({
       network: network || null,
       address,
