@@ -3,30 +3,10 @@ import { suite, test } from 'node:test';
 import { DuplicateWatch } from '../../../webhook/evidence/duplicate-watch.ts';
 import { duplicateAddresses } from '../../../webhook/evidence/duplicates.ts';
 import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
+import { evidencePod, now } from './pods.ts';
 
-const now = Date.parse('2026-11-22T12:00:00Z');
-
-/** A pod that runs on a node of its own; the later in the list, the younger. */
-const pod = (name: string, addresses: string[], more: Partial<PodEvidence> = {}): PodEvidence => ({
-  uid: `${name}-uid`,
-  namespace: 'shop',
-  name,
-  version: '1',
-  node: `node-of-${name}`,
-  profiles: ['multus'],
-  failedProfiles: [],
-  controller: undefined,
-  createdAt: now - 60_000 + name.charCodeAt(0),
-  leaving: false,
-  ended: false,
-  verdict: 'passed',
-  at: now - 50_000,
-  startedAt: now - 51_000,
-  waitingFor: '',
-  hasSandbox: true,
-  addresses,
-  ...more,
-});
+const pod = (name: string, addresses: string[], more: Partial<PodEvidence> = {}): PodEvidence =>
+  evidencePod(name, { addresses, ...more });
 
 const found = (...pods: PodEvidence[]): string[] =>
   duplicateAddresses(pods).map(
@@ -66,7 +46,7 @@ suite('duplicate addresses', () => {
   });
 
   test('pods of the same second: every replica takes the same one for the younger', () => {
-    const [a, b] = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'], { createdAt: now - 60_000 + 97 })];
+    const [a, b] = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'], { createdAt: now - 600_000 + 97 })];
     assert.deepEqual(found(a, b), found(b, a));
   });
 
