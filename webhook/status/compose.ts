@@ -7,6 +7,7 @@ import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
 import type { Fault, HeldPod, Status, UnprovedPod, Verdict } from './model.ts';
+import { knownFrom, nodeProofs, refineBy } from './node-proofs.ts';
 import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
@@ -39,7 +40,13 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const { verbs, faults: ofWebhooks } = verbsOf(facts, installation, namespaces.length > 0);
   const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
-  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all });
+  // with one namespace, the pods of others are not known
+  const whole = namespace === undefined;
+  const known = knownFrom(pods, policy, facts.readiness, now);
+  const refine = refineBy(known, policy, now, whole);
+  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all, refine });
+  const proofsOfNodes = nodeProofs(known, policy, profiles, { now, all, whole });
+  const failing = proofsOfNodes.some(({ state }) => state === 'failing');
   faults.push(...missing);
   const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
   const unsent = whyUnsent({ ...facts, pods }, steer, now);
@@ -52,7 +59,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     duplicateAddresses: duplicateAddresses(pods),
   };
   const troubles = [faults, heldPods, unprovedPods, ...Object.values(ofEvidence)];
-  const right = ready && troubles.every(({ length }) => length === 0);
+  const right = ready && !failing && troubles.every(({ length }) => length === 0);
   const notKnown = [...installation.blind, ...unregistered(facts), ...unmade(probe)];
   const verdict = verdictOf(installation, right, notKnown);
   const status = {
@@ -73,6 +80,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     unprovedPods,
     faults,
     ...ofEvidence,
+    nodeProofs: proofsOfNodes,
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

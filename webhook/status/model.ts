@@ -119,6 +119,19 @@ export interface UnprovedPod {
   why: string;
 }
 
+/** What the proofs on a node say of a profile. */
+export interface NodeProofStatus {
+  node: string;
+  profile: string;
+  state: 'proved' | 'unproved' | 'failing';
+  /** The pod whose proof passed last, `namespace/name`; null where none is known. */
+  provedBy: string | null;
+  /** RFC 3339; null where none is known. */
+  provedAt: string | null;
+  /** Why it is not proved; empty where it is. */
+  why: string;
+}
+
 /** A pod on a node whose proof did not pass. */
 export interface FailedPod {
   namespace: string;
@@ -194,4 +207,6 @@ export interface Status {
   waitingPods: WaitingPod[];
   /** Addresses that two live pods have. */
   duplicateAddresses: DuplicateAddressStatus[];
+  /** Nodes where proofs fail; with `--all` who proved each node. */
+  nodeProofs: NodeProofStatus[];
 }

@@ -7,6 +7,7 @@ import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import { type ApiStatusPod, pickPod } from '../../../webhook/status/pick-pod.ts';
 import { seenIn } from '../../../webhook/status/seen.ts';
+import { statusText as toText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -226,5 +227,95 @@ suite("the kubelet's events", () => {
       json(response, 403, status(403, 'Forbidden', 'no')),
     );
     assert.equal((await kubeletEvents(new ClusterReader(client, t.signal), { pods: [waits()] })).size, 0);
+  });
+});
+
+suite('what proofs say of nodes', () => {
+  const mesh = { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' };
+  const strict = policyOf({ profiles: [mesh, { name: 'bare', evidence: 'proof' }] });
+  const show = (
+    pods: PodFacts[],
+    { all = false, profile = 'mesh', asked = undefined as string | undefined } = {},
+  ) =>
+    statusOf(
+      {
+        ...factsWith(...pods),
+        policy: strict,
+        readiness: clusterWith({ n1: {}, n2: {} }),
+        namespaces: [{ name: 'shop', profile }],
+      },
+      { configuration: 'cni-gate.yaml', now, all, namespace: asked },
+    );
+  const failed = (name: string, more: Partial<PodEvidence> = {}): PodFacts => {
+    const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: name };
+    const times = { at: now - 5000, startedAt: now - 6000 };
+    return factsOf(
+      name,
+      { verdict: 'failed', failedProfiles: ['mesh'], controller, ...times, ...more },
+      'failed',
+    );
+  };
+
+  test('a node that a pod proved is ready, and --all says who proved it and when', () => {
+    const status = show([factsOf('web', { at: now - 5000 }, 'passed')], { all: true });
+    assert.equal(status.verdict, 'well');
+    assert.deepEqual(status.nodeProofs, [
+      {
+        node: 'n1',
+        profile: 'mesh',
+        state: 'proved',
+        provedBy: 'shop/web',
+        provedAt: '2026-11-21T11:59:55Z',
+        why: '',
+      },
+      {
+        node: 'n2',
+        profile: 'mesh',
+        state: 'unproved',
+        provedBy: null,
+        provedAt: null,
+        why: 'no pod has proved its network there yet',
+      },
+    ]);
+    assert.deepEqual(
+      status.nodes.map(({ node, state }) => `${node} ${state}`),
+      ['n2 unproved', 'n1 ready'],
+    );
+  });
+
+  test('a node that waits for its first pod is counted, and well', () => {
+    const status = show([factsOf('web', {}, 'passed')]);
+    assert.deepEqual([status.daemonSets[0]?.nodes.ready, status.daemonSets[0]?.nodes.unproved], [1, 1]);
+    assert.deepEqual([status.verdict, status.nodes, status.nodeProofs], ['well', [], []]);
+    assert.match(toText(status, false), /REBOOTED {2}UNPROVED\n/);
+  });
+
+  test('two owners whose proofs failed there: failing, and not well', () => {
+    const status = show([failed('a'), failed('b')]);
+    assert.deepEqual(
+      status.nodes.map(({ node, state, why }) => [node, state, why]),
+      [['n1', 'failing', 'proofs say that the network does not work: pod shop/a failed, pod shop/b failed']],
+    );
+    assert.equal(status.headline, 'Not all is well: not ready: 1, failed proofs: 2.');
+    assert.match(toText(status, false), /^n1 +net\/agent +failing/m);
+  });
+
+  test('a network without a DaemonSet is failing as well', () => {
+    const of = { profiles: ['bare'], failedProfiles: ['bare'] };
+    const status = show([failed('a', of), failed('b', of)], { profile: 'bare' });
+    assert.equal(status.headline, 'Not all is well: failing: 1, failed proofs: 2.');
+    assert.deepEqual(
+      status.nodeProofs.map(({ node, profile, state }) => [node, profile, state]),
+      [['n1', 'bare', 'failing']],
+    );
+  });
+
+  test('-n does not call a node unproved: pods of other namespaces are not known', () => {
+    const status = show([], { all: true, asked: 'shop' });
+    assert.deepEqual(
+      status.nodes.map(({ state }) => state),
+      ['ready', 'ready'],
+    );
+    assert.deepEqual(status.nodeProofs, []);
   });
 });
