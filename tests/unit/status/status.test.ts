@@ -67,14 +67,12 @@ const troubled = (): StatusFacts => ({
     { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
     { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
     { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
-    {
-      namespace: 'shop',
-      name: 'bad-0',
-      node: 'n1',
-      proof: 'failed',
-      evidence: evidenceOf('bad-0', { verdict: 'failed', at: minuteAgo }),
-      seen: 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404',
-    },
+    ...['bad-0', 'bad-1'].map((name): PodFacts => {
+      const times = { at: minuteAgo, startedAt: minuteAgo - 10_000 };
+      const evidence = evidenceOf(name, { verdict: 'failed', failedProfiles: ['mesh'], ...times });
+      const seen = 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404';
+      return { namespace: 'shop', name, node: 'n1', proof: 'failed', evidence, seen };
+    }),
     {
       namespace: 'shop',
       name: 'late-0',
