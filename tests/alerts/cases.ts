@@ -162,6 +162,81 @@ export const cases: AlertCase[] = [
     fires: [],
   },
   {
+    alert: 'CniGateNetworkFails',
+    when: 'proofs have failed on a node for 6 minutes',
+    series: { [nodes('failing')]: '0 1x10', [nodes('failing', 'b')]: '0 1x10', [nodes('ready')]: '3x10' },
+    at: '7m',
+    fires: [
+      {
+        labels: { profile: 'mesh', daemonset: 'net/agent' },
+        summary: 'On 1 nodes the network of profile mesh does not work, though net/agent is Ready.',
+      },
+    ],
+  },
+  {
+    alert: 'CniGateNetworkFails',
+    when: 'nodes wait for their first pod, and one was failing for 3 minutes',
+    series: { [nodes('unproved')]: '5x20', [nodes('failing')]: '0 1x3 0x16' },
+    at: '20m',
+    fires: [],
+  },
+  {
+    alert: 'CniGateProofsFail',
+    when: 'proofs of two pods have failed for 16 minutes',
+    series: {
+      'cni_gate_proofs{verdict="failed", pod="a"}': '2x20',
+      'cni_gate_proofs{verdict="failed", pod="b"}': '2x20',
+      'cni_gate_proofs{verdict="passed", pod="a"}': '90x20',
+    },
+    at: '16m',
+    fires: [{ labels: { verdict: 'failed' }, summary: 'The proofs of 2 pods do not pass: failed.' }],
+  },
+  {
+    alert: 'CniGateProofsFail',
+    when: 'pods failed while a node booted, and others wait',
+    series: {
+      'cni_gate_proofs{verdict="failed", pod="a"}': '0 30x5 0x20',
+      'cni_gate_proofs{verdict="waiting", pod="a"}': '3x25',
+      'cni_gate_proofs{verdict="passed", pod="a"}': '90x25',
+    },
+    at: '20m',
+    fires: [],
+  },
+  {
+    alert: 'CniGatePodsWithoutSandbox',
+    when: 'there are no addresses left for 11 minutes',
+    series: {
+      'cni_gate_pods_without_sandbox{pod="a"}': '4x20',
+      'cni_gate_pods_without_sandbox{pod="b"}': '4x20',
+    },
+    at: '11m',
+    fires: [{ summary: '4 pods wait for an address, for their network or for a volume.' }],
+  },
+  {
+    alert: 'CniGatePodsWithoutSandbox',
+    when: 'a node booted',
+    series: { 'cni_gate_pods_without_sandbox{pod="a"}': '0 9x5 0x20' },
+    at: '20m',
+    fires: [],
+  },
+  {
+    alert: 'CniGateDuplicateAddresses',
+    when: 'two pods have one address for two minutes',
+    series: {
+      'cni_gate_duplicate_addresses{pod="a"}': '0 1x10',
+      'cni_gate_duplicate_addresses{pod="b"}': '0 1x10',
+    },
+    at: '3m',
+    fires: [{ summary: '1 addresses belong to two live pods each.' }],
+  },
+  {
+    alert: 'CniGateDuplicateAddresses',
+    when: 'an address was seen twice for a moment',
+    series: { 'cni_gate_duplicate_addresses{pod="a"}': '0 1 0x10' },
+    at: '3m',
+    fires: [],
+  },
+  {
     alert: 'CniGateDaemonSetUnknown',
     when: 'a pod was bound though its DaemonSet does not exist',
     series: {
