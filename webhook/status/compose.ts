@@ -2,7 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
-import { duplicateAddresses, failedPods, waitingPods } from './evidence.ts';
+import { duplicateAddresses, failedPods, isRepairStopped, waitingPods } from './evidence.ts';
 import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
@@ -37,7 +37,11 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
   const { probe } = facts;
   const installation = judgeInstallation({ ...facts, probe, now });
-  const { verbs, faults: ofWebhooks } = verbsOf(facts, installation, namespaces.length > 0);
+  const { verbs, faults: ofWebhooks } = verbsOf(
+    { ...facts, repairStopped: isRepairStopped(pods, facts) },
+    installation,
+    namespaces.length > 0,
+  );
   const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
   // with one namespace, the pods of others are not known
@@ -54,7 +58,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
   const ofEvidence = {
-    failedPods: failedPods(pods),
+    failedPods: failedPods(pods, facts),
     waitingPods: waitingPods(pods, facts, now),
     duplicateAddresses: duplicateAddresses(pods),
   };

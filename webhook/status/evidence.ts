@@ -2,7 +2,7 @@ import { duplicateAddresses as findDuplicates } from '../evidence/duplicates.ts'
 import type { PodEvidence, Verdict } from '../evidence/facts.ts';
 import { validatorContainer } from '../lib/names.ts';
 import { textOf } from './daemon-sets.ts';
-import type { PodFacts, WaitingPodFacts } from './facts.ts';
+import type { PodEventFacts, PodFacts } from './facts.ts';
 import type { DuplicateAddressStatus, FailedPod, WaitingPod, WaitReason } from './model.ts';
 
 /** Milliseconds after which a pod on a node without a verdict is reported: a large image takes that long. */
@@ -17,13 +17,19 @@ const verdictText: Partial<Record<Verdict, string>> = {
 };
 
 /** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
-export const failedPods = (pods: readonly PodFacts[]): FailedPod[] =>
+export const failedPods = (pods: readonly PodFacts[], { podEvent }: PodEventFacts): FailedPod[] =>
   pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
     const why = seen ?? verdictText[verdict] ?? '';
-    return [{ namespace, name, node: node ?? null, verdict, since: textOf(evidence?.at), why }];
+    const repair = (evidence && podEvent?.(evidence.uid)?.note) ?? null;
+    const since = textOf(evidence?.at);
+    return [{ namespace, name, node: node ?? null, verdict, since, why, repair }];
   });
+
+/** Whether the leader says of a failed pod that repair has stopped. */
+export const isRepairStopped = (pods: readonly PodFacts[], { podEvent }: PodEventFacts): boolean =>
+  pods.some(({ evidence }) => evidence && podEvent?.(evidence.uid)?.stopped === true);
 
 /**
  * The pods that have been on their node for long without a verdict, and what they wait for.
@@ -32,12 +38,12 @@ export const failedPods = (pods: readonly PodFacts[]): FailedPod[] =>
  */
 export const waitingPods = (
   pods: Iterable<PodFacts>,
-  { kubeletEvent }: WaitingPodFacts,
+  { podEvent }: PodEventFacts,
   now: number,
 ): WaitingPod[] =>
   podsWaiting(pods, now).map((pod) => {
     const { uid, namespace, name, node, at } = pod;
-    const event = kubeletEvent?.(uid);
+    const event = podEvent?.(uid)?.note;
     const why = event ?? `it waits for ${pod.waitingFor}`;
     return { namespace, name, node, since: textOf(at), reason: reasonOf(pod, event), why };
   });

@@ -103,14 +103,24 @@ export interface ProbeFacts {
   what: string;
 }
 
-/** What is asked for only where pods wait for long. */
-export interface WaitingPodFacts {
-  /** What the kubelet last said about a pod that it could not start, by the pod's UID; undefined where it said nothing. */
-  kubeletEvent?: (uid: string) => string | undefined;
+/** The last event about a pod. */
+export interface PodEvent {
+  note: string;
+  /** Whether the leader says that repair has stopped. */
+  stopped: boolean;
+}
+
+/** What is asked for only where pods wait for long or failed. */
+export interface PodEventFacts {
+  /**
+   * What the kubelet last said about a pod without a sandbox, or the leader about one whose proof failed, by the pod's
+   * UID; undefined where nobody said anything.
+   */
+  podEvent?: (uid: string) => PodEvent | undefined;
 }
 
 /** All that a status is made of. */
-export interface StatusFacts extends HeldPodFacts, WaitingPodFacts {
+export interface StatusFacts extends HeldPodFacts, PodEventFacts {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;

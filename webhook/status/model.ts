@@ -13,7 +13,7 @@ export interface Fault {
 
 /** One of the things that cni-gate does in a cluster. */
 export interface VerbStatus {
-  verb: 'prove' | 'gate' | 'steer';
+  verb: 'prove' | 'gate' | 'steer' | 'repair';
   /** Of the configuration. */
   mode: string;
   /** Whether pods are held by it, or sent elsewhere; null where that is not known. */
@@ -143,6 +143,8 @@ export interface FailedPod {
   since: string | null;
   /** What the checks saw, and what to look at. */
   why: string;
+  /** What repair last said about it; null where it said nothing, or that is not known. */
+  repair: string | null;
 }
 
 /** What a pod on a node waits for: an address, another part of its network or of its volumes, an image, or something else. */

@@ -105,15 +105,17 @@ export function statusText(
       2,
     ),
     ...table(
-      ['FAILED PROOF', 'NODE', 'VERDICT', 'SINCE', 'WHY'],
+      ['FAILED PROOF', 'NODE', 'VERDICT', 'SINCE', 'WHY', 'REPAIR'],
       failedPods.map((pod) => [
         `${pod.namespace}/${pod.name}`,
         pod.node,
         pod.verdict,
         since(pod.since),
         pod.why,
+        pod.repair,
       ]),
       max,
+      2,
     ),
     ...table(
       ['WAITING POD', 'NODE', 'FOR', 'SINCE', 'WHY'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { PodEvidence, Verdict } from '../../../webhook/evidence/facts.ts';
-import { kubeletEvents } from '../../../webhook/status/collect/kubelet-events.ts';
+import { podEvents } from '../../../webhook/status/collect/pod-events.ts';
 import { ClusterReader } from '../../../webhook/status/collect/reader.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
@@ -59,6 +59,21 @@ suite('failed proofs', () => {
       assert.equal(failedPods[0]?.since, '2026-11-21T11:59:55Z');
     });
   }
+
+  test('what repair said last is shown, and that it has stopped', () => {
+    const pod = factsOf('web', { verdict: 'failed', at: now - 5000 }, 'failed');
+    const podEvent = () => ({ note: 'it is not recreated', stopped: true });
+    const { failedPods, verbs } = statusOf(
+      { ...factsWith(pod), policy: policyOf({ repair: { mode: 'recreate' } }), podEvent },
+      { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
+    );
+    assert.equal(failedPods[0]?.repair, 'it is not recreated');
+    const repair = verbs.find(({ verb }) => verb === 'repair');
+    assert.deepEqual(
+      [repair?.inForce, repair?.why],
+      [false, 'it has stopped: most recreated pods failed again'],
+    );
+  });
 
   test('a pod that passed is well', () => assert.equal(tell(factsOf('web', {}, 'passed')).verdict, 'well'));
 
@@ -123,7 +138,10 @@ suite('pods that wait on a node', () => {
     factsOf('web', { verdict: 'waiting', at: now - 90_000, ...more }, 'waiting');
   const reasonOf = (pod: PodFacts, event?: string) =>
     statusOf(
-      { ...factsWith(pod), ...(event !== undefined && { kubeletEvent: () => event }) },
+      {
+        ...factsWith(pod),
+        ...(event !== undefined && { podEvent: () => ({ note: event, stopped: false }) }),
+      },
       { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
     ).waitingPods[0];
 
@@ -186,7 +204,7 @@ suite('duplicate addresses', () => {
   });
 });
 
-suite("the kubelet's events", () => {
+suite('events about pods', () => {
   const old = Date.now() - 120_000;
   const waits = (more: Partial<PodEvidence> = {}): PodFacts =>
     factsOf('web', { verdict: 'waiting', at: old, hasSandbox: false, ...more }, 'waiting');
@@ -205,9 +223,9 @@ suite("the kubelet's events", () => {
     const { client, asked } = await startFakeApi(t, ({ query }, response) =>
       json(response, 200, { items: query.fieldSelector === 'reason=FailedCreatePodSandBox' ? items : [] }),
     );
-    const found = await kubeletEvents(new ClusterReader(client, t.signal), { pods: [waits()] });
+    const found = await podEvents(new ClusterReader(client, t.signal), { pods: [waits()] });
     assert.deepEqual([...found.keys()], ['web-uid']);
-    const text = found.get('web-uid') ?? '';
+    const text = found.get('web-uid')?.note ?? '';
     assert.ok(text.startsWith('the last') && !text.includes('\u001b'), text);
     assert.deepEqual(
       new Set(asked.map(({ path }) => path)),
@@ -215,10 +233,32 @@ suite("the kubelet's events", () => {
     );
   });
 
+  test("the leader's events on failed pods are read, and nobody else's of that name", async (t) => {
+    const event = (time: string, name: string, reportingController = 'cni-gate.io/leader') => ({
+      metadata: { name: `cni-gate.web-uid.notrecreated.${name}` },
+      eventTime: `2026-11-21T11:${time}:00.000000Z`,
+      reason: 'NotRecreated',
+      regarding: { uid: 'web-uid' },
+      reportingController,
+      note: name,
+    });
+    const ofPod = [event('10', 'node-not-ready'), event('11', 'breaker'), event('12', 'forged', 'somebody')];
+    const { client, asked } = await startFakeApi(t, ({ query }, response) =>
+      json(response, 200, { items: query.fieldSelector === 'reason=NotRecreated' ? ofPod : [] }),
+    );
+    const failed = factsOf('web', { verdict: 'failed' }, 'failed');
+    const found = await podEvents(new ClusterReader(client, t.signal), { pods: [failed] });
+    assert.deepEqual(found.get('web-uid'), { note: 'breaker', stopped: true });
+    assert.deepEqual(
+      asked.map(({ query }) => query.fieldSelector),
+      ['reason=Recreated', 'reason=WouldRecreate', 'reason=NotRecreated'],
+    );
+  });
+
   test('nothing is asked where no pod waits for a sandbox', async (t) => {
     const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
     const pods = [waits({ hasSandbox: true }), waits({ at: Date.now() })];
-    assert.equal((await kubeletEvents(new ClusterReader(client, t.signal), { pods })).size, 0);
+    assert.equal((await podEvents(new ClusterReader(client, t.signal), { pods })).size, 0);
     assert.deepEqual(asked, []);
   });
 
@@ -226,7 +266,7 @@ suite("the kubelet's events", () => {
     const { client } = await startFakeApi(t, (_, response) =>
       json(response, 403, status(403, 'Forbidden', 'no')),
     );
-    assert.equal((await kubeletEvents(new ClusterReader(client, t.signal), { pods: [waits()] })).size, 0);
+    assert.equal((await podEvents(new ClusterReader(client, t.signal), { pods: [waits()] })).size, 0);
   });
 });
 

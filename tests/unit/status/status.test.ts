@@ -26,6 +26,14 @@ const inForce: Pick<StatusFacts, 'registered' | 'installation' | 'scheduler'> = 
   scheduler: { version: 'v1.36.3', goesByNominations: true },
 };
 
+/** The last events of pods, by UID. */
+const notes: Record<string, string> = {
+  'late-0-uid':
+    'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full',
+  'bad-0-uid':
+    'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
+};
+
 /** A cluster in which something of everything is wrong. */
 const troubled = (): StatusFacts => ({
   policy,
@@ -85,10 +93,10 @@ const troubled = (): StatusFacts => ({
       return { namespace: 'shop', name, node: 'n1', proof: 'passed', evidence };
     }),
   ],
-  kubeletEvent: (uid) =>
-    uid === 'late-0-uid'
-      ? 'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full'
-      : undefined,
+  podEvent: (uid) => {
+    const note = notes[uid];
+    return note === undefined ? undefined : { note, stopped: false };
+  },
 });
 
 const well = (): StatusFacts => ({
