@@ -141,6 +141,7 @@ suite('with something taken away', () => {
         ['prove', false],
         ['gate', true],
         ['steer', true],
+        ['repair', true],
       ],
     );
     await api.patch(role, { rules });

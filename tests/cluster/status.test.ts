@@ -47,6 +47,7 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
       ['gate', 'enforce', true],
       // by the configuration of this file
       ['steer', 'off', false],
+      ['repair', 'audit', false],
     ],
   );
   assert.deepEqual([exit, well, from], [0, true, 'config.yaml of ConfigMap cni-gate/cni-gate']);

@@ -284,6 +284,12 @@ export const nodeEvidence = {
 } as const;
 
 /**
+ * Duplicate addresses that are followed, of pods of each namespace, and of pods of different namespaces: users can claim
+ * any number by `network-status` of their own pods.
+ */
+export const duplicatesOfNamespace = 500;
+
+/**
  * Namespaces that opted in and are kept here. The API server is asked about those that are not. Kubernetes supports
  * 10,000 namespaces; one with 5 labels takes about 2 KiB.
  */

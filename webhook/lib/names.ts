@@ -62,6 +62,8 @@ export const eventReasons = {
   recreated: 'Recreated',
   wouldRecreate: 'WouldRecreate',
   notRecreated: 'NotRecreated',
+  duplicateAddress: 'DuplicateAddress',
+  waitingForSandbox: 'WaitingForSandbox',
 } as const;
 
 /** ClusterRole of the manifests for people who run `cni-gate status`. */

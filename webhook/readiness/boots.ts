@@ -72,6 +72,11 @@ export class Boots {
     this.#boots.delete(oldest);
   }
 
+  /** When the node was last seen to boot; undefined if it was not. */
+  seen(node: string): number | undefined {
+    return this.#boots.get(node)?.changed?.at;
+  }
+
   agent({ uid, version, containers }: AgentFacts, now: number): void {
     const seen = this.#observations.get(uid) ?? [];
     const last = seen.at(-1);

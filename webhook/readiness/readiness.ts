@@ -97,6 +97,11 @@ export class Readiness {
     return this.#nodes.has(name);
   }
 
+  /** When this process saw the node boot, milliseconds since the epoch; undefined if it did not. */
+  bootSeen(node: string): number | undefined {
+    return this.#boots.seen(node);
+  }
+
   /** The known nodes, in any order. */
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();

@@ -2,6 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { Deps } from '../lib/deps.ts';
 import { viewOfFile, viewOfFlag } from '../view/from-file.ts';
+import { measureEvidence } from './evidence-metrics.ts';
 import { plugin } from './plugin.ts';
 import { logReadiness, measureReadiness } from './readiness-metrics.ts';
 
@@ -41,6 +42,7 @@ export const cluster = plugin<ClusterOptions>('cluster', ['configuration'], asyn
   app.policy.onChange(() => view.policyChanged());
   deps.ready.add(() => view.unready());
   measureReadiness(deps, policy, view);
+  measureEvidence(deps, view);
   void logReadiness(deps, policy, view);
   app.decorate('view', view);
 });

@@ -2,10 +2,12 @@ import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
+import { duplicateAddresses, failedPods, isRepairStopped, waitingPods } from './evidence.ts';
 import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
 import type { Fault, HeldPod, Status, UnprovedPod, Verdict } from './model.ts';
+import { knownFrom, nodeProofs, refineBy } from './node-proofs.ts';
 import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
@@ -35,17 +37,33 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
   const { probe } = facts;
   const installation = judgeInstallation({ ...facts, probe, now });
-  const { verbs, faults: ofWebhooks } = verbsOf(facts, installation, namespaces.length > 0);
+  const { verbs, faults: ofWebhooks } = verbsOf(
+    { ...facts, repairStopped: isRepairStopped(pods, facts) },
+    installation,
+    namespaces.length > 0,
+  );
   const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
-  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all });
+  // with one namespace, the pods of others are not known
+  const whole = namespace === undefined;
+  const known = knownFrom(pods, policy, facts.readiness, now);
+  const refine = refineBy(known, policy, now, whole);
+  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all, refine });
+  const proofsOfNodes = nodeProofs(known, policy, profiles, { now, all, whole });
+  const failing = proofsOfNodes.some(({ state }) => state === 'failing');
   faults.push(...missing);
   const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
   const unsent = whyUnsent({ ...facts, pods }, steer, now);
   const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
   const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
-  const right = ready && faults.length === 0 && heldPods.length === 0 && unprovedPods.length === 0;
+  const ofEvidence = {
+    failedPods: failedPods(pods, facts),
+    waitingPods: waitingPods(pods, facts, now),
+    duplicateAddresses: duplicateAddresses(pods),
+  };
+  const troubles = [faults, heldPods, unprovedPods, ...Object.values(ofEvidence)];
+  const right = ready && !failing && troubles.every(({ length }) => length === 0);
   const notKnown = [...installation.blind, ...unregistered(facts), ...unmade(probe)];
   const verdict = verdictOf(installation, right, notKnown);
   const status = {
@@ -65,6 +83,8 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
     heldPods,
     unprovedPods,
     faults,
+    ...ofEvidence,
+    nodeProofs: proofsOfNodes,
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

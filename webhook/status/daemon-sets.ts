@@ -6,6 +6,7 @@ import { noneYet } from '../readiness/count.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { StatusFacts } from './facts.ts';
 import type { DaemonSetSummary, Fault, NodeStatus, Status } from './model.ts';
+import type { Refine } from './node-proofs.ts';
 
 /** A namespace that opted in. */
 export type OptedIn = Pick<Status['namespaces'][number], 'name' | 'profile'>;
@@ -63,14 +64,15 @@ function daemonSetsOf(policy: Policy): Map<string, NamedDaemonSet> {
  * The DaemonSets of the configuration that are there or asked for, and their nodes.
  *
  * @param used the profiles that labels ask for
- * @param all nodes that are ready or exempt as well
+ * @param all nodes that are ready, exempt or unproved as well
+ * @param refine what proofs say as well
  * @returns `missing`: a fault for each that is asked for and does not exist; `ready`: whether no node is closed for a
  *   profile that is asked for
  */
 export function judgeDaemonSets(
   { policy, readiness }: Pick<StatusFacts, 'policy' | 'readiness'>,
   used: ReadonlySet<string>,
-  { now, all }: { now: number; all: boolean },
+  { now, all, refine = () => undefined }: { now: number; all: boolean; refine?: Refine },
 ): { daemonSets: DaemonSetSummary[]; nodes: NodeStatus[]; missing: Fault[]; ready: boolean } {
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets: DaemonSetSummary[] = [];
@@ -87,10 +89,13 @@ export function judgeDaemonSets(
     for (const node of nodeNames) {
       const found = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
       if (found === undefined) continue;
-      const { state, since, pod, reason: why } = found;
+      const refined = refine(named.profiles, node, found.state);
+      const { state, why } = refined ?? { state: found.state, why: found.reason };
+      // the DaemonSet's time is not that of the proofs
+      const since = refined === undefined ? textOf(found.since) : null;
       counts[state] += 1;
-      if (!all && open.has(state)) continue;
-      nodes.push({ node, daemonSet: key, state, since: textOf(since), pod: pod ?? null, why, inUse });
+      if (!all && isHarmless(state)) continue;
+      nodes.push({ node, daemonSet: key, state, since, pod: found.pod ?? null, why, inUse });
     }
     daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
   }
@@ -103,9 +108,12 @@ export function judgeDaemonSets(
       )
       .map(({ inUse: _, ...reported }) => reported),
     missing,
-    ready: nodes.every(({ inUse, state }) => !inUse || open.has(state)),
+    ready: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
   };
 }
+
+/** Whether nothing is wrong: a node that no pod has proved yet waits for the first one, which the gate lets through. */
+export const isHarmless = (state: State): boolean => open.has(state) || state === 'unproved';
 
 function missingFault(key: string, { profiles }: NamedDaemonSet, used: ReadonlySet<string>): Fault {
   const asking = profiles.filter((name) => used.has(name)).join(', ');

@@ -39,7 +39,7 @@ export const emphasisBy =
 
 function styleOf(text: string, column: string): Style | undefined {
   if (text === column) return 'bold';
-  if (column === 'FAULT') return 'red';
+  if (column === 'FAULT' || column === 'VERDICT') return 'red';
   if (column === 'STATE') return Object.entries(ofStates).find(([state]) => state === text)?.[1];
   if (column === 'IN FORCE' || column === 'IN ORDER') return ofAnswers[text];
   return Number(text) > 0 ? ofCounts[column] : undefined;

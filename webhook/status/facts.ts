@@ -1,4 +1,5 @@
 import type { Policy } from '../config/policy.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import type { NodeUsage } from '../steer/node-usage.ts';
 import type { PendingPod } from '../steer/pending-pod.ts';
@@ -54,6 +55,10 @@ export interface PodFacts {
   proof: ProofState;
   held?: Hold;
   unproved?: Unproved;
+  /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
+  evidence?: PodEvidence;
+  /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
+  seen?: string;
 }
 
 /** A webhook that is registered. */
@@ -98,8 +103,24 @@ export interface ProbeFacts {
   what: string;
 }
 
+/** The last event about a pod. */
+export interface PodEvent {
+  note: string;
+  /** Whether the leader says that repair has stopped. */
+  stopped: boolean;
+}
+
+/** What is asked for only where pods wait for long or failed. */
+export interface PodEventFacts {
+  /**
+   * What the kubelet last said about a pod without a sandbox, or the leader about one whose proof failed, by the pod's
+   * UID; undefined where nobody said anything.
+   */
+  podEvent?: (uid: string) => PodEvent | undefined;
+}
+
 /** All that a status is made of. */
-export interface StatusFacts extends HeldPodFacts {
+export interface StatusFacts extends HeldPodFacts, PodEventFacts {
   policy: Policy;
   readiness: Readiness;
   registered: Registered;

@@ -23,22 +23,36 @@ export function headline(status: Omit<Status, 'headline'>): string {
 }
 
 /** How many of each kind of trouble there are. */
-export function countsOf({
-  daemonSets,
-  heldPods,
-  unprovedPods,
-  faults,
-}: Pick<Status, 'daemonSets' | 'heldPods' | 'unprovedPods' | 'faults'>): string[] {
+export function countsOf(status: Omit<Status, 'headline'>): string[] {
+  const {
+    daemonSets,
+    heldPods,
+    unprovedPods,
+    failedPods,
+    waitingPods,
+    duplicateAddresses,
+    nodeProofs,
+    faults,
+  } = status;
   const closed = daemonSets
     .filter(({ inUse }) => inUse)
-    .map(({ nodes: { ready, exempt, ...others } }) =>
+    .map(({ nodes: { ready, exempt, unproved, ...others } }) =>
       Object.values(others).reduce((sum, one) => sum + one, 0),
     )
     .reduce((sum, one) => sum + one, 0);
+  // a network without a DaemonSet fails as well
+  const counted = new Set(status.nodes.filter(({ state }) => state === 'failing').map(({ node }) => node));
+  const withoutDaemonSet = nodeProofs.filter(
+    ({ state, node }) => state === 'failing' && !counted.has(node),
+  ).length;
   const found: [number, string][] = [
     [closed, 'not ready'],
+    [withoutDaemonSet, 'failing'],
     [heldPods.length, 'pods held'],
+    [failedPods.length, 'failed proofs'],
+    [waitingPods.length, 'pods that wait on a node'],
     [unprovedPods.length, 'pods without a proof'],
+    [duplicateAddresses.length, 'duplicate addresses'],
     [faults.length, 'faults'],
   ];
   return found.filter(([count]) => count > 0).map(([count, what]) => `${what}: ${count}`);

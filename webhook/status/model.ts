@@ -1,3 +1,4 @@
+import type { Verdict as ProofVerdict } from '../evidence/facts.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
@@ -12,7 +13,7 @@ export interface Fault {
 
 /** One of the things that cni-gate does in a cluster. */
 export interface VerbStatus {
-  verb: 'prove' | 'gate' | 'steer';
+  verb: 'prove' | 'gate' | 'steer' | 'repair';
   /** Of the configuration. */
   mode: string;
   /** Whether pods are held by it, or sent elsewhere; null where that is not known. */
@@ -118,6 +119,59 @@ export interface UnprovedPod {
   why: string;
 }
 
+/** What the proofs on a node say of a profile. */
+export interface NodeProofStatus {
+  node: string;
+  profile: string;
+  state: 'proved' | 'unproved' | 'failing';
+  /** The pod whose proof passed last, `namespace/name`; null where none is known. */
+  provedBy: string | null;
+  /** RFC 3339; null where none is known. */
+  provedAt: string | null;
+  /** Why it is not proved; empty where it is. */
+  why: string;
+}
+
+/** A pod on a node whose proof did not pass. */
+export interface FailedPod {
+  namespace: string;
+  name: string;
+  node: string | null;
+  /** `failed`: the network is wrong; otherwise it could not be found out. */
+  verdict: ProofVerdict;
+  /** RFC 3339; null where the pod does not say. */
+  since: string | null;
+  /** What the checks saw, and what to look at. */
+  why: string;
+  /** What repair last said about it; null where it said nothing, or that is not known. */
+  repair: string | null;
+}
+
+/** What a pod on a node waits for: an address, another part of its network or of its volumes, an image, or something else. */
+export type WaitReason = 'address' | 'sandbox' | 'volume' | 'image' | 'other';
+
+/** A pod on a node that has had no verdict for long. */
+export interface WaitingPod {
+  namespace: string;
+  name: string;
+  node: string;
+  /** RFC 3339; null where the pod does not say. */
+  since: string | null;
+  reason: WaitReason;
+  /** The reason in words: the kubelet's own where it has any. */
+  why: string;
+}
+
+/** One address on two live pods of a network. */
+export interface DuplicateAddressStatus {
+  /** The network as Multus reports it; null for the cluster's own. */
+  network: string | null;
+  address: string;
+  /** The two pods, `namespace/name`, the older one first, and their nodes. */
+  pods: string[];
+  nodes: string[];
+}
+
 /** What `status --output json` prints. Fields may be added to it; none is taken away or given another meaning. */
 export interface Status {
   /** RFC 3339. */
@@ -149,4 +203,12 @@ export interface Status {
   heldPods: HeldPod[];
   unprovedPods: UnprovedPod[];
   faults: Fault[];
+  /** Pods whose proof did not pass. */
+  failedPods: FailedPod[];
+  /** Pods that have waited on a node for a minute or more without a verdict. */
+  waitingPods: WaitingPod[];
+  /** Addresses that two live pods have. */
+  duplicateAddresses: DuplicateAddressStatus[];
+  /** Nodes where proofs fail; with `--all` who proved each node. */
+  nodeProofs: NodeProofStatus[];
 }

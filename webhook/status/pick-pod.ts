@@ -1,5 +1,8 @@
 import type { Pod } from '../admission/pod.ts';
 import type { Policy } from '../config/policy.ts';
+import type { PodEvidence } from '../evidence/facts.ts';
+import { type ApiEvidencePod, evidencePick } from '../evidence/to-facts.ts';
+import { type ProofStatus, resultOf } from '../evidence/verdict.ts';
 import { waitsBy } from '../gate/gate-pod.ts';
 import { type Refused, refusedFor } from '../gate/refusal.ts';
 import { exemption } from '../inject/exempt.ts';
@@ -9,10 +12,12 @@ import { own } from '../lib/own.ts';
 import { type ApiPendingPod, type PendingPod, toPendingPod } from '../steer/pending-pod.ts';
 import type { Hold, PodFacts } from './facts.ts';
 import { type ProofState, proofState, type RunningStatus, unproved } from './proof.ts';
+import { seenIn } from './seen.ts';
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiPendingPod & {
+  ApiPendingPod &
+  ApiEvidencePod & {
     spec: { nodeName?: string };
     status?: RunningStatus;
   };
@@ -24,8 +29,16 @@ export interface Exempting {
   ownNamespace: string;
 }
 
-/** What status keeps of a pod in a namespace that opted in: very little of most, as there may be many. */
-export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
+/**
+ * What status keeps of a pod in a namespace that opted in.
+ *
+ * @param toEvidence shares equal texts of the pods that it is called for
+ */
+export function pickPod(
+  pod: ApiStatusPod,
+  exempting: Exempting,
+  toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
+): PodFacts {
   const { namespace = '', name } = pod.metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
   const held = refused !== undefined && holdOf(toPendingPod(pod), refused);
@@ -33,6 +46,9 @@ export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
   const without = exempt === undefined ? unproved(pod, pod.status ?? {}) : undefined;
   const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, pod.status ?? {}));
   const profile = readStatus(pod)?.chosenBy === 'pod' && own(pod.metadata.labels, profileLabel);
+  // whoever carries no label of ours has no init container of ours either
+  const isMarked = own(pod.metadata.labels, profileLabel) !== undefined && !!pod.spec.nodeName;
+  const seen = proof === 'failed' ? seenBy(pod.status ?? {}) : undefined;
   return {
     namespace,
     name,
@@ -41,8 +57,12 @@ export function pickPod(pod: ApiStatusPod, exempting: Exempting): PodFacts {
     proof,
     ...(held && { held }),
     ...(without && { unproved: without }),
+    ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
+    ...(seen && { seen }),
   };
 }
+
+const seenBy = (status: ProofStatus): string | undefined => seenIn(resultOf(status).ended?.message ?? '');
 
 const holdOf = (pod: PendingPod, { node, why }: Refused): Hold => ({
   refused: node,

@@ -1,6 +1,6 @@
 import { clean } from '../lib/clean.ts';
 import { statusRole } from '../lib/names.ts';
-import { states } from '../readiness/state.ts';
+import { type State, states } from '../readiness/state.ts';
 import { ageText } from './age.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
@@ -39,9 +39,13 @@ export function statusText(
 ): string {
   const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
     status;
+  const { failedPods, waitingPods, duplicateAddresses, nodeProofs } = status;
   const max = all ? Number.POSITIVE_INFINITY : mostRows;
   const width = Math.max(asked, leastWidth);
   const emphasis = emphasisBy(paint);
+  const shownStates = states.filter(
+    (state) => !ofProofs.has(state) || daemonSets.some(({ nodes: counts }) => counts[state] > 0),
+  );
   const since = (text: string | null): Cell => withAge(text, time);
   /** A table after an empty line; nothing where it has no rows. */
   const table = (head: string[], rows: Cell[][], mostShown: number, sentences = 1): Line[] => {
@@ -71,14 +75,19 @@ export function statusText(
       max,
     ),
     ...table(
-      ['DAEMONSET', 'PROFILES', 'IN USE', ...states.map((state) => state.toUpperCase())],
-      daemonSets.map(daemonSetRow),
+      ['DAEMONSET', 'PROFILES', 'IN USE', ...shownStates.map((state) => state.toUpperCase())],
+      daemonSets.map((one) => daemonSetRow(one, shownStates)),
       max,
       0,
     ),
     ...table(
       ['NODE', 'DAEMONSET', 'STATE', 'SINCE', 'POD', 'WHY'],
       nodes.map((node) => [node.node, node.daemonSet, node.state, since(node.since), node.pod, node.why]),
+      max,
+    ),
+    ...table(
+      ['NODE', 'PROFILE', 'PROOFS', 'LAST PROVED', 'BY', 'WHY'],
+      nodeProofs.map((one) => [one.node, one.profile, one.state, since(one.provedAt), one.provedBy, one.why]),
       max,
     ),
     ...proofTable(status, table, max),
@@ -96,9 +105,44 @@ export function statusText(
       2,
     ),
     ...table(
+      ['FAILED PROOF', 'NODE', 'VERDICT', 'SINCE', 'WHY', 'REPAIR'],
+      failedPods.map((pod) => [
+        `${pod.namespace}/${pod.name}`,
+        pod.node,
+        pod.verdict,
+        since(pod.since),
+        pod.why,
+        pod.repair,
+      ]),
+      max,
+      2,
+    ),
+    ...table(
+      ['WAITING POD', 'NODE', 'FOR', 'SINCE', 'WHY'],
+      waitingPods.map((pod) => [
+        `${pod.namespace}/${pod.name}`,
+        pod.node,
+        pod.reason,
+        since(pod.since),
+        pod.why,
+      ]),
+      max,
+    ),
+    ...table(
       ['POD WITHOUT PROOF', 'NODE', 'WHY'],
       unprovedPods.map(({ namespace, name, node, why }) => [`${namespace}/${name}`, node, why]),
       max,
+    ),
+    ...table(
+      ['DUPLICATE ADDRESS', 'NETWORK', 'OLDER POD', 'YOUNGER POD', 'NODES'],
+      duplicateAddresses.map(({ network, address, pods, nodes: on }) => [
+        address,
+        network ?? 'pods',
+        ...pods,
+        [...new Set(on)].join(', '),
+      ]),
+      max,
+      0,
     ),
     ...table(
       ['FAULT'],
@@ -114,6 +158,9 @@ export function statusText(
     .map((line) => `${line}\n`)
     .join('');
 }
+
+/** States that have a column only where a node has them: a line has room for the others. */
+const ofProofs: ReadonlySet<State> = new Set<State>(['failing', 'unproved']);
 
 /** How many pods are in which state of their check; nothing where there are no pods. */
 function proofTable(
@@ -152,8 +199,11 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
 }
 
-function daemonSetRow({ namespace, name, profiles, inUse, exists, nodes }: DaemonSetSummary): Cell[] {
-  const counts = states.map((state) => (exists ? String(nodes[state]) : null));
+function daemonSetRow(
+  { namespace, name, profiles, inUse, exists, nodes }: DaemonSetSummary,
+  shown: readonly State[],
+): Cell[] {
+  const counts = shown.map((state) => (exists ? String(nodes[state]) : null));
   return [`${namespace}/${name}`, profiles.join(','), yesOrNo(inUse), ...counts];
 }
 

@@ -12,15 +12,16 @@ type Finding = Pick<VerbStatus, 'inForce' | 'why'>;
 /**
  * What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls get through.
  *
+ * @param facts `repairStopped`: whether the leader says so on a pod
  * @param optedIn whether any namespace has
  */
 export function verbsOf(
-  facts: Pick<StatusFacts, 'policy' | 'registered' | 'scheduler'>,
+  facts: Pick<StatusFacts, 'policy' | 'registered' | 'scheduler'> & { repairStopped?: boolean },
   installation: Pick<Installation, 'hindered' | 'leaderless'>,
   optedIn: boolean,
 ): { verbs: VerbStatus[]; faults: Fault[] } {
   const { policy, registered } = facts;
-  const { proof, gate, steer } = policy;
+  const { proof, gate, steer, repair } = policy;
   const { hindered, leaderless } = installation;
   const called = {
     prove: calledFor('mutating', installedWebhooks.mutating, registered.mutating),
@@ -39,6 +40,7 @@ export function verbsOf(
     },
     { verb: 'gate', mode: gate.mode, ...gating },
     { verb: 'steer', mode: steer.mode, ...through(steering(policy, gating, facts.scheduler), leaderless) },
+    { verb: 'repair', mode: repair.mode, ...through(repairing(policy, facts.repairStopped), leaderless) },
   ];
   const faults = Object.values(called).flatMap(({ inForce, why, changed }): Fault[] => {
     if (changed !== undefined) return [{ code: 'CNI_GATE_NOT_REGISTERED', message: changed }];
@@ -97,6 +99,12 @@ function unchanged(where: string, webhooks: readonly RegisteredWebhook[]): Calle
     `Apply the manifests again; apply keeps what somebody else added: remove that with "kubectl edit ${where}". ` +
     'If another release is installed, run the "status" of that one';
   return { ...(defeated ? no(why) : yes), changed: `${why}. ${advice}` };
+}
+
+function repairing({ repair }: Policy, stopped = false): Finding {
+  if (repair.mode === 'off') return no('pods whose proof failed stay as they are');
+  if (repair.mode === 'audit') return no('it reports what it would delete, and deletes nothing');
+  return stopped ? no('it has stopped: most recreated pods failed again') : yes;
 }
 
 function steering({ steer }: Policy, gating: Finding, scheduler: StatusFacts['scheduler']): Finding {

@@ -6,6 +6,7 @@ import { runForLeader } from '../kubernetes/lease/leadership.ts';
 import type { Deps } from '../lib/deps.ts';
 import type { RepairView } from '../repair/rounds.ts';
 import { startRepair } from '../repair/start.ts';
+import { watchEvidence } from '../report/watch.ts';
 import type { SteerView } from '../steer/rounds.ts';
 import { startSteering } from '../steer/start.ts';
 
@@ -33,11 +34,12 @@ export function startLeading(
   const notices = new Notices(client, { leader, metrics: new EventMetrics(registry), log, instance });
   const ended = new AbortController();
   const writing = notices.run(ended.signal);
+  const watching = watchEvidence({ view, policy, leader, notices }, ended.signal);
   const endSteering = startSteering(client, { view, policy, leader, notices }, { registry, log });
   const endRepair = startRepair(client, { view, policy, leader, notices }, { registry, log });
   return async () => {
     ended.abort();
-    await Promise.all([endSteering(), endRepair(), writing]);
+    await Promise.all([endSteering(), endRepair(), watching, writing]);
     await end();
   };
 }

@@ -13,7 +13,7 @@ const recipe = ['go.mod', 'go.sum', 'build.ts'];
 
 /**
  * Where the programs are kept once they are built: a folder outside the checkout, whose name changes with
- * everything that decides what they are. `CNI_GATE_CACHE` names another place than `~/.cache/cni-gate`.
+ * everything that decides what they are.
  *
  * @throws Error where there is no Go
  */
@@ -24,7 +24,8 @@ export async function cacheFolder(): Promise<string> {
   return join(cacheHome(), `control-plane-${sum.digest('hex').slice(0, 16)}`);
 }
 
-function cacheHome(): string {
+/** Where all caches of the tests are: `CNI_GATE_CACHE` names another place than `~/.cache/cni-gate`. */
+export function cacheHome(): string {
   const { CNI_GATE_CACHE, XDG_CACHE_HOME } = process.env;
   return CNI_GATE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cni-gate');
 }

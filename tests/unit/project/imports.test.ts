@@ -53,6 +53,8 @@ const refused: [folder: string, source: string][] = [
   ['webhook/gate/', '../steer/steering.ts'],
   ['webhook/events/', '../steer/plan.ts'],
   ['webhook/repair/', '../view/from-cluster.ts'],
+  ['webhook/report/', '../repair/plan.ts'],
+  ['webhook/events/', '../report/watch.ts'],
   ['webhook/steer/', '../events/notices.ts'],
   ['webhook/steer/', 'node:timers/promises'],
   ['webhook/status/', './collect/list.ts'],

@@ -6,6 +6,7 @@ import { EventMetrics } from '../../../webhook/events/metrics.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { RepairMetrics } from '../../../webhook/repair/metrics.ts';
+import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { SteerMetrics } from '../../../webhook/steer/metrics.ts';
@@ -35,6 +36,7 @@ test('every metric of the server is in the reference with its type and labels, a
   new EventMetrics(registry);
   new RepairMetrics(registry);
   measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
+  measureEvidence({ registry, clock: systemClock }, viewOfFlag(undefined));
   new CertificateMetrics(registry);
   const real = registry
     .getMetricsAsArray()

@@ -188,6 +188,7 @@ suite('each fault has its code, and a first line that says so', () => {
         ['prove', false],
         ['gate', false],
         ['steer', false],
+        ['repair', false],
       ],
     );
     assert.equal(verbs[0]?.why, 'Service cni-gate/cni-gate: it has no endpoint');
@@ -197,7 +198,8 @@ suite('each fault has its code, and a first line that says so', () => {
     const { verbs } = judgement(distrusted('bindings.cni-gate.io'));
     assert.deepEqual(
       verbs.map(({ inForce }) => inForce),
-      [true, false, false],
+      // the last one is repair, which audits
+      [true, false, false, false],
     );
     assert.match(
       verbs[1]?.why ?? '',

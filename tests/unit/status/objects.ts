@@ -1,3 +1,4 @@
+import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { Hold, Registered, RegisteredWebhook } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, PolicyPair } from '../../../webhook/status/installation/facts.ts';
@@ -15,6 +16,7 @@ export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiSt
     metadata: {
       uid: `${name}-uid`,
       resourceVersion: '1',
+      creationTimestamp: '2026-11-21T11:00:00Z',
       namespace: 'shop',
       name,
       annotations: { 'cni-gate.io/status': statusOf(['mesh'], ['redirect']) },
@@ -96,4 +98,26 @@ export const holdOf = (name: string, hold: Omit<Hold, 'pod'>, more: Partial<Pend
     nominated: hold.nominated,
     ...more,
   }),
+});
+
+/** What is known of a pod on node n1 that passed. */
+export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
+  uid: `${name}-uid`,
+  namespace: 'shop',
+  name,
+  version: '1',
+  node: 'n1',
+  profiles: ['mesh'],
+  failedProfiles: [],
+  controller: undefined,
+  createdAt: now - 3_600_000,
+  leaving: false,
+  ended: false,
+  verdict: 'passed',
+  at: now - 3_500_000,
+  startedAt: now - 3_501_000,
+  waitingFor: 'a sandbox',
+  hasSandbox: true,
+  addresses: [],
+  ...more,
 });

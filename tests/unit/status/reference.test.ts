@@ -10,7 +10,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { pages } from '../../support/pages.ts';
 import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
 import { node, usage } from '../steer/support.ts';
-import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
+import { allRegistered, evidenceOf, holdOf, wholeInstallation } from './objects.ts';
 
 /** Four nodes: linkerd-cni is broken on n17, and does not want n20. */
 function readiness(): Readiness {
@@ -36,7 +36,13 @@ function readiness(): Readiness {
 const why =
   'DaemonSet linkerd-cni/linkerd-cni is broken there since 2026-11-21T11:30:00Z (pod linkerd-cni-n17): its pod is not Ready: install-cni (CrashLoopBackOff)';
 
-const pod = (name: string, proof: ProofState): PodFacts => ({ namespace: 'shop', name, node: 'n18', proof });
+const pod = (name: string, proof: ProofState, on = 'n18'): PodFacts => ({
+  namespace: 'shop',
+  name,
+  node: on,
+  proof,
+  ...(proof === 'passed' && { evidence: evidenceOf(name, { node: on, profiles: ['linkerd'] }) }),
+});
 const held = (name: string, age: number, nominated: string, more: object = {}): PodFacts => ({
   namespace: 'shop',
   name,
@@ -58,7 +64,7 @@ test('the reference shows a status as the command prints it', () => {
     namespaces: [{ name: 'shop', profile: 'linkerd' }],
     usage: () => usage({}),
     pods: [
-      ...[pod('api-1', 'passed'), pod('api-2', 'passed'), pod('debug', 'optedOut')],
+      ...[pod('api-1', 'passed'), pod('api-2', 'passed', 'n19'), pod('debug', 'optedOut')],
       held('web-1', 12 * 60_000, 'n18'),
       held('web-2', 60_000, '', { requests: { cpu: 4000, pods: 1 } }),
     ],

@@ -10,7 +10,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
 import { node, usage } from '../steer/support.ts';
-import { allRegistered, holdOf, wholeInstallation } from './objects.ts';
+import { allRegistered, evidenceOf, holdOf, wholeInstallation } from './objects.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
@@ -24,6 +24,14 @@ const inForce: Pick<StatusFacts, 'registered' | 'installation' | 'scheduler'> = 
   registered: allRegistered,
   installation: wholeInstallation,
   scheduler: { version: 'v1.36.3', goesByNominations: true },
+};
+
+/** The last events of pods, by UID. */
+const notes: Record<string, string> = {
+  'late-0-uid':
+    'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full',
+  'bad-0-uid':
+    'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
 };
 
 /** A cluster in which something of everything is wrong. */
@@ -67,7 +75,28 @@ const troubled = (): StatusFacts => ({
     { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
     { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
     { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
+    ...['bad-0', 'bad-1'].map((name): PodFacts => {
+      const times = { at: minuteAgo, startedAt: minuteAgo - 10_000 };
+      const evidence = evidenceOf(name, { verdict: 'failed', failedProfiles: ['mesh'], ...times });
+      const seen = 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404';
+      return { namespace: 'shop', name, node: 'n1', proof: 'failed', evidence, seen };
+    }),
+    {
+      namespace: 'shop',
+      name: 'late-0',
+      node: 'n1',
+      proof: 'waiting',
+      evidence: evidenceOf('late-0', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
+    },
+    ...['one', 'two'].map((name): PodFacts => {
+      const evidence = evidenceOf(name, { addresses: ['fd00::17', 'shop/storage/10.9.0.7'] });
+      return { namespace: 'shop', name, node: 'n1', proof: 'passed', evidence };
+    }),
   ],
+  podEvent: (uid) => {
+    const note = notes[uid];
+    return note === undefined ? undefined : { note, stopped: false };
+  },
 });
 
 const well = (): StatusFacts => ({

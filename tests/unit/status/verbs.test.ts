@@ -25,7 +25,10 @@ function reported(
   const facts = { policy: policyOf(settings), registered: { ...allRegistered, ...registered }, scheduler };
   const { verbs, faults } = verbsOf(facts, installation, optedIn);
   return [
-    ...verbs.map(({ verb, mode, inForce, why }) => `${verb} ${mode} ${inForce} ${why}`.trim()),
+    // repair depends on none of this: see below
+    ...verbs
+      .filter(({ verb }) => verb !== 'repair')
+      .map(({ verb, mode, inForce, why }) => `${verb} ${mode} ${inForce} ${why}`.trim()),
     ...faults.map(({ code, message }) => `${code}: ${message}`),
   ];
 }
@@ -147,5 +150,38 @@ suite('webhooks that are not registered', () => {
       'gate enforce null validatingwebhookconfiguration/cni-gate may not be read',
       'steer nominate null whether the gate is in force is not known',
     ]);
+  });
+});
+
+suite('repair', () => {
+  const told = (
+    repair: object,
+    installation = unhindered as Parameters<typeof verbsOf>[1],
+    repairStopped = false,
+  ) => {
+    const facts = {
+      policy: policyOf({ repair }),
+      registered: allRegistered,
+      scheduler: recent,
+      repairStopped,
+    };
+    const { mode, inForce, why } = verbsOf(facts, installation, true).verbs.at(-1) ?? {};
+    return `${mode} ${inForce} ${why}`.trim();
+  };
+
+  test('follows the mode of the configuration', () => {
+    assert.equal(told({}), 'audit false it reports what it would delete, and deletes nothing');
+    assert.equal(told({ mode: 'off' }), 'off false pods whose proof failed stay as they are');
+    assert.equal(told({ mode: 'recreate' }), 'recreate true');
+  });
+
+  test('needs a leader', () => {
+    const leaderless = { ...unhindered, leaderless: 'nobody holds it' };
+    assert.equal(told({ mode: 'recreate' }, leaderless), 'recreate false nobody holds it');
+  });
+
+  test('is not in force where it has stopped', () => {
+    const stopped = 'recreate false it has stopped: most recreated pods failed again';
+    assert.equal(told({ mode: 'recreate' }, unhindered, true), stopped);
   });
 });

@@ -87,7 +87,8 @@ function reported(change: (webhook: Webhook) => Webhook): { inForce: unknown[]; 
   const unhindered = { hindered: { mutating: undefined, validating: undefined }, leaderless: undefined };
   const { verbs, faults } = verbsOf({ policy: policyOf({}), registered, scheduler }, unhindered, true);
   return {
-    inForce: verbs.map(({ inForce }) => inForce),
+    // repair depends on no webhook
+    inForce: verbs.flatMap(({ verb, inForce }) => (verb === 'repair' ? [] : inForce)),
     faults: faults.map(({ code, message }) => `${code}: ${message}`),
   };
 }

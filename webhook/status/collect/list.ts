@@ -7,6 +7,7 @@ import { agentSources, type DaemonSetSnapshot, daemonSetSources, nodeSource } fr
 import type { PodFacts, Registered, SchedulerFacts, StatusFacts } from '../facts.ts';
 import { HeldPods } from './held-pods.ts';
 import { readInstallation } from './installation.ts';
+import { podEvents } from './pod-events.ts';
 import { ClusterReader, eachOf, ifAllowed } from './reader.ts';
 import { optInSource, podSources, registeredSource, type Wanted } from './sources.ts';
 
@@ -48,8 +49,8 @@ async function listAllOf(reader: ClusterReader, wanted: Wanted): Promise<StatusF
   });
   const facts = { policy, readiness, registered, installation, scheduler, namespaces, pods: pods.flat() };
   const held = new HeldPods(reader);
-  await held.learn(facts);
-  return { ...facts, ...held.knowledge };
+  const [events] = await Promise.all([podEvents(reader, facts), held.learn(facts)]);
+  return { ...facts, ...held.knowledge, podEvent: (uid) => events.get(uid) };
 }
 
 async function listDaemonSets(reader: ClusterReader, { policy }: Wanted): Promise<DaemonSetSnapshot[]> {

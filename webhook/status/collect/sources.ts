@@ -1,3 +1,4 @@
+import { evidencePick } from '../../evidence/to-facts.ts';
 import { optedInTo } from '../../inject/profile-selection.ts';
 import type { ApiObject } from '../../kubernetes/reflector/object.ts';
 import type { Source } from '../../kubernetes/reflector/source.ts';
@@ -36,13 +37,14 @@ export function podSources(
   exempting: Exempting,
 ): Map<string, Source<StatusPodObject, PodFacts>> {
   const sources = new Map<string, Source<StatusPodObject, PodFacts>>();
+  const toEvidence = evidencePick();
   for (const { name, profile } of namespaces) {
     if (profile === undefined) continue;
     sources.set(name, {
       resource: `pods of namespace ${name}`,
       path: podsPath(name),
       query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
-      pick: (pod) => pickPod(pod, exempting),
+      pick: (pod) => pickPod(pod, exempting, toEvidence),
     });
   }
   return sources;

@@ -7,10 +7,11 @@ import type { WebhookKind } from '../../kubernetes/webhook-configurations.ts';
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { watchGate } from '../../view/watch-nodes.ts';
-import type { HeldPodFacts, PodFacts, Registered, StatusFacts } from '../facts.ts';
+import type { HeldPodFacts, PodEvent, PodFacts, Registered, StatusFacts } from '../facts.ts';
 import type { InstallationFacts } from '../installation/facts.ts';
 import { HeldPods } from './held-pods.ts';
 import { readInstallation } from './installation.ts';
+import { podEvents } from './pod-events.ts';
 import { ClusterReader } from './reader.ts';
 import { optInSource, podSources, registeredSource, type StatusPodObject, type Wanted } from './sources.ts';
 
@@ -57,6 +58,8 @@ export function watchStatus(
     readInstallation(reader, { registered: found(), ownNamespace });
   const installation = poll(read, first.installation, log, ended.signal);
   const held = new HeldPods(reader, first);
+  const ofPods = (): Promise<Map<string, PodEvent>> => podEvents(reader, { pods: pods.list() });
+  const events = poll(ofPods, new Map<string, PodEvent>(), log, ended.signal);
   return {
     facts: () => {
       if (!synced()) return undefined;
@@ -70,16 +73,17 @@ export function watchStatus(
         pods: [...pods.list()],
       };
       held.keep(known);
-      return { ...known, ...held.knowledge };
+      const podEvent = (uid: string): PodEvent | undefined => events.latest().get(uid);
+      return { ...known, ...held.knowledge, podEvent };
     },
     close: async () => {
       ended.abort();
-      await Promise.all([gate.close(), reflectors.close(), installation.over]);
+      await Promise.all([gate.close(), reflectors.close(), installation.over, events.over]);
     },
   };
 }
 
-/** Milliseconds between two readings of the installation: a dozen small requests each. */
+/** Milliseconds between two readings: of the installation, a dozen small requests each. */
 const interval = 5000;
 
 /**

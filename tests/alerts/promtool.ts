@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { machine, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { cacheHome } from '../cluster/binaries/cache.ts';
+import { run } from '../support/run.ts';
+
+/** An alert of the component `monitoring`, as Prometheus reads it. */
+export interface Alert {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: Record<string, string>;
+  annotations: { summary: string; runbook_url: string };
+}
+
+const manifest = new URL('../../manifests/components/monitoring/alerts.yaml', import.meta.url);
+const { spec }: { spec: { groups: { name: string; rules: Alert[] }[] } } = parse(
+  readFileSync(manifest, 'utf8'),
+);
+
+/** All alerts, in the order of the manifest. */
+export const alerts: readonly Alert[] = spec.groups.flatMap(({ rules }) => rules);
+
+/** What Prometheus has scraped, and what follows from it. */
+export interface AlertCase {
+  alert: string;
+  /** The situation in words. */
+  when: string;
+  /** Series with their values, one a minute, in promtool's notation: `0x3 1x10` is 0 four times, then 1 eleven times. */
+  series: Record<string, string>;
+  /** When to look. */
+  at: string;
+  /** The alerts that fire then: labels beside those of the rule, and the summary. */
+  fires: { labels?: Record<string, string>; summary: string }[];
+}
+
+/**
+ * Evaluates an alert with promtool.
+ *
+ * @throws Error with promtool's own account where another alert fires, or where promtool is not there
+ */
+export async function evaluate({ alert, series, at, fires }: AlertCase): Promise<void> {
+  const rule = alerts.find((one) => one.alert === alert);
+  if (rule === undefined) throw new Error(`no such alert: ${alert}`);
+  const expected = fires.map(({ labels, summary }) => ({
+    exp_labels: { ...rule.labels, ...labels },
+    exp_annotations: { ...rule.annotations, summary },
+  }));
+  const cases = {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+        alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: expected }],
+      },
+    ],
+  };
+  await inFolder((folder) => {
+    const file = join(folder, 'cases.yaml');
+    writeFileSync(file, stringify(cases));
+    return promtool('test', 'rules', file);
+  });
+}
+
+/** Has promtool check the syntax of all rules. @throws Error with what it found */
+export const checkRules = (): Promise<string> =>
+  inFolder((folder) => promtool('check', 'rules', '--lint-fatal', join(folder, 'rules.yaml')));
+
+/** Works in a folder with the rules without their Kubernetes object, which promtool does not read. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-alerts-'));
+  try {
+    writeFileSync(join(folder, 'rules.yaml'), stringify(spec));
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function promtool(...args: string[]): Promise<string> {
+  const program = join(cacheHome(), `promtool-${machine()}`);
+  try {
+    return await run(program, args);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    throw new Error(`NOT RUN: there is no ${program}. To get it: tests/alerts/install.sh`);
+  }
+}

@@ -1,0 +1,87 @@
+import { duplicateAddresses as findDuplicates } from '../evidence/duplicates.ts';
+import type { PodEvidence, Verdict } from '../evidence/facts.ts';
+import { validatorContainer } from '../lib/names.ts';
+import { textOf } from './daemon-sets.ts';
+import type { PodEventFacts, PodFacts } from './facts.ts';
+import type { DuplicateAddressStatus, FailedPod, WaitingPod, WaitReason } from './model.ts';
+
+/** Milliseconds after which a pod on a node without a verdict is reported: a large image takes that long. */
+const long = 60_000;
+
+/** Verdicts other than `passed`, where the container says nothing itself. */
+const verdictText: Partial<Record<Verdict, string>> = {
+  failed: 'its network is not what it should be',
+  'not-possible': 'a check could not be made, which says nothing about the network',
+  'wrong-usage': `${validatorContainer} was not started as this release does`,
+  crashed: `${validatorContainer} crashed`,
+};
+
+/** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
+export const failedPods = (pods: readonly PodFacts[], { podEvent }: PodEventFacts): FailedPod[] =>
+  pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
+    if (proof !== 'failed') return [];
+    const verdict = evidence?.verdict ?? 'failed';
+    const why = seen ?? verdictText[verdict] ?? '';
+    const repair = (evidence && podEvent?.(evidence.uid)?.note) ?? null;
+    const since = textOf(evidence?.at);
+    return [{ namespace, name, node: node ?? null, verdict, since, why, repair }];
+  });
+
+/** Whether the leader says of a failed pod that repair has stopped. */
+export const isRepairStopped = (pods: readonly PodFacts[], { podEvent }: PodEventFacts): boolean =>
+  pods.some(({ evidence }) => evidence && podEvent?.(evidence.uid)?.stopped === true);
+
+/**
+ * The pods that have been on their node for long without a verdict, and what they wait for.
+ *
+ * @param now milliseconds since the epoch
+ */
+export const waitingPods = (
+  pods: Iterable<PodFacts>,
+  { podEvent }: PodEventFacts,
+  now: number,
+): WaitingPod[] =>
+  podsWaiting(pods, now).map((pod) => {
+    const { uid, namespace, name, node, at } = pod;
+    const event = podEvent?.(uid)?.note;
+    const why = event ?? `it waits for ${pod.waitingFor}`;
+    return { namespace, name, node, since: textOf(at), reason: reasonOf(pod, event), why };
+  });
+
+/**
+ * What is known of these pods.
+ *
+ * @param now milliseconds since the epoch
+ */
+export const podsWaiting = (pods: Iterable<PodFacts>, now: number): PodEvidence[] =>
+  Array.from(pods).flatMap(({ proof, evidence }) =>
+    proof === 'waiting' && evidence !== undefined && waitsForLong(evidence, now) ? [evidence] : [],
+  );
+
+const waitsForLong = ({ verdict, leaving, ended, at, createdAt }: PodEvidence, now: number): boolean =>
+  verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= long;
+
+/** Words by which IPAM plugins say that they have no address to give. */
+const ofAddresses = /ipam|whereabouts|\bIPs?\b|address/i;
+const ofVolumes = /volume|mount/i;
+
+/** @param event what the kubelet said */
+function reasonOf({ hasSandbox, waitingFor }: PodEvidence, event = ''): WaitReason {
+  if (hasSandbox !== false) return /image/.test(waitingFor) ? 'image' : 'other';
+  if (ofVolumes.test(event)) return 'volume';
+  return ofAddresses.test(event) ? 'address' : 'sandbox';
+}
+
+/**
+ * The addresses that two live pods have. A pod that is being deleted may have given its address back already: one look
+ * cannot tell.
+ */
+export const duplicateAddresses = (pods: readonly PodFacts[]): DuplicateAddressStatus[] =>
+  findDuplicates(pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []))).map(
+    ({ network, address, older, younger }) => ({
+      network: network || null,
+      address,
+      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      nodes: [older.node, younger.node],
+    }),
+  );
