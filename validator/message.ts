@@ -1,5 +1,5 @@
 import type { Result } from './finding.ts';
-import { fitText } from './shared/fit-text.ts';
+import { fitText, inBytes } from './shared/fit-text.ts';
 import type { Report } from './verdict.ts';
 
 /**
@@ -27,7 +27,7 @@ type Shortening = (entries: Entry[]) => Entry[];
 /** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
-const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
+const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
 /**
  * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
@@ -69,7 +69,7 @@ export function terminationMessage(report: Report): string {
   return lineOf(entries);
 }
 
-const fits = (text: string): boolean => Buffer.byteLength(`${text}\n`) <= mostBytes;
+const fits = (text: string): boolean => inBytes(`${text}\n`) <= mostBytes;
 
 function entryOf({ profile, check, family, proves, expected, finding }: Result): Entry {
   return {
