@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
+import { comparable } from './harness/comparable.ts';
 import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import { networkNames, networks } from './table/networks.ts';
@@ -10,7 +11,10 @@ import { keyOf, lastingPartOf, readPage, renderPage } from './table/render.ts';
 import { versionsHere } from './table/versions.ts';
 import { writerCells } from './table/writers.ts';
 
-/** Every cell of `docs/reference/proof-table.md`; `UPDATE_TABLE=1` writes the page. */
+/**
+ * Every cell of `docs/reference/proof-table.md`, on both platforms; `UPDATE_TABLE=1` writes the page with the times of the
+ * host.
+ */
 before(requireMachine);
 
 const page = new URL('../../docs/reference/proof-table.md', import.meta.url);
@@ -37,10 +41,15 @@ const isQuick = ({ plan }: Cell): boolean => plan.ends === 0 && plan.while === u
 
 function testCell({ row, column, network, plan }: Cell): void {
   test(`${column}, ${row}`, async () => {
-    const proof = await runCommand(plan, specimens[network]);
+    const onNode = { ...plan, options: { ...plan.options, platform: 'node' as const } };
+    const [proof, nodes] = await Promise.all([
+      runCommand(plan, specimens[network]),
+      runCommand(onNode, specimens[network]),
+    ]);
     const outcome = outcomeOf(proof);
     assert.equal(proof.code, plan.ends, proof.log);
     assert.equal(proof.message.code, proof.code);
+    assert.deepEqual(comparable(proof), comparable(nodes), 'Node and the host say the same');
     outcomes.set(keyOf(row, column), outcome);
     if (!updating) assert.equal(verdictOf(outcome), recorded.get(keyOf(row, column)), proof.log);
   });
