@@ -3,9 +3,6 @@ import { codeOf } from './errors.ts';
 import { after, close, unwatch, watch } from './loop.ts';
 import { native, pollEvent } from './native.ts';
 
-/** As many waiting connections as Node asks for. */
-const backlog = 511;
-
 /** How long a listener rests when the process may open no more descriptors, in milliseconds. */
 const rest = 100;
 
@@ -15,7 +12,7 @@ export async function listen(options: ListenOptions): Promise<{ close(): void } 
   try {
     const socket = host === undefined ? bindAny(port) : bind(host, port, ipv6Only);
     try {
-      native.listen(socket, backlog);
+      native.listen(socket);
     } catch (error) {
       close(socket);
       throw error;

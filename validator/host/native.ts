@@ -42,7 +42,8 @@ export interface Native {
   connect(socket: number, address: string, port: number): void;
   /** Throws the error that a connect ended with, if it has one. */
   socketError(socket: number): void;
-  listen(socket: number, backlog: number): void;
+  /** Listens, with as many waiting connections as the kernel allows. */
+  listen(socket: number): void;
   /** Returns the socket of a waiting connection. Throws `EAGAIN` if there is none. */
   accept(socket: number): number;
   /** Returns how many bytes were sent. */

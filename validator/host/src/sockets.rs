@@ -55,8 +55,8 @@ fn connect(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
     )
 }
 
-fn listen(ctx: Ctx, socket: i32, backlog: i32) -> Result<()> {
-    named(&ctx, with(socket, |open| net::listen(&open, Backlog::new(backlog)?)))
+fn listen(ctx: Ctx, socket: i32) -> Result<()> {
+    named(&ctx, with(socket, |open| net::listen(&open, Backlog::MAXALLOWABLE)))
 }
 
 fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
