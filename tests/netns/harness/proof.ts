@@ -42,8 +42,8 @@ export interface ProofOptions {
   platform?: PlatformName;
   /** Options of Node. */
   flags?: string[];
-  /** A file to run on Node instead of the bundle. */
-  program?: string;
+  /** A file or named pipe of the machine for the termination message, instead of the container's own. */
+  messageTo?: string;
 }
 
 export interface RunningProof extends Omit<RunningContainer, 'ended'> {
@@ -86,11 +86,13 @@ export function startProof(
   const servers = options.nameServers?.map((address) => `nameserver ${address}\n`);
   if (servers) writeFileSync(resolvConf, servers.join(''));
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
-  const { mounts, ...command } = commandOf(options, container.args ?? []);
+  const elsewhere = options.messageTo === undefined ? [] : ['--termination-log', '/message'];
+  const { mounts, ...command } = commandOf(options, [...(container.args ?? []), ...elsewhere]);
   const running = startContainer(sandbox, {
     ...command,
     mounts: {
       ...mounts,
+      ...(options.messageTo !== undefined && { '/message': options.messageTo }),
       ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
@@ -103,17 +105,22 @@ export function startProof(
   });
   return {
     ...running,
-    ended: running.ended.then((end) => ({ ...end, message: messageOf(end) })),
+    ended: running.ended.then((end) => ({
+      ...end,
+      message: messageOf(options.messageTo === undefined ? end : { ...end, termination: '{}' }),
+    })),
     setNetworkStatus: (text) => volume.write(text),
   };
 }
 
 function commandOf(
-  { platform = usual, flags = [], program = join(checkout, 'dist/validator/main.js') }: ProofOptions,
+  { platform = usual, flags = [] }: ProofOptions,
   args: string[],
 ): Pick<ContainerStart, 'args' | 'mounts' | 'program'> {
-  if (platform === 'node')
-    return { args: [...flags, '/app/validate.mjs', ...args], mounts: { '/app/validate.mjs': program } };
+  if (platform === 'node') {
+    const bundle = join(checkout, 'dist/validator/main.js');
+    return { args: [...flags, '/app/validate.mjs', ...args], mounts: { '/app/validate.mjs': bundle } };
+  }
   const path = '/cni-gate-validator';
   return { program: path, args, mounts: { [path]: join(checkout, 'dist/host/cni-gate-validator') } };
 }
