@@ -10,6 +10,9 @@ import type { Report } from './verdict.ts';
  */
 export const mostBytes = 1024;
 
+/** The least bytes of an entry: its keys alone have more. */
+const leastEntry = 32;
+
 interface Entry {
   profile: string;
   check: string;
@@ -65,11 +68,13 @@ export function terminationMessage(report: Report): string {
     entries = shorten(entries);
     if (fits(lineOf(entries))) return lineOf(entries);
   }
+  // a text of hostile length is not tried entry by entry
+  entries = entries.slice(0, mostBytes / leastEntry);
   while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
   return lineOf(entries);
 }
 
-const fits = (text: string): boolean => inBytes(`${text}\n`) <= mostBytes;
+const fits = (text: string): boolean => text.length < mostBytes && inBytes(`${text}\n`) <= mostBytes;
 
 function entryOf({ profile, check, family, proves, expected, finding }: Result): Entry {
   return {

@@ -12,10 +12,10 @@ mod sockets;
 
 use std::process::ExitCode;
 
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Result, Runtime};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
 
-/// The bundle of `validator/host/main.ts`, which `npm run build:host` writes before it compiles this.
-const BUNDLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/host/validator.js"));
+/// The bundle of `validator/host/main.ts`, compiled by `build.rs`.
+static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytecode"));
 
 /// As much as a thread has by default; the main thread of a process has 8 MiB.
 const STACK: usize = 2 << 20;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 enum Never {}
 
-/// Evaluates the bundle, and then calls the function that it left, once for each event. It ends by `native.exit`.
+/// Evaluates the checks, and then calls the function that it left, once for each event. It ends by `native.exit`.
 fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     let native = Object::new(ctx.clone())?;
     process::register(&native, start)?;
@@ -47,7 +47,9 @@ fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     names::register(&native)?;
     signals::register(&native)?;
     ctx.globals().set("native", native)?;
-    ctx.eval::<(), _>(BUNDLE)?;
+    // SAFETY: `build.rs` wrote it with the same version of the engine
+    let checks = unsafe { Module::load(ctx.clone(), CHECKS)? };
+    checks.eval()?.1.finish::<()>()?;
     let turn: Function = ctx.globals().get("turn")?;
     loop {
         while ctx.execute_pending_job() {}
