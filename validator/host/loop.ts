@@ -77,7 +77,10 @@ export function turn(): void {
   }
 }
 
-/** Makes due timers ready, in their order, then what a poll returns, then what waited for polls. */
+/**
+ * Makes ready what a poll returns, then due timers in their order, then what waited for polls. An answer that is there
+ * precedes the time-out that it came in: a starved process says the same as another.
+ */
 function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || later.length > 0 || [...watches.values()].some(({ idle }) => !idle);
@@ -87,16 +90,16 @@ function gather(): void {
     [...watches.values()].map(({ wanted }) => wanted),
     patience(),
   );
-  for (const timer of dueTimers()) {
-    ready.push(() => {
-      if (timers.delete(timer)) timer.act();
-    });
-  }
   for (const [index, descriptor] of descriptors.entries()) {
     const watched = watches.get(descriptor);
     if (seen[index] === 0 || watched === undefined) continue;
     ready.push(() => {
       if (watches.get(descriptor) === watched) watched.act();
+    });
+  }
+  for (const timer of dueTimers()) {
+    ready.push(() => {
+      if (timers.delete(timer)) timer.act();
     });
   }
   for (const waiting of later) waiting.polls -= 1;

@@ -56,6 +56,19 @@ test('a descriptor that one event closes is not told of its own', async () => {
   assert.deepEqual(came, [7]);
 });
 
+test('an answer precedes the time-out that it came in', async () => {
+  const came: string[] = [];
+  kernel.seen = new Map([[6, 1]]);
+  const prevent = after(0, () => came.push('time-out'));
+  watch(6, 1, () => {
+    came.push('answer');
+    prevent();
+    close(6);
+  });
+  await turns(2);
+  assert.deepEqual(came, ['answer']);
+});
+
 test('what is pending when a timer comes is handled before afterPending resolves', async () => {
   const came: string[] = [];
   after(0, async () => {
