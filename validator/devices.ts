@@ -1,4 +1,4 @@
-import { os } from './builtins.ts';
+import { platform } from './platform.ts';
 import { readText } from './read-text.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
 
@@ -16,8 +16,7 @@ const flag = { up: 0x1, pointToPoint: 0x10, noArp: 0x80 };
 
 /** Returns the interfaces with their addresses, including `lo`. */
 export function readDevices(): Device[] {
-  // this lists only interfaces that are up, running and have an address (libuv: uv__ifaddr_exclude)
-  const running = os().networkInterfaces();
+  const running = platform.networkInterfaces();
   const names = new Set([...deviceNames(readText('/proc/net/dev')), ...Object.keys(running)]);
   return [...names].map((name) => ({
     name,

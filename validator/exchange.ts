@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net';
-import { afterPending } from './waiting.ts';
+import { type Connection, platform } from './platform.ts';
 
 /**
  * Who answered a connection: our own listener, somebody who got the token from it over another connection, somebody who
@@ -9,7 +8,7 @@ export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
 /** Options of {@link exchange}. */
 export interface ExchangeOptions {
-  token: Buffer;
+  token: Uint8Array;
   /** Whether our own listener accepted this connection. */
   accepted: () => boolean;
   /** Milliseconds after which a connection that our listener did not accept is not ours. */
@@ -22,26 +21,28 @@ export interface ExchangeOptions {
  * Waits on a connection for our token. The token alone proves nothing: a node may send the pod's packets back to it.
  * The socket stays open.
  */
-export function exchange(socket: Socket, options: ExchangeOptions): Promise<Answer> {
+export function exchange(socket: Connection, options: ExchangeOptions): Promise<Answer> {
   const { token, accepted, patience, limit } = options;
   return new Promise((resolve) => {
-    const started: Buffer[] = [];
+    let got = 0;
     const settle = (answer: Answer): void => {
-      clearTimeout(early);
-      clearTimeout(late);
+      forgetEarly();
+      forgetLate();
       resolve(answer);
     };
-    // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out
-    const early = setTimeout(async () => {
-      await afterPending();
+    // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out. Pending I/O
+    // is handled first, so that a timer of a starved process decides nothing
+    const forgetEarly = platform.after(patience, async () => {
+      await platform.afterPending();
       if (!accepted()) settle('silence');
-    }, patience);
-    const late = setTimeout(() => settle('silence'), limit);
-    socket.on('data', (chunk: Buffer) => {
-      started.push(chunk);
-      const got = Buffer.concat(started);
-      if (!token.subarray(0, got.length).equals(got)) settle('other');
-      else if (got.length === token.length) settle(accepted() ? 'own' : 'relayed');
+    });
+    const forgetLate = platform.after(limit, () => settle('silence'));
+    socket.on('data', (bytes) => {
+      const wanted = token.subarray(got, got + bytes.length);
+      got += bytes.length;
+      if (wanted.length < bytes.length || bytes.some((byte, index) => byte !== wanted[index]))
+        settle('other');
+      else if (got === token.length) settle(accepted() ? 'own' : 'relayed');
     });
     socket.on('close', () => settle('silence'));
   });

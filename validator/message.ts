@@ -1,5 +1,5 @@
 import type { Result } from './finding.ts';
-import { fitText } from './shared/fit-text.ts';
+import { fitText, inBytes } from './shared/fit-text.ts';
 import type { Report } from './verdict.ts';
 
 /**
@@ -9,6 +9,9 @@ import type { Report } from './verdict.ts';
  * counts.
  */
 export const mostBytes = 1024;
+
+/** The least bytes of an entry: its keys alone have more. */
+const leastEntry = 32;
 
 interface Entry {
   profile: string;
@@ -27,7 +30,7 @@ type Shortening = (entries: Entry[]) => Entry[];
 /** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
-const inJson = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
+const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
 /**
  * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
@@ -65,11 +68,13 @@ export function terminationMessage(report: Report): string {
     entries = shorten(entries);
     if (fits(lineOf(entries))) return lineOf(entries);
   }
+  // a text of hostile length is not tried entry by entry
+  entries = entries.slice(0, mostBytes / leastEntry);
   while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
   return lineOf(entries);
 }
 
-const fits = (text: string): boolean => Buffer.byteLength(`${text}\n`) <= mostBytes;
+const fits = (text: string): boolean => text.length < mostBytes && inBytes(`${text}\n`) <= mostBytes;
 
 function entryOf({ profile, check, family, proves, expected, finding }: Result): Entry {
   return {

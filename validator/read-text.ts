@@ -1,4 +1,4 @@
-import { fs } from './builtins.ts';
+import { platform } from './platform.ts';
 import { parseIPv6Routes, parseRoutes, type Route } from './proc/routes.ts';
 import { byteOrder } from './proc/words.ts';
 import type { Family } from './shared/addresses.ts';
@@ -6,7 +6,7 @@ import type { Family } from './shared/addresses.ts';
 /** Returns the text of a file, or an empty text if /proc or /sys does not have it. */
 export function readText(path: string): string {
   try {
-    return fs().readFileSync(path, 'utf8');
+    return platform.readFile(path);
   } catch {
     return '';
   }
@@ -18,7 +18,7 @@ export function readText(path: string): string {
  */
 export function readTable(path: string): string {
   try {
-    return fs().readFileSync(path, 'utf8');
+    return platform.readFile(path);
   } catch (error) {
     throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
@@ -26,13 +26,13 @@ export function readTable(path: string): string {
 
 /** The same for a table of IPv6, which is empty if the kernel has no IPv6. */
 export function readIPv6Table(path: string): string {
-  return fs().existsSync(path) ? readTable(path) : '';
+  return platform.exists(path) ? readTable(path) : '';
 }
 
 /** Returns the target of a symbolic link, or an empty text. */
 export function readLink(path: string): string {
   try {
-    return fs().readlinkSync(path);
+    return platform.readLink(path);
   } catch {
     return '';
   }

@@ -4,6 +4,7 @@ import type { Result } from './finding.ts';
 import { terminationMessage } from './message.ts';
 import { leaveMessage, log } from './output.ts';
 import { plan, type Step } from './plan.ts';
+import { platform } from './platform.ts';
 import { readPod } from './pod.ts';
 import { prove } from './prove.ts';
 import { readChecks } from './read-checks.ts';
@@ -23,21 +24,19 @@ interface Progress {
 
 /** Runs the checks of the environment, and ends the process with the verdict. */
 export function run(): void {
-  const help = helpFor(process.argv.slice(2));
+  const help = helpFor(platform.arguments());
   if (help !== undefined) {
     log(help);
-    return;
+    platform.exit(exitCode.proved);
   }
   const progress: Progress = { open: new Set(), results: new Map() };
   // the pod is being deleted: without a handler, the kernel delivers no signal to the first process of a container
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.on(signal, () =>
-      finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
-    );
-  }
+  platform.onSignal(['SIGTERM', 'SIGINT', 'SIGHUP'], (signal) =>
+    finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
+  );
   const defect = (error: unknown): never =>
     finish(progress, { verdict: 'unproved', code: exitCode.unproved }, `a defect of the validator: ${error}`);
-  process.on('uncaughtException', defect);
+  platform.onDefect(defect);
   proveAll(progress).catch((error: unknown) => {
     if (!(error instanceof UsageError)) return defect(error);
     return finish(progress, { verdict: 'wrong-usage', code: exitCode.wrongUsage }, error.message);
@@ -45,9 +44,9 @@ export function run(): void {
 }
 
 async function proveAll(progress: Progress): Promise<never> {
-  progress.terminationLog = readArguments(process.argv.slice(2)).terminationLog;
-  const asked = readChecks(process.env[env.checks]);
-  const pod = readPod(process.env, process.getuid?.() ?? 0, readDevices, process.getgid?.() ?? 0);
+  progress.terminationLog = readArguments(platform.arguments()).terminationLog;
+  const asked = readChecks(platform.environment()[env.checks]);
+  const pod = readPod(platform.environment(), platform.userId(), readDevices, platform.groupId());
   const steps = plan(asked, pod, readDevices);
   progress.open = new Set(steps);
   progress.results = await prove(steps, pod, (step, result) => {
@@ -72,17 +71,17 @@ function stopped(signal: string, { open }: Progress): string {
 /** Writes the verdict to the log and to the termination message, and exits. */
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
   // only `warn` lets a pod start: an unknown mode counts as absent
-  const warn = process.env[env.mode] === 'warn';
+  const warn = platform.environment()[env.mode] === 'warn';
   const report = {
     ...verdict,
     warn,
     sandbox: readSandbox(),
-    seconds: process.uptime(),
+    seconds: platform.now() / 1000,
     results: [...results.values()],
     ...(problem !== undefined && { problem }),
   };
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
   // open connections must not delay the exit
-  process.exit(exitCodeFor(verdict, warn));
+  platform.exit(exitCodeFor(verdict, warn));
 }

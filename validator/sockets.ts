@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import { readDevices } from './devices.ts';
+import type { Connection } from './platform.ts';
 import { parseTcp, type TcpSocket, tcpState } from './proc/sockets.ts';
 import { byteOrder } from './proc/words.ts';
 import { readIPv6Table, readTable } from './read-text.ts';
@@ -12,7 +12,7 @@ export function readSockets(): TcpSocket[] {
 }
 
 /** The source address of a socket. */
-export function sourceOf({ localAddress }: Socket): Address[] {
+export function sourceOf({ localAddress }: Connection): Address[] {
   const address = parseSocketAddress(localAddress);
   return address === undefined ? [] : [address];
 }

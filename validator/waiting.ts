@@ -1,15 +1,14 @@
 import type { Finding } from './finding.ts';
+import { platform } from './platform.ts';
 
 /** Milliseconds since the process started, on a monotonic clock. */
-export const now = (): number => process.uptime() * 1000;
+export const now = (): number => platform.now();
 
 /** Resolves after so many milliseconds. */
 export const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** Lets pending I/O be handled, so that a timer of a starved process decides nothing. */
-export const afterPending = (): Promise<void> =>
-  new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  new Promise((resolve) => {
+    platform.after(milliseconds, resolve);
+  });
 
 /** Milliseconds between two attempts: short compared with a late plugin, long compared with the cost of an attempt. */
 const pause = 100;

@@ -1,55 +1,97 @@
 /**
- * `npm run bench:validator [-- <options of Node>]`: start to verdict and memory of the validator beside a bare
- * `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; given options, the same
- * with those besides. Needs what the netns tests need.
+ * `npm run bench:validator [-- <options of Node>]`: start to verdict, memory and size of the validator, on the host and on
+ * Node, beside a bare `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and
+ * the processor time of a node that starts 110 pods at once. Given options, the same with those besides. Needs what the
+ * netns tests need.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { injected } from '../netns/harness/admission.ts';
 import { type ContainerEnd, startContainer } from '../netns/harness/container.ts';
+import { environmentOf } from '../netns/harness/downward.ts';
 import { requireMachine } from '../netns/harness/machine.ts';
+import { inside } from '../netns/harness/namespaces.ts';
 import { specimens } from '../netns/harness/pods.ts';
 import { type ProofOptions, startProof } from '../netns/harness/proof.ts';
 import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 
-const rounds = 25;
-const bundle = fileURLToPath(new URL('../../dist/validator/main.js', import.meta.url));
+const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
+/** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
+const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
+const inDist = (path: string): string => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
+const bundle = inDist('validator/main.js');
+const host = inDist('host/cni-gate-validator');
 const bare = 'node -e 0';
 
-/** Leaves what the kernel tells of its memory at the end of the log: proc_pid_status(5). */
-const tellMemory = `process.on('exit', () => {
-  const fs = process.getBuiltinModule('node:fs');
-  fs.writeSync(1, fs.readFileSync('/proc/self/status'));
-});\n`;
-
 interface Subject {
-  start(): Promise<ContainerEnd>;
-  /** The same with {@link tellMemory}, which takes time. */
-  startTelling?(): Promise<ContainerEnd>;
+  /** @param message where the program writes its termination message */
+  start(message?: string): Promise<ContainerEnd>;
+  /** It writes a termination message, so its memory can be read before it ends. */
+  leavesMessage?: true;
 }
 
 const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-function node(sandbox: Sandbox, ...args: string[]): Promise<ContainerEnd> {
-  return startContainer(sandbox, { args, user: 65_532, group: 65_532, environment: {}, mounts: {} }).ended;
+function node(sandbox: Sandbox, ...args: string[]): Subject {
+  const identity = { user: 65_532, group: 65_532, environment: {}, mounts: {} };
+  return { start: () => startContainer(sandbox, { args, ...identity }).ended };
 }
 
-function proof(sandbox: Sandbox, telling: string, flags: string[] = []): Subject {
-  const start = async (options: ProofOptions): Promise<ContainerEnd> => {
-    const ended = await startProof(sandbox, specimens.linkerd, options).ended;
-    if (ended.code !== 0) throw new Error(ended.log);
-    return ended;
+function proof(sandbox: Sandbox, options: ProofOptions): Subject {
+  return {
+    start: async (message) => {
+      const { ended, started } = startProof(sandbox, specimens.linkerd, {
+        ...options,
+        ...(message !== undefined && { messageTo: message }),
+      });
+      if (message === undefined) return sound(await ended);
+      // it waits for a reader of the pipe, and meanwhile its peak is read
+      await started;
+      await sleep(300);
+      await readFile(message);
+      return ended;
+    },
+    leavesMessage: true,
   };
-  return { start: () => start({ flags }), startTelling: () => start({ flags, program: telling }) };
 }
 
-/** MiB that a line of the status tells in KiB. */
-const mebibytes = (log: string, line: string): number =>
-  Number(new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(log)?.[1]) / 1024;
+function sound(ended: ContainerEnd): ContainerEnd {
+  if (ended.code !== 0) throw new Error(ended.log);
+  return ended;
+}
+
+/** Seconds of processor time of all ended children: proc_pid_stat(5), `cutime` and `cstime`. */
+function childrenSeconds(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / 100;
+}
+
+/** Starts a command in every sandbox at once. Returns seconds of processor time, and until the last one ended. */
+async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<{ processor: number; all: number }> {
+  const { pod, container } = injected(specimens.linkerd);
+  const env = environmentOf(container, { pod, podIPs: ['10.244.1.7'] });
+  const [before, since] = [childrenSeconds(), performance.now()];
+  const children = sandboxes.map((sandbox) => {
+    const [program, args] = inside(sandbox.pod, ...command);
+    return spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+  });
+  const ends = await Promise.all(children.map((child) => once(child, 'close')));
+  const failed = ends.filter(([code]) => code !== 0);
+  if (failed.length > 0) throw new Error(`${failed.length} of ${ends.length} failed, one with ${failed[0]}`);
+  return { processor: childrenSeconds() - before, all: (performance.now() - since) / 1000 };
+}
 
 await requireMachine();
 await using dual = await Sandbox.make();
@@ -57,35 +99,68 @@ await using ipv4 = await Sandbox.make({ families: 'ipv4' });
 for (const sandbox of [dual, ipv4]) await writeRules(sandbox, linkerd());
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 dual.onRemoval(() => rmSync(folder, { recursive: true }));
-const telling = join(folder, 'telling.mjs');
-writeFileSync(telling, tellMemory + readFileSync(bundle, 'utf8'));
+const message = join(folder, 'message');
+spawnSync('mkfifo', ['-m', '666', message]);
 const flags = process.argv.slice(2);
 const subjects: Record<string, Subject> = {
   // ends before it has made anything: what it takes to start a container here, which is part of every row
-  'node --version': { start: () => node(dual, '--version') },
-  [bare]: { start: () => node(dual, '-e', '0'), startTelling: () => node(dual, '-e', tellMemory) },
-  'linkerd proved, IPv4': proof(ipv4, telling),
-  'linkerd proved, dual-stack': proof(dual, telling),
-  ...(flags.length > 0 && { [`dual-stack, ${flags.join(' ')}`]: proof(dual, telling, flags) }),
+  'node --version': node(dual, '--version'),
+  [bare]: node(dual, '-e', '0'),
+  'host, IPv4': proof(ipv4, { platform: 'host' }),
+  'host, dual-stack': proof(dual, { platform: 'host' }),
+  'Node, IPv4': proof(ipv4, { platform: 'node' }),
+  'Node, dual-stack': proof(dual, { platform: 'node' }),
+  ...(flags.length > 0 && {
+    [`Node, dual-stack, ${flags.join(' ')}`]: proof(dual, { platform: 'node', flags }),
+  }),
 };
 
 const times = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
-const logs = new Map<string, string[]>(Object.keys(subjects).map((name) => [name, []]));
+const verdicts = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
+const peaks = new Map<string, number>();
 for (let round = 0; round < rounds; round++) {
-  for (const [name, { start, startTelling }] of Object.entries(subjects)) {
-    times.get(name)?.push((await start()).milliseconds);
-    logs.get(name)?.push((await startTelling?.())?.log ?? '');
+  for (const [name, { start }] of Object.entries(subjects)) {
+    const { milliseconds, log } = await start();
+    times.get(name)?.push(milliseconds);
+    verdicts.get(name)?.push(Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]) * 1000);
   }
 }
+for (const [name, { start, leavesMessage }] of Object.entries(subjects))
+  if (leavesMessage) peaks.set(name, (await start(message)).peakKiB / 1024);
+
 const ofBare = median(times.get(bare) ?? []);
 console.log(
-  `Node ${process.version}; the bundle is ${statSync(bundle).size} bytes; medians of ${rounds} rounds; memory at its most, and what of it is not the file of Node`,
+  `Node ${process.version}; medians of ${rounds} rounds: start of the container to its end, the same beside ${bare}, the program's own time to the verdict; peak of resident memory`,
 );
 for (const [name, taken] of times) {
-  const time = median(taken);
-  const [peak, own] = ['VmHWM', 'RssAnon'].map((line) =>
-    median((logs.get(name) ?? []).map((log) => mebibytes(log, line))),
-  );
-  const memory = Number.isNaN(own) ? '' : `   ${peak?.toFixed(1)} MiB, own ${own?.toFixed(1)}`;
-  console.log(`${name.padEnd(32)} ${time.toFixed(1).padStart(6)} ms  ${(time / ofBare).toFixed(2)}${memory}`);
+  const [time, own] = [median(taken), median(verdicts.get(name) ?? [])];
+  const peak = peaks.get(name);
+  const rest = peak === undefined ? '' : `  verdict ${own.toFixed(0).padStart(3)} ms  ${peak.toFixed(1)} MiB`;
+  console.log(`${name.padEnd(32)} ${time.toFixed(1).padStart(6)} ms  ${(time / ofBare).toFixed(2)}${rest}`);
+}
+for (const [name, path] of Object.entries({ host, 'bundle for Node': bundle })) {
+  const size = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`;
+  console.log(`${name}: ${size(statSync(path).size)}, gzip ${size(gzipSync(readFileSync(path)).length)}`);
+}
+
+if (pods > 0) {
+  const sandboxes: Sandbox[] = [];
+  try {
+    for (let made = 0; made < pods; made++) {
+      const sandbox = await Sandbox.make({ families: 'ipv4' });
+      sandboxes.push(sandbox);
+      await writeRules(sandbox, linkerd());
+    }
+    const log = ['--termination-log', '/dev/null'];
+    const start = (await atOnce(sandboxes, ['true'])).processor;
+    console.log(`${pods} pods at once, without the ${start.toFixed(2)} s that starting them takes:`);
+    for (const [name, command] of Object.entries({ host: [host], Node: [process.execPath, bundle] })) {
+      const { processor, all } = await atOnce(sandboxes, [...command, 'validate', ...log]);
+      console.log(
+        `${name}: ${(processor - start).toFixed(2)} s of processor time; the last one ended after ${all.toFixed(2)} s`,
+      );
+    }
+  } finally {
+    for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
+  }
 }

@@ -1,5 +1,5 @@
-import { dial } from '../dial.ts';
 import { type Finding, failed, passed } from '../finding.ts';
+import { platform } from '../platform.ts';
 import type { Pod } from '../pod.ts';
 import { type TcpSocket, tcpState } from '../proc/sockets.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
@@ -42,7 +42,7 @@ async function connectToOne(targets: Target[], outbound: number, limit: number):
 
 async function connectTo(target: Target, outbound: number, limit: number): Promise<Finding> {
   const at = formatTarget(target);
-  const dialled = await dial({ host: target.host, port: target.port, limit });
+  const dialled = await platform.dial({ host: target.host, port: target.port, limit });
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);

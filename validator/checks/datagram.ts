@@ -1,5 +1,5 @@
-import type { Socket } from 'node:dgram';
-import { dgram } from '../builtins.ts';
+import { platform, type SocketError } from '../platform.ts';
+import type { Family } from '../shared/addresses.ts';
 
 /** The discard service (RFC 863): it ignores datagrams. */
 const port = 9;
@@ -20,14 +20,14 @@ export interface Datagrams {
 }
 
 /** Sends the first datagram as soon as the socket exists. */
-export function datagramsTo(host: string, type: 'udp4' | 'udp6', bytes: number): Datagrams {
-  const socket: Socket = dgram().createSocket(type);
-  const payload = Buffer.alloc(bytes);
+export function datagramsTo(host: string, family: Family, bytes: number): Datagrams {
+  const socket = platform.datagramSocket(family);
+  const payload = new Uint8Array(bytes);
   let state: 'open' | 'connecting' | 'connected' = 'open';
   let refused = false;
   let failure: string | undefined;
   let sends = 0;
-  const note = (error: NodeJS.ErrnoException | null): void => {
+  const note = (error: SocketError | null): void => {
     if (!error) sends += 1;
     if (error?.code === 'ECONNREFUSED') refused = true;
     else failure = error ? (error.code ?? error.message) : undefined;

@@ -21,7 +21,7 @@ export async function askByIPv4(gateway: string, device: string, end: number): P
   const before = seen();
   if (before?.permanent) return noGateway(`a permanent entry for the gateway ${gateway}`);
   const started = now();
-  const datagrams = datagramsTo(gateway, 'udp4', 1);
+  const datagrams = datagramsTo(gateway, 'IPv4', 1);
   const last = Math.min(end, now() + round);
   let listed = false;
   try {

@@ -27,7 +27,7 @@ export const enough = 3;
 export async function askByIPv6(gateway: string, device: string, end: number): Promise<Finding> {
   const before = neighbourAnswers(readIPv6Table('/proc/net/snmp6')) ?? 0;
   const started = now();
-  const datagrams = datagramsTo(gateway, 'udp6', 1);
+  const datagrams = datagramsTo(gateway, 'IPv6', 1);
   try {
     let left = 0;
     let asked = { count: 1, at: started };

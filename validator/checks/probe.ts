@@ -1,13 +1,13 @@
-import { dial } from '../dial.ts';
 import { type Answer, exchange } from '../exchange.ts';
 import { type Finding, failed, passed } from '../finding.ts';
 import type { Listener } from '../listener.ts';
+import { platform } from '../platform.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
 import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 
 /** Options of {@link probe}. */
 export interface ProbeOptions {
-  token: Buffer;
+  token: Uint8Array;
   /** Whether our own listener accepted a connection from this address and port. */
   accepted: Listener['accepted'];
   limit: number;
@@ -26,7 +26,12 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
   const { token, accepted, limit, from } = options;
   const { host, port } = target;
   const at = formatTarget(target);
-  const dialled = await dial({ host, port, limit, ...(from !== undefined && { localAddress: from }) });
+  const dialled = await platform.dial({
+    host,
+    port,
+    limit,
+    ...(from !== undefined && { localAddress: from }),
+  });
   if (dialled.as === 'silent') return failed('not-redirected', `no answer from ${at}`);
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-redirected', `${at} refused (${dialled.code})`);

@@ -1,8 +1,5 @@
-import type { LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { dns } from '../builtins.ts';
-import { dial } from '../dial.ts';
 import { failed, passed } from '../finding.ts';
+import { type DialOptions, type NamedAddress, platform } from '../platform.ts';
 import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
 import { type Attempt, now } from '../waiting.ts';
@@ -16,12 +13,12 @@ const attempt = 4000;
 /** A TCP connect to a host and port, by name or address. */
 export function attemptReach({ host, port }: ReachCheck): Attempt {
   const at = `${host} port ${port}`;
-  const lookup = patientLookUp();
+  const lookUp = patientLookUp();
   return async (deadline) => {
-    const dialled = await dial({
+    const dialled = await platform.dial({
       host,
       port,
-      lookup,
+      lookUp,
       limit: Math.min(attempt, Math.max(deadline - now(), 1)),
     });
     if (dialled.as === 'silent') {
@@ -48,21 +45,12 @@ export function reasonFor(code: string): Reason {
  * for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a look-up that restarted
  * with each attempt would never reach the second server.
  */
-export function patientLookUp(): LookupFunction {
-  let running: Promise<LookupAddress[]> | undefined;
-  return (host, options, callback) => {
-    running ??= dns()
-      .promises.lookup(host, { ...options, all: true })
-      .finally(() => {
-        running = undefined;
-      });
-    running.then(
-      (addresses) => {
-        const [first] = addresses;
-        if (options.all) callback(null, addresses);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
+export function patientLookUp(): NonNullable<DialOptions['lookUp']> {
+  let running: Promise<NamedAddress[]> | undefined;
+  return (name) => {
+    running ??= platform.lookUp(name).finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }

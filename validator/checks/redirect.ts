@@ -1,7 +1,7 @@
-import { fs } from '../builtins.ts';
 import { readDevices } from '../devices.ts';
 import { type Failed, type Finding, failed } from '../finding.ts';
 import { listen } from '../listener.ts';
+import { platform } from '../platform.ts';
 import type { Pod } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
@@ -103,18 +103,5 @@ function withHint(finding: Finding): Finding {
   return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
 }
 
-const bytes = 32;
-
-/** Returns random bytes. Loading `node:crypto` for them would take longer than the proof. */
-export function makeToken(): Buffer {
-  const token = Buffer.alloc(bytes);
-  // every container has this device: OCI runtime specification, "Default Devices"
-  const { closeSync, openSync, readSync } = fs();
-  const file = openSync('/dev/urandom', 'r');
-  try {
-    readSync(file, token);
-  } finally {
-    closeSync(file);
-  }
-  return token;
-}
+/** Bytes that nobody can guess. */
+export const makeToken = (): Uint8Array => platform.random(32);

@@ -6,8 +6,15 @@ const ellipsis = '…';
 /** The size of a character. */
 export type SizeOf = (character: string) => number;
 
-/** Bytes of UTF-8, as Kubernetes counts the note of an event. */
-export const inBytes: SizeOf = (character) => Buffer.byteLength(character);
+/** Bytes of UTF-8 of a text of any length, as Kubernetes counts the note of an event. */
+export const inBytes: SizeOf = (text) => {
+  let size = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return size;
+};
 
 /**
  * Shortens a text to a limit: it is cut after a word, an ellipsis replaces the rest, and an error code at its end

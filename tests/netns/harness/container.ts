@@ -11,7 +11,8 @@ const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
 /** What a kubelet knows of a container when it starts it. */
 export interface ContainerStart {
-  /** The program and its arguments: a path inside the container. */
+  /** The program's path inside the container; default: Node. */
+  program?: string;
   args: string[];
   environment: Record<string, string>;
   user: number;
@@ -84,7 +85,7 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
     ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ...['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'],
-    ...['--', '/node', ...start.args],
+    ...['--', start.program ?? '/node', ...start.args],
   ];
 }
 

@@ -80,6 +80,13 @@ const refused: [folder: string, source: string][] = [
   ['validator/', '../webhook/lib/names.ts'],
   ['validator/shared/', '../../webhook/lib/names.ts'],
   ['validator/', 'yaml'],
+  ['validator/', 'node:fs'],
+  ['validator/checks/', '../node/dial.ts'],
+  ['validator/checks/', '../host/native.ts'],
+  ['validator/host/', 'node:fs'],
+  ['validator/host/', '../node/dial.ts'],
+  ['validator/host/', '../../webhook/lib/names.ts'],
+  ['validator/node/', 'yaml'],
   ['webhook/server/', '../../tests/support/reviews.ts'],
 ];
 
@@ -96,6 +103,9 @@ const allowed: [folder: string, source: string][] = [
   ['webhook/server/', '../../certs/sources.ts'],
   ['certs/', '../webhook/lib/names.ts'],
   ['webhook/admission/', '../../validator/shared/contract.ts'],
+  ['validator/checks/', '../platform.ts'],
+  ['validator/node/', 'node:fs'],
+  ['validator/host/', '../shared/addresses.ts'],
 ];
 
 test('imports run one way, and the linter keeps it', () => {

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Finding, failed, passed } from '../../../validator/finding.ts';
 import { untilAllPass } from '../../../validator/one-moment.ts';
 import { now, sleep } from '../../../validator/waiting.ts';
+import './on-node.ts';
 
 /** What a check finds at a time, and how long it takes to find it. */
 interface Scripted {

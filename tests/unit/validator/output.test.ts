@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { log } from '../../../validator/output.ts';
+import './on-node.ts';
 
 const again = Object.assign(new Error('try again'), { code: 'EAGAIN' });
 

@@ -9,6 +9,7 @@ import { plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { prove } from '../../../validator/prove.ts';
 import { readChecks } from '../../../validator/read-checks.ts';
+import './on-node.ts';
 
 const pod = { ...readPod({ CNI_GATE_POD_IPS: '10.9.0.2' }, 1, () => []) };
 

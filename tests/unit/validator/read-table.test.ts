@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { attemptCaptured } from '../../../validator/checks/captured.ts';
 import { readPod } from '../../../validator/pod.ts';
 import { readIPv6Table, readTable } from '../../../validator/read-text.ts';
+import './on-node.ts';
 
 test('an unreadable kernel table is an error, not an empty table', () => {
   assert.match(readTable('/proc/net/arp'), /^IP address/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Finding, failed, passed } from '../../../validator/finding.ts';
 import { now, untilPassed } from '../../../validator/waiting.ts';
+import './on-node.ts';
 
 test('repeats the attempt ten times a second until it passes or the time is over', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

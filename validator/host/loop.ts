@@ -1,0 +1,121 @@
+import { native } from './native.ts';
+
+/**
+ * The only place where the program waits. Each turn handles one event, and the host then runs what its promises led to,
+ * as Node does between two callbacks.
+ */
+interface Watch {
+  wanted: number;
+  act: () => void;
+  /** It does not keep the program from ending. */
+  idle: boolean;
+}
+
+interface Timer {
+  at: number;
+  act: () => void;
+}
+
+const watches = new Map<number, Watch>();
+const timers = new Set<Timer>();
+/** What happened, and was not handled yet. */
+const ready: (() => void)[] = [];
+/** Called after that many more polls. */
+let later: { polls: number; act: () => void }[] = [];
+let onDefect = (error: unknown): void => {
+  throw error;
+};
+
+/** Sets what is called with an error that nothing caught. */
+export function handleDefects(act: (error: unknown) => void): void {
+  onDefect = act;
+}
+
+/**
+ * Calls a function each time when something happens to a descriptor.
+ *
+ * @param wanted see `pollEvent`
+ */
+export function watch(descriptor: number, wanted: number, act: () => void, idle = false): void {
+  watches.set(descriptor, { wanted, act, idle });
+}
+
+/** Forgets a descriptor, which stays open. */
+export function unwatch(descriptor: number): void {
+  watches.delete(descriptor);
+}
+
+/** Forgets a descriptor, and closes it. */
+export function close(descriptor: number): void {
+  unwatch(descriptor);
+  native.close(descriptor);
+}
+
+/** Calls a function after so many milliseconds. Returns a function that prevents it. */
+export function after(milliseconds: number, act: () => void): () => void {
+  const timer = { at: native.now() + milliseconds, act };
+  timers.add(timer);
+  return () => {
+    timers.delete(timer);
+  };
+}
+
+/** Resolves after what the kernel had ready was handled: the first poll may have begun before. */
+export function afterPending(): Promise<void> {
+  return new Promise((act) => {
+    later.push({ polls: 2, act });
+  });
+}
+
+/** Handles one event; waits for one if there is none. */
+export function turn(): void {
+  try {
+    if (ready.length === 0) gather();
+    ready.shift()?.();
+  } catch (error) {
+    onDefect(error);
+  }
+}
+
+/**
+ * Makes ready what a poll returns, then due timers in their order, then what waited for polls. An answer that is there
+ * precedes the time-out that it came in: a starved process says the same as another.
+ */
+function gather(): void {
+  const descriptors = [...watches.keys()];
+  const busy = timers.size > 0 || later.length > 0 || [...watches.values()].some(({ idle }) => !idle);
+  if (!busy) throw new Error('there is nothing left to wait for, and no verdict');
+  const seen = native.poll(
+    descriptors,
+    [...watches.values()].map(({ wanted }) => wanted),
+    patience(),
+  );
+  for (const [index, descriptor] of descriptors.entries()) {
+    const watched = watches.get(descriptor);
+    if (seen[index] === 0 || watched === undefined) continue;
+    ready.push(() => {
+      if (watches.get(descriptor) === watched) watched.act();
+    });
+  }
+  for (const timer of dueTimers()) {
+    ready.push(() => {
+      if (timers.delete(timer)) timer.act();
+    });
+  }
+  for (const waiting of later) waiting.polls -= 1;
+  ready.push(...later.filter(({ polls }) => polls === 0).map(({ act }) => act));
+  later = later.filter(({ polls }) => polls > 0);
+}
+
+/** How long a poll may wait, in milliseconds. */
+function patience(): number {
+  if (later.length > 0) return 0;
+  const next = Math.min(...[...timers].map(({ at }) => at));
+  // a whole number, not earlier than the timer; the time of a check has nine digits of hours
+  return next === Infinity ? -1 : Math.min(Math.max(Math.ceil(next - native.now()), 0), 0x7fffffff);
+}
+
+function dueTimers(): Timer[] {
+  const now = native.now();
+  return [...timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,91 @@
+/**
+ * Every function that the host's program (`src/`) offers. None of them waits, except `poll`. A function that fails
+ * throws an error whose message is the system's name of it, such as `ENOENT`. A descriptor is a number that stays valid
+ * until `close`; addresses are texts, and an IPv6 address may have its interface after `%`.
+ */
+export interface Native {
+  /** The command line after the program. */
+  arguments(): string[];
+  environment(): Record<string, string>;
+  userId(): number;
+  groupId(): number;
+  /** Milliseconds since the program started, on a monotonic clock. */
+  now(): number;
+  /** Ends the process. */
+  exit(code: number): never;
+
+  /** The text of a file; what is not UTF-8 in it is replaced. */
+  readFile(path: string): string;
+  /** Replaces the text of a file. */
+  writeFile(path: string, text: string): void;
+  exists(path: string): boolean;
+  readLink(path: string): string;
+  /** Bytes of `/dev/urandom`. */
+  random(count: number): Uint8Array;
+  /** The bytes of a text in UTF-8. The text must not have half of a surrogate pair. */
+  encode(text: string): Uint8Array;
+  /** Writes to standard output (1) or standard error (2). Returns how many bytes were written. */
+  write(descriptor: 1 | 2, bytes: Uint8Array): number;
+
+  /** An entry for each link-layer address and each IP address of an interface: getifaddrs(3). */
+  interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
+
+  /** Opens a TCP or UDP socket of IPv4 (4) or IPv6 (6). */
+  socket(family: 4 | 6, kind: 'stream' | 'datagram'): number;
+  /**
+   * Binds with `SO_REUSEADDR`.
+   *
+   * @param ipv6Only `IPV6_V6ONLY`, which is set in any case, whatever the node's `bindv6only` is
+   */
+  bind(socket: number, address: string, port: number, ipv6Only: boolean): void;
+  /** Begins to connect. Throws `EINPROGRESS` if the result comes later: then the socket becomes writable. */
+  connect(socket: number, address: string, port: number): void;
+  /** Throws the error that a connect ended with, if it has one. */
+  socketError(socket: number): void;
+  /** Listens, with as many waiting connections as the kernel allows. */
+  listen(socket: number): void;
+  /** Returns the socket of a waiting connection. Throws `EAGAIN` if there is none. */
+  accept(socket: number): number;
+  /** Returns how many bytes were sent. */
+  send(socket: number, bytes: Uint8Array): number;
+  /** Tells the other end that nothing more comes. */
+  endWriting(socket: number): void;
+  localEnd(socket: number): SocketEnd;
+  otherEnd(socket: number): SocketEnd;
+
+  /** Up to 4096 bytes of a socket or pipe; none if the other end closed it. Throws `EAGAIN` if there are none yet. */
+  read(descriptor: number): Uint8Array;
+  close(descriptor: number): void;
+  /**
+   * Waits until something happens, or so many milliseconds; -1 is for ever.
+   *
+   * @param wanted for each descriptor, what to wait for: see {@link pollEvent}
+   * @returns what happened to each: 0 for nothing. Errors are told whether or not they were wanted
+   */
+  poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
+
+  /**
+   * Begins to look up a name by the system's resolver, in a thread. Returns a pipe with the answer and its end: addresses
+   * separated by blanks, or `!` and the name of the error of getaddrinfo(3).
+   */
+  lookUp(name: string): number;
+  /** Blocks those signals, and returns a descriptor that is readable when one arrived. */
+  signals(names: string[]): number;
+  /** The name of a signal that arrived. */
+  readSignal(descriptor: number): string;
+}
+
+/** An address and port. The address has no interface. */
+export interface SocketEnd {
+  address: string;
+  port: number;
+}
+
+/** `include/uapi/asm-generic/poll.h` */
+export const pollEvent = { in: 0x1, out: 0x4 } as const;
+
+/** `include/uapi/linux/if.h` */
+export const interfaceFlag = { up: 0x1, running: 0x40 } as const;
+
+/** What the program has put into the engine. */
+export const native = (globalThis as unknown as { native: Native }).native;

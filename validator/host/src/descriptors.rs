@@ -1,0 +1,72 @@
+//! The open sockets and pipes, which TypeScript knows by their numbers, and the one place where the program waits.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
+
+use crate::errors::named;
+
+thread_local! {
+    static OPEN: RefCell<BTreeMap<i32, OwnedFd>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// The most bytes of one read.
+const CHUNK: usize = 4096;
+
+pub fn register(native: &Object) -> Result<()> {
+    native.set("read", Func::from(read))?;
+    native.set(
+        "close",
+        Func::from(|descriptor: i32| drop(OPEN.with_borrow_mut(|open| open.remove(&descriptor)))),
+    )?;
+    native.set("poll", Func::from(wait))
+}
+
+/// Keeps a descriptor open until TypeScript closes it.
+pub fn keep(descriptor: OwnedFd) -> i32 {
+    let number = descriptor.as_raw_fd();
+    OPEN.with_borrow_mut(|open| open.insert(number, descriptor));
+    number
+}
+
+/// Calls a function with an open descriptor.
+pub fn with<T>(descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) -> nix::Result<T> {
+    OPEN.with_borrow(|open| act(open.get(&descriptor).ok_or(Errno::EBADF)?.as_fd()))
+}
+
+/// A copy of an array's bytes.
+pub fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
+    // SAFETY: no JavaScript runs until they are copied, so the array keeps them
+    unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
+}
+
+fn read(ctx: Ctx<'_>, descriptor: i32) -> Result<TypedArray<'_, u8>> {
+    let mut bytes = vec![0; CHUNK];
+    let count = named(&ctx, with(descriptor, |open| nix::unistd::read(open, &mut bytes)))?;
+    bytes.truncate(count);
+    TypedArray::new(ctx, bytes)
+}
+
+/// Waits until something happens to a descriptor, or for so many milliseconds; -1 is for ever.
+fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) -> Result<Vec<i16>> {
+    OPEN.with_borrow(|open| {
+        let asked: Option<Vec<PollFd>> = descriptors
+            .iter()
+            .zip(wanted)
+            .map(|(number, events)| {
+                Some(PollFd::new(open.get(number)?.as_fd(), PollFlags::from_bits_truncate(events)))
+            })
+            .collect();
+        let mut asked = named(&ctx, asked.ok_or(Errno::EBADF))?;
+        let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::NONE);
+        match poll(&mut asked, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return named(&ctx, Err(error)),
+        }
+        Ok(asked.iter().map(|seen| seen.revents().map_or(0, |events| events.bits())).collect())
+    })
+}

@@ -1,0 +1,52 @@
+//! Files, and the two streams of a log.
+
+use std::fs;
+use std::io::Read;
+use std::os::fd::AsFd;
+
+use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
+
+use crate::descriptors::bytes_of;
+use crate::errors::{errno, named};
+
+pub fn register(native: &Object) -> Result<()> {
+    native.set("readFile", Func::from(read_file))?;
+    native.set("writeFile", Func::from(write_file))?;
+    native.set("exists", Func::from(|path: String| fs::exists(path).unwrap_or(false)))?;
+    native.set("readLink", Func::from(read_link))?;
+    native.set("random", Func::from(random))?;
+    native.set("encode", Func::from(encode))?;
+    native.set("write", Func::from(write))
+}
+
+fn read_file(ctx: Ctx, path: String) -> Result<String> {
+    let bytes = named(&ctx, fs::read(path).map_err(errno))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn write_file(ctx: Ctx, path: String, text: String) -> Result<()> {
+    named(&ctx, fs::write(path, text).map_err(errno))
+}
+
+fn read_link(ctx: Ctx, path: String) -> Result<String> {
+    let target = named(&ctx, fs::read_link(path).map_err(errno))?;
+    Ok(target.to_string_lossy().into_owned())
+}
+
+fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
+    let mut bytes = vec![0; count];
+    // every container has this device: OCI runtime specification, "Default Devices"
+    let read = fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    named(&ctx, read.map_err(errno))?;
+    TypedArray::new(ctx, bytes)
+}
+
+fn encode(ctx: Ctx<'_>, text: String) -> Result<TypedArray<'_, u8>> {
+    TypedArray::new(ctx, text.into_bytes())
+}
+
+fn write<'js>(ctx: Ctx<'js>, descriptor: i32, bytes: TypedArray<'js, u8>) -> Result<usize> {
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };
+    named(&ctx, nix::unistd::write(stream, &bytes_of(&bytes)))
+}

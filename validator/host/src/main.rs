@@ -1,0 +1,63 @@
+//! The validator's program: runs the bundle of checks on QuickJS, with the functions of `native.ts`. It has no rule of
+//! its own: what to try and how to judge is TypeScript.
+
+mod descriptors;
+mod errors;
+mod files;
+mod interfaces;
+mod names;
+mod process;
+mod signals;
+mod sockets;
+
+use std::process::ExitCode;
+
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
+
+/// The bundle of `validator/host/main.ts`, compiled by `build.rs`.
+static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytecode"));
+
+/// As much as a thread has by default; the main thread of a process has 8 MiB.
+const STACK: usize = 2 << 20;
+
+/// What the checks end with when they cannot be run at all: `exitCode.unproved` of `contract.ts`.
+const DEFECT: u8 = 69;
+
+fn main() -> ExitCode {
+    let start = std::time::Instant::now();
+    let runtime = Runtime::new().expect("memory for the engine");
+    runtime.set_max_stack_size(STACK);
+    let context = Context::full(&runtime).expect("memory for the engine");
+    context.with(|ctx| match run(&ctx, start).catch(&ctx) {
+        Ok(never) => match never {},
+        Err(error) => complain(&error),
+    })
+}
+
+enum Never {}
+
+/// Evaluates the checks, and then calls the function that it left, once for each event. It ends by `native.exit`.
+fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
+    let native = Object::new(ctx.clone())?;
+    process::register(&native, start)?;
+    files::register(&native)?;
+    interfaces::register(&native)?;
+    sockets::register(&native)?;
+    descriptors::register(&native)?;
+    names::register(&native)?;
+    signals::register(&native)?;
+    ctx.globals().set("native", native)?;
+    // SAFETY: `build.rs` wrote it with the same version of the engine
+    let checks = unsafe { Module::load(ctx.clone(), CHECKS)? };
+    checks.eval()?.1.finish::<()>()?;
+    let turn: Function = ctx.globals().get("turn")?;
+    loop {
+        while ctx.execute_pending_job() {}
+        turn.call::<_, ()>(())?;
+    }
+}
+
+fn complain(error: &CaughtError) -> ExitCode {
+    eprintln!("a defect of the validator: {error}");
+    ExitCode::from(DEFECT)
+}

@@ -1,0 +1,80 @@
+//! Names of hosts, by the resolver of the C library. It waits for name servers, so it runs in a thread of its own, which
+//! is started only for a name.
+
+use std::ffi::CString;
+use std::io::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::OwnedFd;
+use std::ptr;
+
+use rquickjs::{Ctx, Object, Result, function::Func};
+
+use crate::descriptors::keep;
+use crate::errors::{errno, named};
+
+pub fn register(native: &Object) -> Result<()> {
+    native.set("lookUp", Func::from(look_up))
+}
+
+/// Returns a pipe from which the answer can be read.
+fn look_up(ctx: Ctx, name: String) -> Result<i32> {
+    let (reader, mut writer) = named(&ctx, std::io::pipe().map_err(errno))?;
+    let answer = move || {
+        let text = match addresses_of(&name) {
+            Ok(addresses) => addresses.join(" "),
+            Err(code) => format!("!{code}"),
+        };
+        // nobody reads it any more if this fails
+        let _ = writer.write_all(text.as_bytes());
+    };
+    named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;
+    Ok(keep(OwnedFd::from(reader)))
+}
+
+/// The addresses of a name, or the name of the error of getaddrinfo(3).
+fn addresses_of(name: &str) -> std::result::Result<Vec<String>, &'static str> {
+    let name = CString::new(name).map_err(|_| "EAI_NONAME")?;
+    // SAFETY: all fields of these structures may be zero
+    let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
+    hints.ai_socktype = libc::SOCK_STREAM;
+    // only families of which this machine has an address
+    hints.ai_flags = libc::AI_ADDRCONFIG;
+    let mut list = ptr::null_mut();
+    // SAFETY: the pointers are valid for the call, and the list is freed below
+    let code = unsafe { libc::getaddrinfo(name.as_ptr(), ptr::null(), &hints, &mut list) };
+    if code != 0 {
+        return Err(name_of(code));
+    }
+    let mut found = Vec::new();
+    let mut next = list;
+    // SAFETY: the list is valid until it is freed, and each address is of its family
+    unsafe {
+        while let Some(entry) = next.as_ref() {
+            match entry.ai_family {
+                libc::AF_INET => {
+                    let address = &*entry.ai_addr.cast::<libc::sockaddr_in>();
+                    found.push(Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes()).to_string());
+                }
+                libc::AF_INET6 => {
+                    let address = &*entry.ai_addr.cast::<libc::sockaddr_in6>();
+                    found.push(Ipv6Addr::from(address.sin6_addr.s6_addr).to_string());
+                }
+                _ => {}
+            }
+            next = entry.ai_next;
+        }
+        libc::freeaddrinfo(list);
+    }
+    Ok(found)
+}
+
+fn name_of(code: i32) -> &'static str {
+    match code {
+        libc::EAI_AGAIN => "EAI_AGAIN",
+        libc::EAI_NONAME => "EAI_NONAME",
+        libc::EAI_NODATA => "EAI_NODATA",
+        libc::EAI_MEMORY => "EAI_MEMORY",
+        libc::EAI_SYSTEM => "EAI_SYSTEM",
+        _ => "EAI_FAIL",
+    }
+}

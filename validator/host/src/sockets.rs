@@ -1,0 +1,112 @@
+//! TCP and UDP sockets. None of these functions waits.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{
+    self as net, AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockType, SockaddrStorage, sockopt,
+};
+use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
+
+use crate::descriptors::{bytes_of, keep, with};
+use crate::errors::named;
+
+pub fn register(native: &Object) -> Result<()> {
+    native.set("socket", Func::from(socket))?;
+    native.set("bind", Func::from(bind))?;
+    native.set("connect", Func::from(connect))?;
+    native.set("listen", Func::from(listen))?;
+    native.set("accept", Func::from(accept))?;
+    native.set("send", Func::from(send))?;
+    native.set("endWriting", Func::from(end_writing))?;
+    native.set("socketError", Func::from(socket_error))?;
+    native.set("localEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getsockname)))?;
+    native.set("otherEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getpeername)))
+}
+
+const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
+
+fn socket(ctx: Ctx, family: u8, kind: String) -> Result<i32> {
+    let family = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let kind = if kind == "stream" { SockType::Stream } else { SockType::Datagram };
+    named(&ctx, net::socket(family, kind, FLAGS, None)).map(keep)
+}
+
+fn bind(ctx: Ctx, socket: i32, address: String, port: u16, ipv6_only: bool) -> Result<()> {
+    named(
+        &ctx,
+        with(socket, |open| {
+            let address = parse(&address, port)?;
+            net::setsockopt(&open, sockopt::ReuseAddr, &true)?;
+            if address.is_ipv6() {
+                net::setsockopt(&open, sockopt::Ipv6V6Only, &ipv6_only)?;
+            }
+            net::bind(open.as_raw_fd(), &SockaddrStorage::from(address))
+        }),
+    )
+}
+
+fn connect(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
+    named(
+        &ctx,
+        with(socket, |open| net::connect(open.as_raw_fd(), &SockaddrStorage::from(parse(&address, port)?))),
+    )
+}
+
+fn listen(ctx: Ctx, socket: i32) -> Result<()> {
+    named(&ctx, with(socket, |open| net::listen(&open, Backlog::MAXALLOWABLE)))
+}
+
+fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
+    let accepted = named(&ctx, with(socket, |open| net::accept4(open.as_raw_fd(), FLAGS)))?;
+    // SAFETY: the kernel just opened it for this call, and nobody else knows its number
+    Ok(keep(unsafe { OwnedFd::from_raw_fd(accepted) }))
+}
+
+fn send<'js>(ctx: Ctx<'js>, socket: i32, bytes: TypedArray<'js, u8>) -> Result<usize> {
+    let bytes = bytes_of(&bytes);
+    named(&ctx, with(socket, |open| net::send(open.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL)))
+}
+
+fn end_writing(ctx: Ctx, socket: i32) -> Result<()> {
+    named(&ctx, with(socket, |open| net::shutdown(open.as_raw_fd(), Shutdown::Write)))
+}
+
+/// Throws the error that a connect ended with, if it has one.
+fn socket_error(ctx: Ctx, socket: i32) -> Result<()> {
+    let error = named(&ctx, with(socket, |open| net::getsockopt(&open, sockopt::SocketError)))?;
+    named(&ctx, if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) })
+}
+
+fn end_of<'js>(
+    ctx: Ctx<'js>,
+    socket: i32,
+    ask: fn(i32) -> nix::Result<SockaddrStorage>,
+) -> Result<Object<'js>> {
+    let end = named(&ctx, with(socket, |open| ask(open.as_raw_fd())))?;
+    let (address, port) = text_of(&end).unwrap_or((Ipv4Addr::UNSPECIFIED.to_string(), 0));
+    let object = Object::new(ctx)?;
+    object.set("address", address)?;
+    object.set("port", port)?;
+    Ok(object)
+}
+
+/// The address, without the interface of a link-local one, and the port; none if it is no address of IP.
+pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
+    if let Some(end) = end.as_sockaddr_in() {
+        return Some((end.ip().to_string(), end.port()));
+    }
+    end.as_sockaddr_in6().map(|end| (end.ip().to_string(), end.port()))
+}
+
+/// An address as text, with the interface after % where an IPv6 one needs it.
+fn parse(text: &str, port: u16) -> nix::Result<SocketAddr> {
+    let (address, device) = text.split_once('%').unwrap_or((text, ""));
+    let scope = if device.is_empty() { 0 } else { if_nametoindex(device)? };
+    match address.parse().map_err(|_| Errno::EINVAL)? {
+        IpAddr::V4(address) => Ok(SocketAddrV4::new(address, port).into()),
+        IpAddr::V6(address) => Ok(SocketAddrV6::new(address, port, 0, scope).into()),
+    }
+}
