@@ -10,6 +10,10 @@ const write = (version: number, name: string, more: Partial<PodWrite> = {}): Pod
   name,
   node: undefined,
   ready: false,
+  phase: 'Pending',
+  leaving: false,
+  address: undefined,
+  proof: undefined,
   containers: [],
   refusal: undefined,
   ...more,
@@ -20,8 +24,8 @@ const agent = (version: number, ready: boolean, id: string): PodWrite =>
 const isAgent = ({ namespace }: PodWrite): boolean => namespace === 'net';
 
 const nodes = [
-  { version: 1n, bootID: 'first' },
-  { version: 20n, bootID: 'second' },
+  { version: 1n, bootID: 'first', ready: true },
+  { version: 20n, bootID: 'second', ready: true },
 ];
 const agents = [
   agent(2, true, 'old'),
