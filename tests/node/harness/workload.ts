@@ -60,9 +60,9 @@ export class Workload {
     });
   }
 
-  /** Its pod, as soon as something is so. */
-  until(found: (pod: Pod) => unknown): Promise<Pod> {
-    return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod));
+  /** Its pod, as soon as something is so. @param seconds how long that may take */
+  until(found: (pod: Pod) => unknown, seconds = 60): Promise<Pod> {
+    return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod), seconds);
   }
 
   /** Deletes its pod by hand, and waits until the one that its Deployment makes is Ready. */
