@@ -44,6 +44,10 @@ after(() => elsewhere.close());
 // on two nodes that are none: what repairs must not wait for its own node
 const { replicas } = await times.take('cni-gate installed', install(cluster, 'strict'));
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+// as in a cluster whose other nodes are full: what fails has nowhere else to go
+for (const other of ['n1', 'n2']) {
+  await cluster.api.patch(`/api/v1/nodes/${other}`, { spec: { unschedulable: true } });
+}
 const images = [gateImage(), sandboxImage(), installerImage(), Fleet.image];
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
@@ -238,8 +242,18 @@ async function allInMesh(): Promise<void> {
 async function tell(boot: Boot, running: number): Promise<string> {
   const since = (at: number): string => `${((at - boot.power) / 1000).toFixed(1)} s`;
   const verdicts = [...shop.verdicts(boot.known)].map(([code, { size }]) => `${size} with ${code}`);
+  const writes = history.pods.filter(
+    ({ namespace, version }) => namespace === shop.namespace && version > boot.window.opened,
+  );
+  const first = (found: (write: PodWrite) => boolean): string => {
+    const write = writes.find((one) => !boot.known.has(one.proof?.id ?? '') && found(one));
+    return write === undefined ? 'none' : since(write.seen);
+  };
   return (
-    `DaemonSet Ready ${since(boot.ready)}, plugin ${since(boot.plugin)}, last of ${many} pods Running ` +
+    `DaemonSet Ready ${since(boot.ready)}, plugin ${since(boot.plugin)}, first proof failed ` +
+    `${first(({ proof }) => proof?.exitCode === exitCode.failed)}, first pod deleted ` +
+    `${first(({ leaving }) => leaving)}, first proof passed ` +
+    `${first(({ proof }) => proof?.exitCode === exitCode.proved)}, last of ${many} pods Running ` +
     `${since(running)}; proofs ended: ${verdicts.join(', ')}; deleted by cni-gate: ` +
     `${deletionsSince(boot.power).filter(({ by }) => by === ownAccount).length}; ` +
     `bindings refused: ${(await refusals()) - boot.refused}`

@@ -13,6 +13,8 @@ export interface NodeWrite {
 /** A write of a pod. */
 export interface PodWrite {
   version: bigint;
+  /** When the watch brought it, in milliseconds since 1970. For people: the order is in the versions. */
+  seen: number;
   uid: string;
   namespace: string;
   name: string;
@@ -122,6 +124,7 @@ function writeOf(pod: ApiPod): PodWrite {
   const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled');
   return {
     version: BigInt(metadata.resourceVersion),
+    seen: Date.now(),
     uid: metadata.uid,
     namespace: metadata.namespace,
     name: metadata.name,

@@ -5,6 +5,7 @@ import { boundIn, boundWhile, windowOf } from '../../node/harness/window.ts';
 
 const write = (version: number, name: string, more: Partial<PodWrite> = {}): PodWrite => ({
   version: BigInt(version),
+  seen: 0,
   uid: name,
   namespace: 'shop',
   name,
