@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { exitCode } from '../../validator/shared/contract.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { trusted } from '../cluster/installed/installation.ts';
-import { apply } from '../cluster/installed/overlay.ts';
+import { applyWith } from './harness/configure.ts';
 import { startElsewhere } from './harness/elsewhere.ts';
 import { linesNotPrinted } from './harness/guide.ts';
 import { forNodes } from './harness/network.ts';
@@ -15,6 +15,8 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** How often the race is run. */
 const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 20);
+/** How often it is run with repair. */
+const repairedReboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 /** How long after its start linkerd-cni puts its plugin into the chain, in seconds. */
 const late = 5;
 
@@ -32,7 +34,8 @@ const images = [gateImage(), sandboxImage(), installerImage(), ...shop.images, .
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
-await apply(cluster, 'strict');
+// what is held is looked at until the last test
+await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
 test('with the plugin in the chain a pod is proved, becomes Ready, and what it sends goes to the proxy', async () => {
@@ -70,6 +73,24 @@ test('what is held stays held in its sandbox, and kubectl shows what the guide s
 
 test('deleting it by hand makes a good one', async () => {
   assert.equal(await whoAnswers(await shop.remake()), 'the proxy');
+});
+
+test('with repair, and cni-gate itself on the node, the pod comes back into the mesh by itself', async (t) => {
+  await applyWith(cluster, { repair: { mode: 'recreate' } });
+  await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'restart', 'deployment/cni-gate']);
+  await rolledOut();
+  for (let count = 1; count <= repairedReboots; count++) {
+    await t.test(`reboot ${count} of ${repairedReboots}`, async (one) => {
+      const old = await shop.until(isReady);
+      await node.powerCut();
+      await node.boot();
+      await chained(node);
+      const plugin = Date.now();
+      const back = await shop.until((pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod), 180);
+      one.diagnostic(`plugin in the chain to the pod Ready: ${((Date.now() - plugin) / 1000).toFixed(1)} s`);
+      assert.equal(await whoAnswers(back), 'the proxy');
+    });
+  }
 });
 
 async function race(): Promise<void> {

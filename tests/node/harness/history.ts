@@ -1,23 +1,33 @@
 import { EventEmitter, once } from 'node:events';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
-import { isReady, type Pod } from './workload.ts';
+import { isReady, latestProof, type Pod } from './workload.ts';
 
 /** A write of a Node. */
 export interface NodeWrite {
   /** `metadata.resourceVersion`: writes of all kinds are counted by one counter, etcd's. */
   version: bigint;
   bootID: string;
+  ready: boolean;
 }
 
 /** A write of a pod. */
 export interface PodWrite {
   version: bigint;
+  /** When the watch brought it, in milliseconds since 1970. For people: the order is in the versions. */
+  seen: number;
   uid: string;
   namespace: string;
   name: string;
   /** The node that it is bound to. */
   node: string | undefined;
   ready: boolean;
+  phase: string;
+  /** Whether it is being deleted. */
+  leaving: boolean;
+  /** Where it can be reached, once it has an address. */
+  address: string | undefined;
+  /** The latest run of the validator that has ended. */
+  proof: { id: string; exitCode: number } | undefined;
   /** Ids of the containers that run or last ran. */
   containers: string[];
   /** What the scheduler tells of a binding that was refused. */
@@ -26,11 +36,12 @@ export interface PodWrite {
 
 interface ApiNode {
   metadata: { resourceVersion: string };
-  status: { nodeInfo: { bootID: string } };
+  status: { nodeInfo: { bootID: string }; conditions: { type: string; status: string }[] };
 }
 
 type ApiPod = Pod & {
-  metadata: { namespace: string; resourceVersion: string };
+  metadata: { namespace: string; resourceVersion: string; deletionTimestamp?: string };
+  status: { phase: string };
   spec: { nodeName?: string };
 };
 
@@ -38,6 +49,8 @@ type ApiPod = Pod & {
 export class History {
   readonly nodes: NodeWrite[] = [];
   readonly pods: PodWrite[] = [];
+  /** The latest write of each pod that is there, by UID. */
+  readonly current = new Map<string, PodWrite>();
   readonly #watching = new AbortController();
   readonly #news = new EventEmitter();
   #failure: unknown;
@@ -47,9 +60,23 @@ export class History {
     const { signal } = this.#watching;
     const nodePath = `/api/v1/nodes?fieldSelector=metadata.name%3D${node}`;
     this.#record(api.watch<ApiNode>(nodePath, signal), ({ metadata, status }) =>
-      this.nodes.push({ version: BigInt(metadata.resourceVersion), bootID: status.nodeInfo.bootID }),
+      this.nodes.push({
+        version: BigInt(metadata.resourceVersion),
+        bootID: status.nodeInfo.bootID,
+        ready: status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+      }),
     );
-    this.#record(api.watch<ApiPod>('/api/v1/pods', signal), (pod) => this.pods.push(writeOf(pod)));
+    this.#record(api.watch<ApiPod>('/api/v1/pods', signal), (pod, type) => this.#addPod(pod, type));
+  }
+
+  #addPod(pod: ApiPod, type: string): void {
+    const write = writeOf(pod);
+    if (type === 'DELETED') {
+      this.current.delete(write.uid);
+      return;
+    }
+    this.pods.push(write);
+    this.current.set(write.uid, write);
   }
 
   /**
@@ -74,12 +101,14 @@ export class History {
     this.#watching.abort();
   }
 
-  async #record<T>(events: AsyncIterable<{ type: string; object: T }>, add: (object: T) => void) {
+  async #record<T>(
+    events: AsyncIterable<{ type: string; object: T }>,
+    add: (object: T, type: string) => void,
+  ): Promise<void> {
     try {
       for await (const { type, object } of events) {
         if (type === 'ERROR') break;
-        // what is deleted is not written to
-        if (type !== 'DELETED') add(object);
+        add(object, type);
         this.#news.emit('write');
       }
       this.#failure = new Error('a watch ended: writes may be missing');
@@ -95,11 +124,16 @@ function writeOf(pod: ApiPod): PodWrite {
   const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled');
   return {
     version: BigInt(metadata.resourceVersion),
+    seen: Date.now(),
     uid: metadata.uid,
     namespace: metadata.namespace,
     name: metadata.name,
     node: spec.nodeName,
     ready: isReady(pod),
+    phase: status.phase,
+    leaving: metadata.deletionTimestamp !== undefined,
+    address: status.podIP,
+    proof: latestProof(pod),
     containers: (status.containerStatuses ?? []).flatMap(({ containerID }) => containerID ?? []),
     refusal: scheduled?.message?.includes('denied the request') ? scheduled.message : undefined,
   };

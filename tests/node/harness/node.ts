@@ -144,6 +144,24 @@ export class RealNode {
     removeGroup(join(inRun().group, 'kubepods'));
   }
 
+  /** Stops the kubelet where it is, and nothing else: to the API server the node is gone. */
+  freezeKubelet(): void {
+    process.kill(this.#kubeletProcess(), 'SIGSTOP');
+  }
+
+  /** Lets it go on. */
+  thawKubelet(): void {
+    process.kill(this.#kubeletProcess(), 'SIGCONT');
+  }
+
+  #kubeletProcess(): number {
+    const [kubelet = ''] = this.#kubelet;
+    const found =
+      this.#process && descendantsOf(Number(this.#process.pid)).find((pid) => commandOf(pid) === kubelet);
+    if (found === undefined) throw new Error(`no kubelet runs on ${this.name}`);
+    return found;
+  }
+
   async #ready(): Promise<void> {
     await this.#cluster.api.until<NodeObject>(
       `/api/v1/nodes?fieldSelector=metadata.name%3D${this.name}`,
@@ -157,6 +175,23 @@ export class RealNode {
 }
 
 /** `unshare` waits for the one process that it started. */
-function onlyChildOf({ pid }: ChildProcess): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+const onlyChildOf = ({ pid }: ChildProcess): number => childrenOf(Number(pid))[0] ?? Number.NaN;
+
+const childrenOf = (pid: number): number[] =>
+  ofProcess(pid, `task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+
+function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** The path that a process was started by. */
+const commandOf = (pid: number): string => ofProcess(pid, 'cmdline').split('\0')[0] ?? '';
+
+/** A file about a process; empty where the process has ended. */
+function ofProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,4 +1,4 @@
-/** How long things took, each maybe several times, in seconds. They are told and nothing is asserted of them. */
+/** How long things took, each maybe several times, in seconds. */
 export class Times {
   readonly #taken = new Map<string, number[]>();
 
@@ -12,6 +12,14 @@ export class Times {
     const result = await waiting;
     this.add(what, (performance.now() - since) / 1000);
     return result;
+  }
+
+  /** @throws Error for what was never taken */
+  median(what: string): number {
+    const taken = this.#taken.get(what)?.toSorted((a, b) => a - b) ?? [];
+    const median = taken[Math.floor(taken.length / 2)];
+    if (median === undefined) throw new Error(`no time was taken of: ${what}`);
+    return median;
   }
 
   /** A line for each: the one time, or the median and what it was between. */

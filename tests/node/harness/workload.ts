@@ -9,6 +9,7 @@ interface ContainerStatus {
   containerID?: string;
   restartCount: number;
   state: ContainerState;
+  lastState?: ContainerState;
 }
 
 interface ContainerState {
@@ -59,9 +60,9 @@ export class Workload {
     });
   }
 
-  /** Its pod, as soon as something is so. */
-  until(found: (pod: Pod) => unknown): Promise<Pod> {
-    return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod));
+  /** Its pod, as soon as something is so. @param seconds how long that may take */
+  until(found: (pod: Pod) => unknown, seconds = 60): Promise<Pod> {
+    return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod), seconds);
   }
 
   /** Deletes its pod by hand, and waits until the one that its Deployment makes is Ready. */
@@ -130,10 +131,20 @@ export function proofOf({ status }: Pod): Proof | undefined {
   return { id: withoutScheme(containerID), exitCode, message, restarts: own.restartCount };
 }
 
+/** The latest run of the validator that has ended, where it is made again too. */
+export function latestProof({ status }: Pod): { id: string; exitCode: number } | undefined {
+  const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
+  const { containerID: id, exitCode } = own?.state.terminated ?? own?.lastState?.terminated ?? {};
+  return id === undefined || exitCode === undefined ? undefined : { id, exitCode };
+}
+
 /** `containerd://ID`: containerd itself says ID. */
 const withoutScheme = (id: string | undefined): string | undefined => id?.split('//')[1];
 
 /** Who answers what the pod's application asks of somebody outside of it. */
-export async function whoAnswers({ status }: Pod): Promise<string> {
-  return (await fetch(`http://${status.podIP}:8080/who`)).text();
+export const whoAnswers = ({ status }: Pod): Promise<string> => whoAnswersAt(status.podIP);
+
+/** @param address of the pod */
+export async function whoAnswersAt(address: string | undefined): Promise<string> {
+  return (await fetch(`http://${address}:8080/who`)).text();
 }

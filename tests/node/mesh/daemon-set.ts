@@ -78,7 +78,7 @@ function pod(apiServer: string, seconds: number): object {
           CHAIN: `${folders.configuration}/${chainFile}`,
           PLUGIN: plugin,
           // the plugin runs on the node, which sees the machine's own files
-          PLUGIN_COMMAND: `'${process.execPath}' '${program}'`,
+          PLUGIN_COMMAND: `env NODE_COMPILE_CACHE=${folders.programs}/cache '${process.execPath}' '${program}'`,
           SECONDS: String(seconds),
         }).map(([name, value]) => ({ name, value })),
         volumeMounts: Object.entries(folders).map(([name, mountPath]) => ({ name, mountPath })),

@@ -5,11 +5,16 @@ import { boundIn, boundWhile, windowOf } from '../../node/harness/window.ts';
 
 const write = (version: number, name: string, more: Partial<PodWrite> = {}): PodWrite => ({
   version: BigInt(version),
+  seen: 0,
   uid: name,
   namespace: 'shop',
   name,
   node: undefined,
   ready: false,
+  phase: 'Pending',
+  leaving: false,
+  address: undefined,
+  proof: undefined,
   containers: [],
   refusal: undefined,
   ...more,
@@ -20,8 +25,8 @@ const agent = (version: number, ready: boolean, id: string): PodWrite =>
 const isAgent = ({ namespace }: PodWrite): boolean => namespace === 'net';
 
 const nodes = [
-  { version: 1n, bootID: 'first' },
-  { version: 20n, bootID: 'second' },
+  { version: 1n, bootID: 'first', ready: true },
+  { version: 20n, bootID: 'second', ready: true },
 ];
 const agents = [
   agent(2, true, 'old'),

@@ -1,0 +1,110 @@
+import { exitCode } from '../../../validator/shared/contract.ts';
+import { profileLabel } from '../../../webhook/lib/names.ts';
+import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { makeNamespace } from '../../cluster/installed/working.ts';
+import { standIn } from '../images/images.ts';
+import type { History, PodWrite } from './history.ts';
+
+/** A Deployment of many pods that belong to a mesh and opted in, all on one node. */
+export class Fleet {
+  /** Of its one container, `linkerd-proxy`. */
+  static readonly image = standIn('localhost/meshed:test', 'meshed.ts');
+  readonly namespace: string;
+  readonly #cluster: Cluster;
+  readonly #history: History;
+
+  constructor(cluster: Cluster, history: History, namespace: string) {
+    this.#cluster = cluster;
+    this.#history = history;
+    this.namespace = namespace;
+  }
+
+  /**
+   * @param node which its pods have to be on
+   * @param elsewhere URL that the applications ask
+   */
+  async create(node: string, elsewhere: string): Promise<void> {
+    await makeNamespace(this.#cluster, this.namespace, { [profileLabel]: 'linkerd' });
+    const labels = { app: 'web' };
+    const container = {
+      name: 'linkerd-proxy',
+      image: Fleet.image.name,
+      env: [{ name: 'ELSEWHERE', value: elsewhere }],
+      securityContext: { runAsUser: 1000 },
+    };
+    await this.#cluster.kubectl(['apply', '-f', '-'], {
+      input: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { namespace: this.namespace, name: 'web' },
+          spec: {
+            replicas: 0,
+            selector: { matchLabels: labels },
+            template: {
+              metadata: { labels },
+              spec: { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [container] },
+            },
+          },
+        },
+      ],
+    });
+  }
+
+  /** Says how many pods there are to be; waits for nothing. */
+  async scale(replicas: number): Promise<void> {
+    const path = `/apis/apps/v1/namespaces/${this.namespace}/deployments/web`;
+    await this.#cluster.api.patch(path, { spec: { replicas } });
+  }
+
+  /** Deletes all its pods at once, as by hand; waits for nothing. */
+  async deleteAll(): Promise<void> {
+    await this.#cluster.api.delete(`/api/v1/namespaces/${this.namespace}/pods`);
+  }
+
+  /** Its pods that are there, those being deleted included. */
+  pods(): PodWrite[] {
+    return [...this.#history.current.values()].filter(({ namespace }) => namespace === this.namespace);
+  }
+
+  /**
+   * Waits until it has that many pods, none is being deleted, and all run with a proof.
+   *
+   * @param old ids of proofs that count no longer: those of an earlier boot
+   * @returns when the last one was seen to run, in milliseconds since 1970
+   */
+  running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<number> {
+    return this.#history.until(() => {
+      const pods = this.pods();
+      const good = pods.filter((pod) => isRunning(pod) && !old.has(pod.proof?.id ?? ''));
+      return good.length === replicas && pods.length === replicas ? Date.now() : undefined;
+    });
+  }
+
+  /** Ids of all proofs that were seen. */
+  proofs(): Set<string> {
+    return new Set(this.#writes().flatMap(({ proof }) => proof?.id ?? []));
+  }
+
+  /**
+   * How the proofs of its pods ended that were not known before.
+   *
+   * @param old ids of those that were
+   * @returns the pods with each exit code, by UID
+   */
+  verdicts(old: ReadonlySet<string>): Map<number, Set<string>> {
+    const found = new Map<number, Set<string>>();
+    for (const { uid, proof } of this.#writes()) {
+      if (proof === undefined || old.has(proof.id)) continue;
+      found.set(proof.exitCode, (found.get(proof.exitCode) ?? new Set()).add(uid));
+    }
+    return found;
+  }
+
+  #writes(): PodWrite[] {
+    return this.#history.pods.filter(({ namespace }) => namespace === this.namespace);
+  }
+}
+
+const isRunning = ({ leaving, phase, proof }: PodWrite): boolean =>
+  !leaving && phase === 'Running' && proof?.exitCode === exitCode.proved;

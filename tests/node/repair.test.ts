@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitCode } from '../../validator/shared/contract.ts';
+import { Cluster } from '../cluster/harness/cluster.ts';
+import { eventually } from '../cluster/harness/eventually.ts';
+import { install } from '../cluster/installed/installation.ts';
+import { configure } from './harness/configure.ts';
+import { type Deletion, deletionsIn, ownAccount } from './harness/deletions.ts';
+import { startElsewhere } from './harness/elsewhere.ts';
+import { Fleet } from './harness/fleet.ts';
+import { History, type PodWrite } from './harness/history.ts';
+import { forNodes } from './harness/network.ts';
+import { RealNode } from './harness/node.ts';
+import { ownMetric } from './harness/own-metrics.ts';
+import { Times } from './harness/times.ts';
+import { openedAt, type Window, windowOf } from './harness/window.ts';
+import { whoAnswersAt } from './harness/workload.ts';
+import { gateImage, sandboxImage } from './images/images.ts';
+import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
+
+/** How often the node is rebooted with each setting. */
+const reboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
+/** How many pods it has. */
+const many = Number(process.env.CNI_GATE_REPAIR_PODS ?? 20);
+/** How long after its start linkerd-cni puts its plugin into the chain, in seconds. It reads Ready from its start. */
+const late = 5;
+/** How long the kubelet is frozen, in seconds. The node counts as gone after 40. */
+const frozen = 60;
+
+const evidences = ['ready', 'proof'] as const;
+type Evidence = (typeof evidences)[number];
+const settings = (evidence: Evidence, mode: 'off' | 'recreate'): object => ({
+  gate: { evidence },
+  repair: { mode },
+});
+
+const times = new Times();
+const cluster = await times.take('control plane', Cluster.start({ ...forNodes, audit: 'Metadata' }));
+after(() => cluster.stop());
+const elsewhere = await startElsewhere();
+after(() => elsewhere.close());
+// on two nodes that are none: what repairs must not wait for its own node
+const { replicas } = await times.take('cni-gate installed', install(cluster, 'strict'));
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+// as in a cluster whose other nodes are full: what fails has nowhere else to go
+for (const other of ['n1', 'n2']) {
+  await cluster.api.patch(`/api/v1/nodes/${other}`, { spec: { unschedulable: true } });
+}
+const images = [gateImage(), sandboxImage(), installerImage(), Fleet.image];
+const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
+after(() => node.powerCut());
+const history = new History(cluster, node.name);
+after(() => history.stop());
+const isAgent = (one: PodWrite): boolean => one.namespace === 'linkerd-cni' && one.node === node.name;
+await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
+await chained(node);
+const shop = new Fleet(cluster, history, 'shop');
+await shop.create(node.name, elsewhere.url);
+await shop.scale(many);
+await times.take('first pods', shop.running(many));
+
+test('a node reboots, and its plugin is back late', async (t) => {
+  // by turns, because the machine is not equally busy all the time
+  for (let count = 1; count <= reboots; count++) {
+    const turn = `round ${count} of ${reboots}`;
+    await t.test(`${turn}: somebody deletes all pods as soon as the plugin is there`, async (one) => {
+      one.diagnostic(await deletedByHand());
+    });
+    for (const evidence of evidences) {
+      const name = `${turn}, evidence ${evidence}: repair deletes pods in time, and all run in the mesh`;
+      await t.test(name, async (one) => one.diagnostic(await deletedByRepair(evidence)));
+    }
+  }
+});
+
+for (const evidence of evidences) {
+  test(`a DaemonSet reads Ready ${late} s before its plugin works (evidence: ${evidence})`, async (t) => {
+    await configure(cluster, replicas, settings(evidence, 'recreate'));
+    for (let count = 1; count <= reboots; count++) {
+      const name = evidence === 'proof' ? 'at most two pods fail their proofs' : 'all pods fail their proofs';
+      await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
+        await shop.scale(0);
+        await shop.running(0);
+        // nobody is bound before the gate knows of the boot
+        const boot = await reboot(() => shop.scale(many));
+        const running = await shop.running(many, boot.known);
+        times.add(
+          `new pods, evidence ${evidence}: Ready to the last pod Running`,
+          (running - boot.ready) / 1000,
+        );
+        one.diagnostic(await tell(boot, running));
+        onlyFailed(boot);
+        const failed = failedIn(boot).size;
+        if (evidence === 'proof') assert.ok(failed <= 2, `${failed} failed`);
+        else assert.equal(failed, many);
+      });
+    }
+  });
+}
+
+test('repair takes at most twice as long as somebody who deletes all pods at the best moment', (t) => {
+  const enough = 3;
+  if (reboots < enough) return t.diagnostic(`not compared: a median needs ${enough} reboots at least`);
+  for (const evidence of evidences) {
+    const ratio = times.median(byRepair(evidence)) / times.median(byHand);
+    t.diagnostic(`evidence ${evidence}: ${ratio.toFixed(2)}`);
+    assert.ok(ratio <= 2, `evidence ${evidence}: ${ratio.toFixed(2)} times`);
+  }
+});
+
+test('a kubelet is frozen and thawed, its node is not ready and back: no pod is deleted', async (t) => {
+  await configure(cluster, replicas, settings('proof', 'recreate'));
+  const since = Date.now();
+  const before = new Set(shop.pods().map(({ uid }) => uid));
+  const nodeIs = (ready: boolean): Promise<boolean> =>
+    history.until((seen) => seen.nodes.at(-1)?.ready === ready || undefined);
+  node.freezeKubelet();
+  await nodeIs(false);
+  times.add('kubelet frozen to node not ready', (Date.now() - since) / 1000);
+  await sleep(since + frozen * 1000 - Date.now());
+  node.thawKubelet();
+  await nodeIs(true);
+  await history.until(() => shop.pods().every(({ ready }) => ready) || undefined);
+  // a pod made by hand passes last: what there was to decide is decided
+  await shop.scale(many + 1);
+  await shop.running(many + 1);
+  assert.deepEqual(deletionsSince(since), []);
+  assert.ok(before.isSubsetOf(new Set(shop.pods().map(({ uid }) => uid))));
+  for (const line of times.lines()) t.diagnostic(line);
+});
+
+const byHand = 'by hand: plugin in the chain to the last pod Running';
+const byRepair = (evidence: Evidence): string =>
+  `repair, evidence ${evidence}: plugin in the chain to the last pod Running`;
+
+async function deletedByHand(): Promise<string> {
+  await configure(cluster, replicas, settings('ready', 'off'));
+  const boot = await reboot();
+  await shop.deleteAll();
+  const running = await shop.running(many, boot.known);
+  times.add(byHand, (running - boot.plugin) / 1000);
+  return tell(boot, running);
+}
+
+async function deletedByRepair(evidence: Evidence): Promise<string> {
+  await configure(cluster, replicas, settings(evidence, 'recreate'));
+  const boot = await reboot();
+  const running = await shop.running(many, boot.known);
+  times.add(byRepair(evidence), (running - boot.plugin) / 1000);
+  await allInMesh();
+  const [deleted] = onlyFailed(boot);
+  const first = firstDeletion(boot);
+  assert.ok(deleted && first, 'no pod had to be deleted: this shows nothing');
+  if (evidence === 'proof') assert.ok(deleted.at >= boot.plugin, 'deleted before the plugin was there');
+  else assert.ok(first.version > boot.window.closed, 'deleted before the DaemonSet was Ready');
+  return tell(boot, running);
+}
+
+/** A boot of the node. Times are in milliseconds since 1970. */
+interface Boot {
+  /** Ids of the proofs of earlier boots. */
+  known: Set<string>;
+  /** How many bindings the gate had refused before. */
+  refused: number;
+  power: number;
+  window: Window;
+  /** When the DaemonSet's pod was seen Ready. */
+  ready: number;
+  /** When the plugin was in the chain. */
+  plugin: number;
+}
+
+/**
+ * Reboots the node, and waits until the plugin is in its chain.
+ *
+ * @param told is called when the node has told of its boot
+ */
+async function reboot(told: () => Promise<void> = async () => {}): Promise<Boot> {
+  const known = shop.proofs();
+  const refused = await refusals();
+  await node.powerCut();
+  const power = Date.now();
+  const booting = node.boot();
+  const windowClosed = history.until((seen) => windowOf(seen, node.bootId, isAgent));
+  const readyAt = windowClosed.then(() => Date.now());
+  await history.until((seen) => openedAt(seen, node.bootId));
+  await told();
+  await booting;
+  await chained(node);
+  const plugin = statSync(node.chain).mtimeMs;
+  return { known, refused, power, window: await windowClosed, ready: await readyAt, plugin };
+}
+
+const refusals = (): Promise<number> =>
+  ownMetric(
+    replicas,
+    'cni_gate_admission_reviews_total',
+    'webhook="gate",profile="linkerd",outcome="refused"',
+  );
+
+/** Deletions in the Deployment's namespace, the kubelet's and the garbage collector's last word left out. */
+function deletionsSince(since: number): Deletion[] {
+  return deletionsIn(cluster).filter(
+    ({ by, namespace, at }) => at >= since && namespace === shop.namespace && !by.startsWith('system:node:'),
+  );
+}
+
+/** UIDs of pods whose proof failed in a boot. */
+const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exitCode.failed) ?? new Set();
+
+/** The first write since a boot that says of a pod that it is being deleted. */
+const firstDeletion = ({ window }: Boot): PodWrite | undefined =>
+  history.pods.find((one) => one.namespace === shop.namespace && one.leaving && one.version > window.opened);
+
+/** What cni-gate deleted in a boot. Asserts that all of it had failed, none twice, and that nobody helped. */
+function onlyFailed(boot: Boot): Deletion[] {
+  const deletions = deletionsSince(boot.power);
+  const names = deletions.map(({ name }) => name);
+  assert.deepEqual(new Set(deletions.map(({ by }) => by)), new Set(names.length > 0 ? [ownAccount] : []));
+  assert.equal(new Set(names).size, names.length, `deleted twice: ${names}`);
+  const failed = failedIn(boot);
+  const failedNames = new Set(history.pods.filter(({ uid }) => failed.has(uid)).map(({ name }) => name));
+  assert.deepEqual(
+    names.filter((name) => !failedNames.has(name)),
+    [],
+  );
+  return deletions;
+}
+
+/** What each application asks of somebody outside is answered by its proxy. */
+async function allInMesh(): Promise<void> {
+  for (const { address } of shop.pods()) {
+    // it runs, and may not listen yet
+    const answer = await eventually(() => whoAnswersAt(address));
+    assert.equal(answer, 'the proxy');
+  }
+}
+
+/** A boot for people: times since power on. */
+async function tell(boot: Boot, running: number): Promise<string> {
+  const since = (at: number): string => `${((at - boot.power) / 1000).toFixed(1)} s`;
+  const verdicts = [...shop.verdicts(boot.known)].map(([code, { size }]) => `${size} with ${code}`);
+  const writes = history.pods.filter(
+    ({ namespace, version }) => namespace === shop.namespace && version > boot.window.opened,
+  );
+  const first = (found: (write: PodWrite) => boolean): string => {
+    const write = writes.find((one) => !boot.known.has(one.proof?.id ?? '') && found(one));
+    return write === undefined ? 'none' : since(write.seen);
+  };
+  return (
+    `DaemonSet Ready ${since(boot.ready)}, plugin ${since(boot.plugin)}, first proof failed ` +
+    `${first(({ proof }) => proof?.exitCode === exitCode.failed)}, first pod deleted ` +
+    `${first(({ leaving }) => leaving)}, first proof passed ` +
+    `${first(({ proof }) => proof?.exitCode === exitCode.proved)}, last of ${many} pods Running ` +
+    `${since(running)}; proofs ended: ${verdicts.join(', ')}; deleted by cni-gate: ` +
+    `${deletionsSince(boot.power).filter(({ by }) => by === ownAccount).length}; ` +
+    `bindings refused: ${(await refusals()) - boot.refused}`
+  );
+}
