@@ -24,7 +24,8 @@ export async function cacheFolder(): Promise<string> {
   return join(cacheHome(), `control-plane-${sum.digest('hex').slice(0, 16)}`);
 }
 
-function cacheHome(): string {
+/** The folder of everything that is built once and kept. */
+export function cacheHome(): string {
   const { CNI_GATE_CACHE, XDG_CACHE_HOME } = process.env;
   return CNI_GATE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cni-gate');
 }
