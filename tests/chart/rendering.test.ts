@@ -14,7 +14,7 @@ import {
 } from '../../release/kustomize.ts';
 import { defaultImage } from '../../webhook/config/load.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
-import { chart, helm } from './helm.ts';
+import { chart, helm } from './programs.ts';
 
 /* The chart, rendered by Helm, has the objects that kubectl renders from the kustomize manifests. */
 

@@ -1,4 +1,0 @@
-import { buildHelm } from './helm.ts';
-
-/** Before the tests run: they have no network. */
-await buildHelm();
