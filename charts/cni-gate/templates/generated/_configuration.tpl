@@ -10,4 +10,10 @@ gate:
 {{- else }}
   mode: enforce
 {{- end }}
+repair:
+{{- if eq .Values.mode "permissive" }}
+  mode: audit
+{{- else }}
+  mode: recreate
+{{- end }}
 {{- end }}
