@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { version } from '../../webhook/lib/version.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
@@ -94,7 +95,7 @@ test('upgrade and rollback refuse none of 50 pods a second, and each is injected
   t.diagnostic(`${created} pods in ${seconds.toFixed(1)} s`);
   assert.deepEqual(failures, []);
   assert.deepEqual(kubelet.failures, []);
-  assert.deepEqual([upgraded, await tag()], ['0.1.0', '0.0.9']);
+  assert.deepEqual([upgraded, await tag()], [version, '0.0.9']);
 });
 
 test('helm test fails if the replicas are gone', async () => {
