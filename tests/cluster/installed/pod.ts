@@ -73,31 +73,10 @@ const opsPort = 8080;
 export async function startPod(
   cluster: Cluster,
   pod: StoredPod,
-  { checkout = own, enclose }: PodOptions = {},
+  options: PodOptions = {},
 ): Promise<RunningPod> {
-  const [container] = pod.spec.containers;
-  if (container === undefined) throw new Error('a pod without containers');
   const host = fieldOf(pod, 'status.podIP');
-  const scratch = mkdtempSync(join(tmpdir(), 'pod-'));
-  const root = join(scratch, 'root');
-  mkdirSync(root, { mode: 0o755 });
-  const folder = (name: string): string => join(scratch, 'volumes', name);
-  const refresh = async (): Promise<void> => {
-    for (const volume of pod.spec.volumes) await writeVolume(cluster, pod, volume, folder(volume.name));
-  };
-  await refresh();
-  const mounts: Mount[] = [
-    ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
-    [checkout, '/app'],
-    [process.execPath, '/node'],
-    ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
-  ];
-  const command = ['/node', '/app/webhook/main.ts', ...container.args, '--host', host];
-  const entered = contained({ root, uid, mounts }, command);
-  const child = spawn(...(enclose?.(entered) ?? entered), {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...environment(cluster, pod, container) },
-  });
+  const { child, refresh } = await spawnContainer(cluster, pod, ['--host', host], options);
   const lines: Record<string, unknown>[] = [];
   await serving(child, lines);
   const opsUrl = `http://${host}:${opsPort}`;
@@ -118,6 +97,55 @@ export async function startPod(
       return child.exitCode;
     },
   };
+}
+
+/**
+ * Runs the container of a stored pod to its end.
+ *
+ * @returns its exit code, and what it wrote
+ */
+export async function runPod(cluster: Cluster, pod: StoredPod): Promise<{ code: number; output: string }> {
+  const { child } = await spawnContainer(cluster, pod, []);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+/** Starts the process of a pod's only container. @param more arguments behind its own */
+async function spawnContainer(
+  cluster: Cluster,
+  pod: StoredPod,
+  more: string[],
+  { checkout = own, enclose }: PodOptions = {},
+): Promise<{ child: ChildProcess; refresh: () => Promise<void> }> {
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error('a pod without containers');
+  const scratch = mkdtempSync(join(tmpdir(), 'pod-'));
+  const root = join(scratch, 'root');
+  mkdirSync(root, { mode: 0o755 });
+  const folder = (name: string): string => join(scratch, 'volumes', name);
+  const refresh = async (): Promise<void> => {
+    for (const volume of pod.spec.volumes) await writeVolume(cluster, pod, volume, folder(volume.name));
+  };
+  await refresh();
+  const mounts: Mount[] = [
+    ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
+    [checkout, '/app'],
+    [process.execPath, '/node'],
+    ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
+  ];
+  const command = ['/node', '/app/webhook/main.ts', ...container.args, ...more];
+  const entered = contained({ root, uid, mounts }, command);
+  const child = spawn(...(enclose?.(entered) ?? entered), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...environment(cluster, pod, container) },
+  });
+  return { child, refresh };
 }
 
 /** What the kubelet sets, with the API server where it is here in place of its Service's address. */

@@ -18,7 +18,7 @@ export interface Reported extends Status {
 export const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
 
 /** The network that profile cilium waits for, ready on both nodes. */
-async function bringNetwork(cluster: Cluster): Promise<void> {
+export async function bringNetwork(cluster: Cluster): Promise<void> {
   const labels = { app: 'cilium' };
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
   await cluster.kubectl(['apply', '-f', '-'], {

@@ -1,0 +1,5 @@
+{{- define "cni-gate.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}

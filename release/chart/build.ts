@@ -1,0 +1,19 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defaultImage } from '../../webhook/config/load.ts';
+import { templates } from './chart.ts';
+import { valuesSchema } from './values-schema.ts';
+
+/*
+ * usage: node release/chart/build.ts
+ *
+ * Writes the generated part of charts/cni-gate. Needs kubectl.
+ */
+const chart = fileURLToPath(new URL('../../charts/cni-gate/', import.meta.url));
+const folder = join(chart, 'templates/generated');
+const files = await templates(defaultImage);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+for (const [name, text] of files) writeFileSync(join(folder, name), text);
+writeFileSync(join(chart, 'values.schema.json'), valuesSchema());

@@ -1,0 +1,103 @@
+import { diffArrays } from 'diff';
+import { stringify } from 'yaml';
+import { type Placeholder, templateLines } from './placeholder.ts';
+
+/** An object as an option of the chart leaves it. */
+export interface Variation {
+  /** Go template expression that is true when the option is chosen. */
+  condition: string;
+  /** Undefined if the option has no such object. */
+  object: object | undefined;
+}
+
+/** Lines of the default object, from `start` to before `end`, that an option replaces. */
+interface Change {
+  condition: string;
+  start: number;
+  end: number;
+  lines: string[];
+}
+
+/**
+ * Writes an object as a Go template: the lines that an option changes stand in `if` and `else`.
+ *
+ * @param object as it is if no option is chosen; undefined if it is not there then
+ * @param variations what each option makes of it
+ * @throws Error if two options change the same lines in different ways
+ */
+export function objectTemplate(
+  object: object | undefined,
+  variations: readonly Variation[],
+  placeholders: readonly Placeholder[],
+): string {
+  const text = (lines: readonly string[]): string[] =>
+    lines.flatMap((line) => templateLines(line, placeholders));
+  if (object === undefined) return optional(variations, text);
+  const lines = linesOf(object);
+  const changes = variations
+    .flatMap((variation) => changesOf(lines, variation))
+    .sort((one, other) => one.start - other.start || one.end - other.end);
+  const body: string[] = [];
+  let at = 0;
+  for (const { condition, start, end, lines: changed } of changes) {
+    if (start < at)
+      throw new Error(`Two options change the same lines:\n${lines.slice(start, at).join('\n')}`);
+    body.push(
+      ...text(lines.slice(at, start)),
+      ...either(condition, text(changed), text(lines.slice(start, end))),
+    );
+    at = end;
+  }
+  body.push(...text(lines.slice(at)));
+  const without = variations.filter((variation) => variation.object === undefined);
+  return joined(without.reduceRight((inner, { condition }) => either(condition, [], inner), body));
+}
+
+/** An object that is there only if an option is chosen. */
+function optional(variations: readonly Variation[], text: (lines: string[]) => string[]): string {
+  const [one, ...others] = variations.filter(({ object }) => object !== undefined);
+  if (one?.object === undefined || others.length > 0)
+    throw new Error('An object that is not there by default comes with exactly one option.');
+  return joined(either(one.condition, text(linesOf(one.object)), []));
+}
+
+function changesOf(lines: string[], { condition, object }: Variation): Change[] {
+  if (object === undefined) return [];
+  const changes: Change[] = [];
+  let at = 0;
+  let open: Change | undefined;
+  for (const { added, removed, value } of diffArrays(lines, linesOf(object))) {
+    if (!added && !removed) {
+      open = undefined;
+      at += value.length;
+      continue;
+    }
+    if (open === undefined) {
+      open = { condition, start: at, end: at, lines: [] };
+      changes.push(open);
+    }
+    if (added) open.lines.push(...value);
+    else {
+      at += value.length;
+      open.end = at;
+    }
+  }
+  return changes;
+}
+
+function either(condition: string, chosen: string[], otherwise: string[]): string[] {
+  if (chosen.length === 0 && otherwise.length === 0) return [];
+  const [first, second] = chosen.length === 0 ? [`not (${condition})`, []] : [condition, otherwise];
+  return [
+    `{{- if ${first} }}`,
+    ...(chosen.length === 0 ? otherwise : chosen),
+    ...(second.length === 0 ? [] : ['{{- else }}', ...second]),
+    '{{- end }}',
+  ];
+}
+
+const linesOf = (object: object): string[] =>
+  // Helm reads YAML 1.1
+  stringify(object, { lineWidth: 0, version: '1.1' }).trimEnd().split('\n');
+
+const joined = (lines: string[]): string => `${lines.join('\n')}\n`;

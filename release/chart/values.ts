@@ -1,0 +1,150 @@
+import type { KubernetesObject } from '../kustomize.ts';
+import { idOf } from '../kustomize.ts';
+import { type Placeholder, placeholder } from './placeholder.ts';
+
+type Path = (string | number)[];
+
+/** A field of an object that the chart takes from its values. */
+interface ValueField extends Placeholder {
+  /** Kind and name. */
+  object: string;
+  /** To a field, or to a list or map to which `entries` are added. A path that is not there yet is made. */
+  path: Path;
+}
+
+const pod: Path = ['spec', 'template', 'spec'];
+const container: Path = [...pod, 'containers', 0];
+const deployment = 'Deployment/cni-gate';
+
+/** The fields that the chart takes from its values, except the image, which is replaced wherever it occurs. */
+const fields: ValueField[] = [
+  {
+    name: 'replicas',
+    object: deployment,
+    path: ['spec', 'replicas'],
+    form: 'scalar',
+    expression: '.Values.replicas',
+  },
+  {
+    name: 'podAnnotations',
+    object: deployment,
+    path: ['spec', 'template', 'metadata', 'annotations'],
+    form: 'entries',
+    expression: '.Values.podAnnotations',
+  },
+  {
+    name: 'nodeSelector',
+    object: deployment,
+    path: [...pod, 'nodeSelector'],
+    form: 'entries',
+    expression: '.Values.nodeSelector',
+  },
+  {
+    name: 'tolerations',
+    object: deployment,
+    path: [...pod, 'tolerations'],
+    form: 'entries',
+    expression: '.Values.tolerations',
+  },
+  {
+    name: 'extraArgs',
+    object: deployment,
+    path: [...container, 'args'],
+    form: 'entries',
+    expression: '.Values.extraArgs',
+  },
+  {
+    name: 'resources',
+    object: deployment,
+    path: [...container, 'resources'],
+    form: 'block',
+    expression: '.Values.resources',
+  },
+  {
+    name: 'imagePullSecrets',
+    object: 'ServiceAccount/cni-gate',
+    path: ['imagePullSecrets'],
+    form: 'block',
+    expression: '.Values.imagePullSecrets',
+  },
+  {
+    name: 'configuration',
+    object: 'ConfigMap/cni-gate',
+    path: ['data', 'config.yaml'],
+    form: 'text',
+    expression:
+      'mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml',
+  },
+  {
+    name: 'policyImage',
+    object: 'ConfigMap/cni-gate-policy',
+    path: ['data', 'image'],
+    form: 'scalar',
+    expression: 'dig "proof" "image" (include "cni-gate.image" .) .Values.configuration | quote',
+  },
+  ...['daemonSets', 'validators'].map(
+    (name): ValueField => ({
+      name,
+      object: 'ConfigMap/cni-gate-policy',
+      path: ['data', name],
+      form: 'scalar',
+      expression: `join " " .Values.policy.${name} | quote`,
+    }),
+  ),
+  {
+    name: 'networkPolicyFrom',
+    object: 'NetworkPolicy/cni-gate',
+    path: ['spec', 'ingress', 0, 'from'],
+    form: 'block',
+    expression: '.Values.networkPolicy.from',
+  },
+];
+
+const image: Placeholder = {
+  name: 'image',
+  form: 'scalar',
+  expression: 'include "cni-gate.image" . | quote',
+};
+
+/** Every placeholder that an object can have. */
+export const placeholders: Placeholder[] = [...fields, image];
+
+/**
+ * Puts placeholders in the place of what the chart takes from its values.
+ *
+ * @param defaultImage the image that the manifests name
+ * @returns a changed copy
+ * @throws Error if a list or map to which entries are added is missing
+ */
+export function withPlaceholders(object: KubernetesObject, defaultImage: string): KubernetesObject {
+  const copy: KubernetesObject = replaceEqual(structuredClone(object), defaultImage, placeholder(image));
+  for (const field of fields) {
+    if (field.object === idOf(object)) put(copy, field);
+  }
+  return copy;
+}
+
+function replaceEqual<T>(value: T, wanted: unknown, replacement: unknown): T;
+function replaceEqual(value: unknown, wanted: unknown, replacement: unknown): unknown {
+  if (value === wanted) return replacement;
+  if (Array.isArray(value)) return value.map((item) => replaceEqual(item, wanted, replacement));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, replaceEqual(item, wanted, replacement)]),
+  );
+}
+
+function put(object: KubernetesObject, field: ValueField): void {
+  const { path, form, object: id } = field;
+  // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read by their paths
+  const parent = path.slice(0, -1).reduce((at: any, key) => at?.[key], object);
+  const last = path.at(-1) ?? '';
+  const at = parent?.[last];
+  const text = placeholder(field);
+  if (parent === undefined || (form === 'entries' && at === undefined)) {
+    throw new Error(`${id} has no ${path.join('.')}: correct release/chart/values.ts`);
+  }
+  if (form !== 'entries') parent[last] = text;
+  else if (Array.isArray(at)) at.push(text);
+  else at[text] = '';
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import { run } from './run.ts';
+
+const manifests = fileURLToPath(new URL('../manifests', import.meta.url));
+
+/** What of a Kubernetes object is needed to tell objects apart. */
+export interface KubernetesObject {
+  kind: string;
+  metadata: { name: string };
+  [field: string]: unknown;
+}
+
+/** A kustomization on top of an overlay. */
+export interface Kustomization {
+  /** Name of a folder in manifests/overlays. */
+  overlay: string;
+  /** Names of folders in manifests/components. */
+  components?: string[];
+  /** Names of folders in manifests/transformers. */
+  transformers?: string[];
+  /** Further fields, such as `patches` and `images`. */
+  fields?: Record<string, unknown>;
+}
+
+/**
+ * Renders a kustomization with `kubectl kustomize`.
+ *
+ * @param kubectl path or name of the program
+ * @returns YAML with all objects
+ * @throws Error with kubectl's message if it is missing or fails
+ */
+export async function kustomize(kustomization: Kustomization, kubectl = 'kubectl'): Promise<string> {
+  const { overlay, components = [], transformers = [], fields = {} } = kustomization;
+  const folder = mkdtempSync(join(tmpdir(), 'kustomization-'));
+  const from = (path: string): string => relative(folder, join(manifests, path));
+  const text = JSON.stringify({
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [from(`overlays/${overlay}`)],
+    components: components.map((name) => from(`components/${name}`)),
+    transformers: transformers.map((name) => from(`transformers/${name}`)),
+    ...fields,
+  });
+  try {
+    writeFileSync(join(folder, 'kustomization.yaml'), text);
+    return await run(kubectl, ['kustomize', folder]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The objects of a YAML stream. */
+export function objectsOf(yaml: string): KubernetesObject[] {
+  return parseAllDocuments(yaml, { version: '1.1' })
+    .map((document) => document.toJS({ maxAliasCount: -1 }))
+    .filter((object) => object !== null);
+}
+
+/** How objects are told apart: no two of ours have the same kind and name. */
+export const idOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name}`;

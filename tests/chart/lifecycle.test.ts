@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { profileLabel } from '../../webhook/lib/names.ts';
+import { version } from '../../webhook/lib/version.ts';
+import { beginLoad } from '../cluster/certificates/load.ts';
+import { Cluster } from '../cluster/harness/cluster.ts';
+import { eventually } from '../cluster/harness/eventually.ts';
+import { addNode } from '../cluster/harness/nodes.ts';
+import { programPath } from '../cluster/harness/programs.ts';
+import { trusted } from '../cluster/installed/installation.ts';
+import { held, Kubelet } from '../cluster/installed/kubelet.ts';
+import { pod, tryPod } from '../cluster/installed/overlay.ts';
+import { bringNetwork } from '../cluster/installed/status.ts';
+import { makeNamespace } from '../cluster/installed/working.ts';
+import { blocks, pages } from '../support/pages.ts';
+import { run } from '../support/run.ts';
+import { chart, helm, helmProgram } from './programs.ts';
+
+/* What happens to a release of the chart, in a real control plane, with Helm itself. */
+
+/** Pods a second. */
+const rate = 50;
+
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
+await bringNetwork(cluster);
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+await cluster.kubectl(['-n', 'kube-system', 'rollout', 'status', 'daemonset/cilium', '--timeout=30s']);
+const before = await everything();
+const kubelet = new Kubelet(cluster);
+after(() => kubelet.stop());
+
+const release = ['--namespace', 'cni-gate', '--kubeconfig', cluster.admin.kubeconfig];
+const values = JSON.stringify({ podAnnotations: held });
+
+/** Installs or upgrades, and waits until the new replicas are ready. */
+const deploy = (command: string, from: string, more: string[] = []): Promise<string> =>
+  helm(
+    [command, 'cni-gate', from, ...release, '--values', '-', '--wait', '--timeout', '60s', ...more],
+    values,
+  );
+
+/** The chart as the release before this one had it: another version, which names another image. */
+function previousChart(): string {
+  const copy = join(mkdtempSync(join(tmpdir(), 'chart-')), 'cni-gate');
+  cpSync(chart, copy, { recursive: true });
+  const file = join(copy, 'Chart.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/ersion: \d+\.\d+\.\d+$/gm, 'ersion: 0.0.9'));
+  return copy;
+}
+
+interface Deployment {
+  spec: { template: { spec: { containers: { image: string }[] } } };
+}
+
+/** The tag of the image that the Deployment has. */
+async function tag(): Promise<string> {
+  const { spec } = await cluster.api.get<Deployment>(
+    '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate',
+  );
+  return spec.template.spec.containers[0]?.image.split(':').at(-1) ?? '';
+}
+
+/** Kind and name of every object that is not an event or a heartbeat. */
+async function everything(): Promise<string[]> {
+  const resources = await cluster.kubectl(['api-resources', '--verbs=list', '-o', 'name']);
+  const kinds = resources.split('\n').filter((kind) => kind !== '' && !/^events(\.|$)/.test(kind));
+  const columns = 'custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name';
+  const text = await cluster.kubectl(['get', kinds.join(','), '-A', '--no-headers', '-o', columns]);
+  const lines = text.split('\n').map((line) => line.replace(/\s+/g, ' ').trim());
+  return lines.filter((line) => line !== '').sort();
+}
+
+test('install: the replicas are ready, and helm test passes', async () => {
+  await deploy('install', previousChart(), ['--create-namespace']);
+  await trusted(cluster);
+  assert.equal(await tag(), '0.0.9');
+  await helm(['test', 'cni-gate', ...release, '--timeout', '60s']);
+  assert.deepEqual(kubelet.failures, []);
+});
+
+test('upgrade and rollback refuse none of 50 pods a second, and each is injected', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  await load.more(rate);
+  await deploy('upgrade', chart);
+  const upgraded = await tag();
+  await load.more(rate);
+  await helm(['rollback', 'cni-gate', ...release, '--wait', '--timeout', '60s']);
+  await load.more(rate);
+  const { created, failures, seconds } = await load.end();
+  t.diagnostic(`${created} pods in ${seconds.toFixed(1)} s`);
+  assert.deepEqual(failures, []);
+  assert.deepEqual(kubelet.failures, []);
+  assert.deepEqual([upgraded, await tag()], [version, '0.0.9']);
+});
+
+test('helm test fails if the replicas are gone', async () => {
+  await cluster.api.patch('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate', {
+    spec: { replicas: 0 },
+  });
+  await cluster.kubectl(['-n', 'cni-gate', 'wait', '--for=delete', 'pod', '--all', '--timeout=30s']);
+  await assert.rejects(helm(['test', 'cni-gate', ...release, '--timeout', '60s']), /cni-gate-test/);
+  assert.match(String(kubelet.failures.pop()), /cni-gate-test ended with 1/);
+});
+
+test('to uninstall as the guide says refuses no pod, and leaves nothing', async () => {
+  const [guide] = pages('docs/guides/install.md');
+  const section = guide?.text.split(/^## /m).find((text) => text.startsWith('Helm\n')) ?? '';
+  const commands = blocks(section, 'console').at(-1)?.split('\n') ?? [];
+  assert.match(commands.join('\n'), /helm uninstall/);
+  const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
+  const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
+  const [first = '', ...rest] = commands;
+  await run('bash', ['-euo', 'pipefail', '-c', first], '', env);
+  // what was deleted counts for a moment longer
+  await eventually(() => tryPod(cluster, 'shop', pod('free')));
+  let going = true;
+  const refused: unknown[] = [];
+  const trying = (async () => {
+    while (going) await tryPod(cluster, 'shop', pod('free')).catch((error) => refused.push(error));
+  })();
+  try {
+    for (const command of rest) await run('bash', ['-euo', 'pipefail', '-c', command], '', env);
+  } finally {
+    going = false;
+    await trying;
+  }
+  assert.deepEqual(refused, []);
+  assert.deepEqual(await everything(), before);
+});

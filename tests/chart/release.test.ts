@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { version } from '../../webhook/lib/version.ts';
+import { run } from '../support/run.ts';
+import { chart, helm, helmProgram } from './programs.ts';
+
+/* The steps of the release workflow that need neither GitHub nor a network. */
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const workflow = join(checkout, '.github/workflows/release.yml');
+
+interface Workflow {
+  jobs: Record<string, { steps: { name?: string; run?: string }[] }>;
+}
+
+/** What the workflow needs of a checkout whose changelog has a section of this version. */
+function releasedCheckout(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'checkout-'));
+  for (const path of ['charts', 'manifests', 'release', 'webhook', 'validator', 'package.json'])
+    cpSync(join(checkout, path), join(copy, path), { recursive: true });
+  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+  const changelog = readFileSync(join(checkout, 'CHANGELOG.md'), 'utf8');
+  writeFileSync(join(copy, 'CHANGELOG.md'), changelog.replace('## Unreleased', `## ${version}`));
+  return copy;
+}
+
+/** Runs the named steps of the job `files`, as a runner does. */
+async function runSteps(folder: string, tag: string): Promise<void> {
+  const { jobs }: Workflow = parse(readFileSync(workflow, 'utf8'));
+  const path = [dirname(process.execPath), dirname(helmProgram.path), process.env.PATH].join(':');
+  const env = { ...process.env, PATH: path, GITHUB_REF_NAME: tag };
+  const named = (jobs.files?.steps ?? []).filter(({ name }) => name !== undefined);
+  assert.deepEqual(
+    named.map(({ name }) => name),
+    ['notes', 'install files', 'chart', 'checksums'],
+  );
+  for (const step of named) {
+    await run('bash', ['-e', '-o', 'pipefail', '-c', `cd '${folder}'\n${step.run}`], '', env);
+  }
+}
+
+test('the steps make the files of a release, with checksums that agree', async () => {
+  const folder = releasedCheckout();
+  await runSteps(folder, `v${version}`);
+  const files = join(folder, 'dist-release');
+  const packed = `cni-gate-${version}.tgz`;
+  assert.deepEqual(
+    readdirSync(files).sort(),
+    ['SHA256SUMS', packed, 'install-permissive.yaml', 'install.yaml', 'notes.md'].sort(),
+  );
+  await run('bash', ['-c', `cd '${files}' && sha256sum --check --strict SHA256SUMS`]);
+  assert.match(readFileSync(join(files, 'SHA256SUMS'), 'utf8'), new RegExp(`${packed}$`, 'm'));
+  assert.match(readFileSync(join(files, 'notes.md'), 'utf8'), /Helm chart/);
+  const template = (from: string): Promise<string> =>
+    helm(['template', 'x', from, '--namespace', 'cni-gate']);
+  assert.equal(await template(join(files, packed)), await template(chart));
+});
+
+test('a tag of another version stops the release', () =>
+  assert.rejects(runSteps(releasedCheckout(), 'v99.0.0'), /The tag is v99\.0\.0, and package\.json has/));

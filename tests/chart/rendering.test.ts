@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { parse } from 'yaml';
+import { templates } from '../../release/chart/chart.ts';
+import { valuesSchema } from '../../release/chart/values-schema.ts';
+import {
+  idOf,
+  type KubernetesObject,
+  type Kustomization,
+  kustomize,
+  objectsOf,
+} from '../../release/kustomize.ts';
+import { defaultImage } from '../../webhook/config/load.ts';
+import { messageOf } from '../../webhook/lib/errors.ts';
+import { chart, helm } from './programs.ts';
+
+/* The chart, rendered by Helm, has the objects that kubectl renders from the kustomize manifests. */
+
+const namespace = ['--namespace', 'cni-gate'];
+
+/** @param values of the chart, as JSON: YAML, too */
+const template = (values: object, more: string[] = []): Promise<string> =>
+  helm(
+    ['template', 'cni-gate', chart, ...namespace, '--skip-tests', '--values', '-', ...more],
+    JSON.stringify(values),
+  );
+
+interface Variant {
+  name: string;
+  values: { configuration?: object; [name: string]: unknown };
+  kustomization: Kustomization;
+}
+
+/** A kustomization with an overlay's own configuration and more in its sections, as a user's patch has it. */
+async function withConfiguration(kustomization: Kustomization, more: object): Promise<Kustomization> {
+  if (Object.keys(more).length === 0) return kustomization;
+  const own = comparable(await kustomize({ overlay: kustomization.overlay }))['ConfigMap/cni-gate'];
+  const data = own?.data as { 'config.yaml': Record<string, unknown> };
+  const merged = Object.entries(more).map(([section, value]) => [
+    section,
+    Array.isArray(value) ? value : { ...(data['config.yaml'][section] ?? {}), ...value },
+  ]);
+  const configMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'cni-gate', namespace: 'cni-gate' },
+    data: { 'config.yaml': JSON.stringify({ ...data['config.yaml'], ...Object.fromEntries(merged) }) },
+  };
+  const { fields = {} } = kustomization;
+  const patches = [...((fields.patches as object[] | undefined) ?? []), { patch: JSON.stringify(configMap) }];
+  return { ...kustomization, fields: { ...fields, patches } };
+}
+
+const profiles = [{ name: 'fabric', daemonSets: [{ namespace: 'net', name: 'fabric' }] }];
+const onDeployment = (patch: object[]): object => ({
+  target: { kind: 'Deployment', name: 'cni-gate' },
+  patch: JSON.stringify(patch),
+});
+const pod = '/spec/template/spec';
+
+const variants: Variant[] = [
+  { name: 'default values', values: {}, kustomization: { overlay: 'strict' } },
+  { name: 'permissive', values: { mode: 'permissive' }, kustomization: { overlay: 'permissive' } },
+  {
+    name: 'certificates from files',
+    values: { certificates: 'files' },
+    kustomization: { overlay: 'files' },
+  },
+  {
+    name: 'cert-manager',
+    values: { certificates: 'cert-manager' },
+    kustomization: { overlay: 'cert-manager' },
+  },
+  {
+    name: 'monitoring and network policy',
+    values: {
+      monitoring: { enabled: true },
+      networkPolicy: { enabled: true, from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
+    },
+    kustomization: {
+      overlay: 'strict',
+      components: ['monitoring', 'network-policy'],
+      fields: {
+        patches: [
+          {
+            target: { kind: 'NetworkPolicy', name: 'cni-gate' },
+            patch: JSON.stringify([
+              { op: 'add', path: '/spec/ingress/0/from', value: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
+            ]),
+          },
+        ],
+      },
+    },
+  },
+  {
+    name: 'an image and a configuration of your own',
+    values: {
+      image: { repository: 'mirror.example:5000/tools/cni-gate', tag: '0.2.0' },
+      imagePullSecrets: [{ name: 'mirror' }],
+      replicas: 3,
+      extraArgs: ['--tls-days=3'],
+      nodeSelector: { pool: 'system' },
+      tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+      configuration: { proof: { imagePullSecrets: ['mirror'] }, profiles },
+      policy: { daemonSets: ['net/fabric', 'kube-system/shaper'], validators: ['example/validator'] },
+    },
+    kustomization: {
+      overlay: 'strict',
+      transformers: ['image'],
+      fields: {
+        images: [
+          {
+            name: 'ghcr.io/cni-gate/cni-gate',
+            newName: 'mirror.example:5000/tools/cni-gate',
+            newTag: '0.2.0',
+          },
+        ],
+        patches: [
+          onDeployment([
+            { op: 'replace', path: '/spec/replicas', value: 3 },
+            { op: 'add', path: `${pod}/containers/0/args/-`, value: '--tls-days=3' },
+            { op: 'add', path: `${pod}/nodeSelector/pool`, value: 'system' },
+            { op: 'add', path: `${pod}/tolerations/-`, value: { key: 'dedicated', operator: 'Exists' } },
+          ]),
+          {
+            target: { kind: 'ServiceAccount', name: 'cni-gate' },
+            patch: JSON.stringify([{ op: 'add', path: '/imagePullSecrets', value: [{ name: 'mirror' }] }]),
+          },
+          {
+            target: { kind: 'ConfigMap', name: 'cni-gate-policy' },
+            patch: JSON.stringify([
+              { op: 'add', path: '/data/daemonSets', value: 'net/fabric kube-system/shaper' },
+              { op: 'add', path: '/data/validators', value: 'example/validator' },
+            ]),
+          },
+        ],
+      },
+    },
+  },
+  {
+    name: 'every option at once',
+    values: {
+      mode: 'permissive',
+      certificates: 'cert-manager',
+      clientCertificates: true,
+      hostNetwork: true,
+      monitoring: { enabled: true },
+      networkPolicy: { enabled: true },
+      configuration: { proof: { allowOptOut: false } },
+    },
+    kustomization: {
+      overlay: 'permissive',
+      components: [
+        ...['files', 'cert-manager', 'client-certificates', 'host-network', 'monitoring'],
+        ...['network-policy', 'no-opt-out'],
+      ],
+    },
+  },
+];
+
+/** By kind and name, with the configuration as an object: its text may differ. Helm makes the namespace itself. */
+function comparable(yaml: string): Record<string, KubernetesObject> {
+  const objects = objectsOf(yaml).filter(({ kind }) => kind !== 'Namespace');
+  for (const object of objects) {
+    const data = object.data as Record<string, unknown> | undefined;
+    if (typeof data?.['config.yaml'] === 'string') data['config.yaml'] = parse(data['config.yaml']);
+  }
+  const byId = Object.fromEntries(objects.map((object) => [idOf(object), object]));
+  assert.equal(Object.keys(byId).length, objects.length);
+  return byId;
+}
+
+suite('chart and kustomize render the same objects', () => {
+  for (const { name, values, kustomization } of variants) {
+    test(name, async () => {
+      const { configuration = {} } = values;
+      const [rendered, wanted] = await Promise.all([
+        template(values),
+        kustomize(await withConfiguration(kustomization, configuration)),
+      ]);
+      assert.deepEqual(comparable(rendered), comparable(wanted));
+    });
+  }
+});
+
+test('the generated part is up to date', async () => {
+  const folder = join(chart, 'templates/generated');
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const written = Object.fromEntries(readdirSync(folder).map((name) => [name, read(name)]));
+  assert.deepEqual(written, Object.fromEntries(await templates(defaultImage)), 'run: npm run build:chart');
+  assert.equal(readFileSync(join(chart, 'values.schema.json'), 'utf8'), valuesSchema());
+});
+
+test('the chart has the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const stated = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8'));
+  assert.deepEqual([stated.version, stated.appVersion], [version, version]);
+});
+
+test('helm lint finds no fault', async () => {
+  await helm(['lint', '--strict', chart, ...namespace]);
+});
+
+test('the name of the release changes no object', async () => {
+  const other = await helm(['template', 'networks', chart, ...namespace, '--skip-tests']);
+  assert.deepEqual(comparable(other), comparable(await template({})));
+});
+
+test('an image that proof.image names is the one that the policy expects', async () => {
+  const objects = comparable(
+    await template({ configuration: { proof: { image: 'mirror.example/validator:1' } } }),
+  );
+  assert.partialDeepStrictEqual(objects['ConfigMap/cni-gate-policy'], {
+    data: { image: 'mirror.example/validator:1' },
+  });
+});
+
+suite('refused, with a message that says why', () => {
+  const refusals: [name: string, args: string[], message: RegExp][] = [
+    [
+      'another namespace',
+      ['--namespace', 'networks'],
+      /can only be installed in the namespace cni-gate.*networks.*--namespace cni-gate/s,
+    ],
+    ['a value that does not exist', [...namespace, '--set', 'nameOverride=other'], /nameOverride/],
+    ['a wrong mode', [...namespace, '--set', 'mode=lenient'], /mode.*strict.*permissive/s],
+    [
+      'a wrong configuration',
+      [...namespace, '--set', 'configuration.proof.mod=warn'],
+      /configuration\/proof|configuration\.proof/,
+    ],
+    ['an old Kubernetes', [...namespace, '--kube-version', '1.29.0'], />=1\.30/],
+  ];
+  for (const [name, args, message] of refusals) {
+    test(name, async () => {
+      const error = await helm(['template', 'cni-gate', chart, ...args]).then(() => '', messageOf);
+      assert.match(error, message);
+    });
+  }
+});

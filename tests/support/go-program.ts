@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { cacheHome } from '../cluster/binaries/cache.ts';
+import { run } from './run.ts';
+
+/** A program that Go builds from its module. */
+export class GoProgram {
+  /** Where it is once it is built: in the user's cache. */
+  readonly path: string;
+  readonly #source: string;
+
+  /** @param packagePath of the program's main package */
+  constructor(packagePath: string, version: string) {
+    const name = basename(packagePath);
+    this.#source = `${packagePath}@${version}`;
+    this.path = join(cacheHome(), `${name}-${version}`, name);
+  }
+
+  /**
+   * Builds it unless that was done before. Needs the network.
+   *
+   * @throws Error if there is no Go, or no module proxy
+   */
+  async build(): Promise<void> {
+    if (existsSync(this.path)) return;
+    console.error(`Building ${this.#source}, once: up to 3 minutes on two cores.`);
+    await mkdir(dirname(this.path), { recursive: true });
+    const folder = await mkdtemp(join(dirname(this.path), 'build-'));
+    try {
+      const env = { ...process.env, GOBIN: folder, CGO_ENABLED: '0' };
+      await run('go', ['install', '-trimpath', '-ldflags=-s -w', this.#source], '', env);
+      // another run may do the same: a rename leaves one of two equal files
+      await rename(join(folder, basename(this.path)), this.path);
+    } catch (error) {
+      throw new Error(
+        `NOT RUN: ${this.#source} cannot be built; it needs Go and the Go module proxy, once.\n${error}`,
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Runs it.
+   *
+   * @returns its standard output
+   * @throws Error with its arguments and standard error if it does not end with 0, or if it was not built
+   */
+  async run(args: string[], input = ''): Promise<string> {
+    if (!existsSync(this.path)) throw new Error(`NOT RUN: ${this.path} was not built.`);
+    return run(this.path, args, input);
+  }
+}
