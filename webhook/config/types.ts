@@ -150,7 +150,6 @@ export interface RepairSettings {
   perMinute: number;
   /** Besides ReplicaSet, StatefulSet, DaemonSet and Job. */
   owners: OwnerKind[];
-  duplicateAddresses: 'report' | 'recreate-younger';
 }
 
 /** The configuration file after defaults. Durations are text such as `90s`; see `duration.ts`. */

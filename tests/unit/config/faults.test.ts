@@ -19,7 +19,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     assert.equal(
       refusal('repair: {mode: "off", perHour: 7}\n'),
       invalid(
-        'cni-gate.yaml:3: repair.perHour: unknown field; allowed here: mode, perNodePerMinute, perOwnerPerMinute, perMinute, owners, duplicateAddresses',
+        'cni-gate.yaml:3: repair.perHour: unknown field; allowed here: mode, perNodePerMinute, perOwnerPerMinute, perMinute, owners',
       ),
     );
     assert.equal(

@@ -24,7 +24,6 @@ suite('a valid configuration', () => {
           perOwnerPerMinute: 60,
           perMinute: 120,
           owners: [],
-          duplicateAddresses: 'report',
         },
       },
     );
