@@ -312,7 +312,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
 });
 
 test('with repair.mode audit, nothing is deleted, and an event says what would be', async () => {
-  await configure('mode: audit', 'audit');
+  await configure(`mode: audit, ${noBudgets}`, 'audit');
   failFirst('audited', 2);
   await apply(workload('Deployment', 'audited', 2));
   const first = await placed('audited', 2);
