@@ -11,7 +11,13 @@ import { watchNamespaces } from '../../../webhook/view/watch-namespaces.ts';
 import { watchGate } from '../../../webhook/view/watch-nodes.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { inChangingOrder } from '../../support/costly-json.ts';
-import { agentWith, namespaceOf, pendingPod, podsOnNodes, startHostileCluster } from '../../support/hostile-cluster.ts';
+import {
+  agentWith,
+  namespaceOf,
+  pendingPod,
+  podsOnNodes,
+  startHostileCluster,
+} from '../../support/hostile-cluster.ts';
 import { apiAgent, apiNode } from '../readiness/objects.ts';
 
 const claimName = 'x'.repeat(1_300_000);
@@ -193,7 +199,12 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
       ...Array.from({ length: 40 }, (_, index) => large('shop', index)),
       ...Array.from({ length: 30 }, (_, index) => pendingPod('shop', `web-${index}`)),
     ];
-    const objects: typeof ordinary = { ...ordinary, [daemonSets]: [agentWith(55_000)], '/api/v1/pods': all, [podsOnNodes]: all };
+    const objects: typeof ordinary = {
+      ...ordinary,
+      [daemonSets]: [agentWith(55_000)],
+      '/api/v1/pods': all,
+      [podsOnNodes]: all,
+    };
     const api = await startHostileCluster(t, (path) => objects[path] ?? []);
     const child = fileURLToPath(new URL('../../support/watching-child.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [
