@@ -49,6 +49,9 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
+/** Stands for the path of pods where only those on nodes are asked for. */
+export const podsOnNodes = '/api/v1/pods on nodes';
+
 export interface HostileCluster extends FakeApiServer {
   /** Sends an event to the watch of a path, which is waited for. */
   send(path: string, type: string, object: object): Promise<void>;
@@ -67,15 +70,16 @@ export async function startHostileCluster(
   const watches = new Map<string, ServerResponse>();
   const waiting = new Map<string, () => void>();
   const api = await startFakeApi(t, (asked: Asked, response) => {
+    const key = asked.query.fieldSelector === 'spec.nodeName!=' ? podsOnNodes : asked.path;
     if (asked.query.watch !== undefined) {
-      watches.set(asked.path, response.writeHead(200));
+      watches.set(key, response.writeHead(200));
       response.flushHeaders();
-      waiting.get(asked.path)?.();
+      waiting.get(key)?.();
       return;
     }
     // who lists does not watch any more
-    watches.delete(asked.path);
-    const all = [...there(asked.path)];
+    watches.delete(key);
+    const all = [...there(key)];
     if (/\/pods\/[^/]+$/.test(asked.path)) {
       json(response, 404, { code: 404 });
       return;

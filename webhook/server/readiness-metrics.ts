@@ -23,7 +23,7 @@ export function measureReadiness(
     registers,
     collect() {
       this.reset();
-      if (view.unsynced() !== undefined) return;
+      if (view.unsynced() !== undefined || !view.evidence.synced) return;
       const inForce = policy();
       const now = clock.now();
       for (const one of inForce.profiles.values()) {

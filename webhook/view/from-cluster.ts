@@ -34,7 +34,8 @@ export function watchCluster(
   const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);
   const started = clock.monotonicNow();
   const unsynced = (): string | undefined => {
-    const missing = clock.monotonicNow() - started < patience ? nodes.unsynced() : undefined;
+    if (clock.monotonicNow() - started >= patience) return undefined;
+    const missing = nodes.unsynced() ?? (nodes.evidence.synced ? undefined : 'pods on nodes');
     return missing === undefined ? undefined : `not known yet: ${missing}`;
   };
   return {

@@ -97,8 +97,10 @@ export async function startFakeCluster(t: TestContext, objects: Objects = ordina
   const watches = new Map<string, Set<ServerResponse>>();
   const api = await startFakeApi(t, ({ path, query, method }: Asked, response) => {
     if (query.watch !== undefined) {
-      const others = watches.get(path) ?? new Set();
-      watches.set(path, others.add(response.writeHead(200)));
+      // what tests send of pods are pods that wait
+      const key = query.fieldSelector === 'spec.nodeName!=' ? 'pods on nodes' : path;
+      const others = watches.get(key) ?? new Set();
+      watches.set(key, others.add(response.writeHead(200)));
       response.flushHeaders();
       response.on('close', () => others.delete(response));
       return;
@@ -120,8 +122,12 @@ export async function startFakeCluster(t: TestContext, objects: Objects = ordina
 /** Whether a path is one of a collection: those of single objects have a name behind it. */
 const isList = (path: string): boolean => /\/(pods|nodes|namespaces|daemonsets|leases|events)$/.test(path);
 
-/** Lists of one DaemonSet ask by `metadata.name`; other field selectors are left to what a test puts there. */
+/**
+ * Lists of one DaemonSet ask by `metadata.name`, and what tests put there of pods waits for a node. Other field selectors
+ * are left to the test.
+ */
 function isSelected(object: object, fieldSelector = ''): boolean {
+  if (fieldSelector === 'spec.nodeName!=') return false;
   const name = /^metadata\.name=(.*)$/.exec(fieldSelector)?.[1];
   return name === undefined || (object as { metadata: { name: string } }).metadata.name === name;
 }

@@ -11,7 +11,13 @@ import { watchNamespaces } from '../../../webhook/view/watch-namespaces.ts';
 import { watchGate } from '../../../webhook/view/watch-nodes.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { inChangingOrder } from '../../support/costly-json.ts';
-import { agentWith, namespaceOf, pendingPod, startHostileCluster } from '../../support/hostile-cluster.ts';
+import {
+  agentWith,
+  namespaceOf,
+  pendingPod,
+  podsOnNodes,
+  startHostileCluster,
+} from '../../support/hostile-cluster.ts';
 import { apiAgent, apiNode } from '../readiness/objects.ts';
 
 const claimName = 'x'.repeat(1_300_000);
@@ -53,7 +59,9 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   t.after(() => Promise.all([gate.close(), namespaces.close()]));
   // once more when the namespaces are known: an event to the watch before that would be lost
   const lists = (): number =>
-    api.asked.filter(({ path, query }) => path === '/api/v1/pods' && !query.watch && !query.continue).length;
+    api.asked.filter(
+      ({ query }) => query.fieldSelector === 'spec.nodeName=' && !query.watch && !query.continue,
+    ).length;
   await until(() => lists() === 2);
   const names = (): string[] =>
     Array.from(gate.pending(), ({ namespace, name }) => `${namespace}/${name}`).sort();
@@ -191,7 +199,12 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
       ...Array.from({ length: 40 }, (_, index) => large('shop', index)),
       ...Array.from({ length: 30 }, (_, index) => pendingPod('shop', `web-${index}`)),
     ];
-    const objects: typeof ordinary = { ...ordinary, [daemonSets]: [agentWith(55_000)], '/api/v1/pods': all };
+    const objects: typeof ordinary = {
+      ...ordinary,
+      [daemonSets]: [agentWith(55_000)],
+      '/api/v1/pods': all,
+      [podsOnNodes]: all,
+    };
     const api = await startHostileCluster(t, (path) => objects[path] ?? []);
     const child = fileURLToPath(new URL('../../support/watching-child.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [
