@@ -13,7 +13,8 @@ command -v cargo >/dev/null ||
   refuse 'cargo is missing.' "It needs Rust 1.88 or later, with the target $target: https://rustup.rs"
 command -v musl-gcc >/dev/null ||
   refuse 'musl-gcc is missing.' 'As root on Debian or Ubuntu: validator/host/install.sh'
-[ -d "$(rustc --print target-libdir --target "$target")" ] ||
+has_library() { [ -d "$(rustc --print target-libdir --target "$target")" ]; }
+has_library || { command -v rustup >/dev/null && rustup target add "$target" >&2 && has_library; } ||
   refuse "Rust's library for $target is missing." "rustup target add $target"
 
 export CARGO_TARGET_DIR="${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}/cargo"

@@ -97,7 +97,11 @@ function attempt(
   } catch (error) {
     const code = codeOf(error);
     // a refusal is an answer, even if the kernel has it at once; the caller's own turn ends before it is told
-    if (code !== 'EINPROGRESS') cancel = after(0, () => fail(code, code === 'ECONNREFUSED'));
+    if (code !== 'EINPROGRESS') {
+      // a socket that does not connect is writable too
+      if (socket !== undefined) unwatch(socket);
+      cancel = after(0, () => fail(code, code === 'ECONNREFUSED'));
+    }
   }
   return () => {
     cancel();
