@@ -81,7 +81,7 @@ export class Tally {
     return this.#attempts;
   }
 
-  /** When the last failure was seen, by our clock. */
+  /** When the first failure of the last attempt was seen, by our clock. */
   get failureSeen(): number | undefined {
     return this.#failureSeen;
   }
@@ -190,9 +190,8 @@ export class Tally {
     else if (this.#failures.size < nodeEvidence.owners) {
       this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
     }
-    if (this.#failureSeen === undefined || (since !== undefined && since > this.#failureSeen)) {
-      this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
-    }
+    if (this.#failureSeen !== undefined && (since === undefined || since <= this.#failureSeen)) return;
+    this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
     this.#failureSeen = now;
   }
 

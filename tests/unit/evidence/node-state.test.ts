@@ -236,6 +236,18 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(16), 'failing, lets');
   });
 
+  test('the pause counts from the first failure of an attempt, and the others are waited for', () => {
+    const scene = new Scene();
+    const pods = Array.from({ length: 30 }, (_, pod) => ({ uid: `p${pod}`, owner: 'web' }));
+    for (const pod of pods) scene.shows(0, pod);
+    // a busy node starts its 30 proofs one after the other
+    for (const [index, pod] of pods.entries()) {
+      scene.shows(10 + index / 2, { ...pod, verdict: 'failed', startedAt: index / 2 });
+    }
+    const web = { pod: { key: 'k', owner: 'web' } };
+    assert.equal(scene.says(24.5, web), 'unproved, lets');
+  });
+
   test('a container of the DaemonSet that starts asks for a new proof', () => {
     const scene = new Scene();
     scene.agentStarts(0, 1);
