@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Status } from '../../webhook/status/model.ts';
 import { cniGate } from '../support/command.ts';
+import { blocks } from '../support/pages.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { programPath } from './harness/programs.ts';
 import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
@@ -54,4 +61,34 @@ test('status finds the certificate in the Secret that somebody brought, and tell
     assert.equal(seen?.inOrder, false);
     assert.match(seen.what, /the certificate is for other\.cni-gate\.svc, not for cni-gate\.cni-gate\.svc/);
   });
+});
+
+test("the guide's commands: a certificate of one's own, which every caBundle trusts", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-files-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/guides/install.md', import.meta.url)), 'utf8');
+  const [commands = ''] = blocks(guide.slice(guide.indexOf('\n## Certificates of your own')), 'console');
+  assert.match(commands, /^openssl /);
+  await cluster.api.delete('/api/v1/namespaces/cni-gate/secrets/cni-gate-serving');
+  execFileSync('bash', ['-euc', commands], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      PATH: [dirname(programPath('kubectl')), process.env.PATH].join(delimiter),
+      KUBECONFIG: cluster.admin.kubeconfig,
+    },
+  });
+  // what the replicas serve is not written anew here, so only what status reads is looked at
+  const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json']);
+  const { installation }: Status = JSON.parse(stdout);
+  assert.deepEqual(
+    installation.find(({ part }) => part === 'certificate'),
+    {
+      part: 'certificate',
+      object: 'Secret cni-gate/cni-gate-serving',
+      inOrder: true,
+      what: 'every caBundle trusts its certificate',
+    },
+  );
 });

@@ -22,9 +22,9 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-/** Why a shell's tests do not run; undefined if it is installed. */
-const missing = (shell: string): string | undefined =>
-  spawnSync(shell, ['-c', ':']).error === undefined ? undefined : `${shell} is not installed`;
+/** Why the tests that need a program do not run; undefined if it is installed. */
+const missing = (program: string): string | undefined =>
+  spawnSync(program, ['--version']).error === undefined ? undefined : `${program} is not installed`;
 
 /**
  * What a person gets who types each of these lines on a terminal, with a tab where it says so: the arguments with which

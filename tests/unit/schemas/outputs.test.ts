@@ -7,6 +7,7 @@ import { applyStep } from '../../../certs/apply.ts';
 import { show } from '../../../certs/show.ts';
 import { bundleOf, secretData } from '../../../certs/state.ts';
 import { readPolicy } from '../../../webhook/config/file.ts';
+import { verdicts } from '../../../webhook/evidence/facts.ts';
 import { states } from '../../../webhook/readiness/state.ts';
 import { proofStates, unprovedText } from '../../../webhook/status/proof.ts';
 import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
@@ -89,6 +90,7 @@ suite('status --output json', () => {
   test('all states that the code knows, and no others', () => {
     const { definitions, properties } = schema('status.json');
     assert.deepEqual(definitions.state.enum, states);
+    assert.deepEqual(properties.failedPods.items.properties.verdict.enum, verdicts);
     assert.deepEqual(definitions.proofs.required, proofStates);
     assert.deepEqual(properties.unprovedPods.items.properties.reason.enum, Object.keys(unprovedText));
   });
