@@ -220,6 +220,20 @@ export const cases: AlertCase[] = [
     fires: [],
   },
   {
+    alert: 'CniGateRepairStopped',
+    when: 'it has stopped for a namespace for 6 minutes',
+    series: { 'cni_gate_repair_stopped{pod="a"}': '0 1x10', 'cni_gate_repair_stopped{pod="b"}': '0x11' },
+    at: '7m',
+    fires: [{ summary: 'Most pods that cni-gate recreated failed again, so it recreates no more of them.' }],
+  },
+  {
+    alert: 'CniGateRepairStopped',
+    when: 'it went on after two minutes',
+    series: { 'cni_gate_repair_stopped{pod="a"}': '0 1x2 0x10' },
+    at: '7m',
+    fires: [],
+  },
+  {
     alert: 'CniGateDuplicateAddresses',
     when: 'two pods have one address for two minutes',
     series: {

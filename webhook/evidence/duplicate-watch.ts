@@ -1,6 +1,5 @@
 import { duplicatesOfNamespace } from '../lib/limits.ts';
-import { type DuplicateAddress, isTrustworthy, keyOf } from './duplicates.ts';
-import type { PodEvidence } from './facts.ts';
+import { type DuplicateAddress, keyOf } from './duplicates.ts';
 
 /**
  * How long two pods have to have one address before it counts, in milliseconds. A pod's end and the status of the next
@@ -74,13 +73,6 @@ export class DuplicateWatch {
   failed(one: DuplicateAddress, now: number): void {
     const seen = this.#seen.get(keyOf(one));
     if (seen !== undefined) seen.again = now + 60_000;
-  }
-
-  /** The pods to recreate with `repair.duplicateAddresses: recreate-younger`, each once: never before the report. */
-  toRecreate(found: readonly DuplicateAddress[]): PodEvidence[] {
-    const reported = found.filter((one) => this.#seen.get(keyOf(one))?.again === Number.POSITIVE_INFINITY);
-    const younger = reported.filter(isTrustworthy).map((one) => one.younger);
-    return [...new Map(younger.map((pod) => [pod.uid, pod])).values()];
   }
 }
 

@@ -67,7 +67,7 @@ export const keyOf = ({ network, address, older, younger }: DuplicateAddress): s
   `${network}/${address} ${older.uid} ${younger.uid}`;
 
 /**
- * Whether the younger pod may be deleted for it. Only kubelets report addresses of the cluster's own network. Whoever
+ * Whether users of other namespaces cannot have made it up. Only kubelets report addresses of the cluster's own network. Whoever
  * may change a pod can claim any address in another network: such a claim counts only between pods of one namespace.
  */
 export const isTrustworthy = ({ network, older, younger }: DuplicateAddress): boolean =>

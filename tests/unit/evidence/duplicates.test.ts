@@ -162,24 +162,3 @@ suite('what is reported', () => {
     assert.deepEqual(watch.due(duplicateAddresses(twoPods), neverBooted, now + 3000, 10), []);
   });
 });
-
-suite('recreate-younger', () => {
-  const watch = (pods: PodEvidence[]): string[] => {
-    const all = duplicateAddresses(pods);
-    const one = new DuplicateWatch();
-    assert.deepEqual(one.toRecreate(all), [], 'nothing is recreated before it is reported');
-    for (const second of [0, 5]) one.due(all, () => undefined, now + second * 1000, 100);
-    return one.toRecreate(all).map(({ name }) => name);
-  };
-
-  test('the younger of two pods, once, whatever the number of addresses', () => {
-    const addresses = ['10.0.0.1', 'fd00::1', 'shop/net/10.9.0.1'];
-    assert.deepEqual(watch([pod('b', addresses), pod('a', addresses)]), ['b']);
-  });
-
-  test('an address of another network that a pod of another namespace claims deletes nobody', () => {
-    const claimed = ['shop/net/10.9.0.1'];
-    assert.deepEqual(watch([pod('a', claimed, { namespace: 'bad' }), pod('b', claimed)]), []);
-    assert.deepEqual(watch([pod('a', ['10.0.0.1'], { namespace: 'bad' }), pod('b', ['10.0.0.1'])]), ['b']);
-  });
-});

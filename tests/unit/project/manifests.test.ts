@@ -8,6 +8,7 @@ import { defaultImage } from '../../../webhook/config/load.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
+import { RepairMetrics } from '../../../webhook/repair/metrics.ts';
 import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
@@ -93,6 +94,7 @@ test('alerts ask for metrics that there are', async () => {
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
   measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
+  new RepairMetrics(registry);
   measureEvidence({ registry, clock: systemClock }, viewOfFlag(undefined));
   const known = await registry.metrics();
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
