@@ -82,7 +82,8 @@ export const ciliumCells: Cells = {
     before: [silenceGateway],
     while: [
       { after: 2000, step: exchangeAddress },
-      { after: 3000, step: attach },
+      // not when the kernel gives up and asks anew: an answer between two attempts would be noted as known before
+      { after: 2700, step: attach },
     ],
     ends: 95,
   },
@@ -91,7 +92,8 @@ export const ciliumCells: Cells = {
     before: [silenceGateway],
     while: [
       { after: 2000, step: exchangeAddress },
-      { after: 3000, step: attach },
+      // not when the kernel gives up and asks anew: an answer between two attempts would be noted as known before
+      { after: 2700, step: attach },
       { after: 5000, step: restoreAddress },
     ],
     ends: 0,
