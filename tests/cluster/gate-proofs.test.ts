@@ -133,7 +133,14 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await scene.configure(['agent'], 'nominate', 'ready');
     await make(['fails-1', 'fails-2']);
     await areBound('fails-', 2);
+    // times of containers have a precision of a second, and a pod has passed a moment ago
+    await sleep(1100);
     await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
+    await eventually(async () => {
+      const { host, opsPort } = scene.server;
+      const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
+      assert.match(metrics, /^cni_gate_nodes\{.*state="failing"\} 1$/m);
+    });
     await make(['next-1', 'next-2']);
     const [first = ''] = await areBound('next-', 1);
     await eventually(async () => {
