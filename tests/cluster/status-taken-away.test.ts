@@ -103,7 +103,7 @@ suite('with something taken away', () => {
     assert.match(await until('CNI_GATE_NOT_REGISTERED'), /: rules of bindings\.cni-gate\.io\. Apply /);
     assert.deepEqual(
       status().verbs.map(({ inForce }) => inForce),
-      [true, false, false],
+      [true, false, false, true],
     );
     await applyAgain();
     await allIsWell();

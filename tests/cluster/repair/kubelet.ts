@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { validatorContainer } from '../../../webhook/lib/names.ts';
+import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
 /** A pod as far as these tests read it. */
@@ -104,14 +106,25 @@ export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
       if (!spec?.nodeName || kubelet.seen.has(metadata.uid)) continue;
       kubelet.seen.set(metadata.uid, object);
       const fate = kubelet.fate(object);
-      // it may be gone already
-      if (fate !== undefined) void decide(cluster, object, fate).catch(() => {});
+      if (fate !== undefined) void write(object, fate);
+    }
+  };
+  /** As a kubelet, it tries until the API server has the status; a pod may be gone by then. */
+  const write = async (pod: Pod, fate: Fate): Promise<void> => {
+    for (;;) {
+      try {
+        await decide(cluster, pod, fate);
+        return;
+      } catch (error) {
+        if (stop.signal.aborted || (error instanceof ApiError && error.status < 500)) return;
+        await sleep(200);
+      }
     }
   };
   const running = (async () => {
     while (!stop.signal.aborted) {
       // the API server may be away
-      await follow().catch(() => new Promise((resolve) => setTimeout(resolve, 100)));
+      await follow().catch(() => sleep(100));
     }
   })();
   return kubelet;
