@@ -249,12 +249,12 @@ suite('GitLab Code Quality', () => {
 
 suite('names of files in reports', () => {
   test('from the root of the repository that CI names, if this process runs in it', () => {
-    const cwd = '/work/shop/deploy';
+    const cwd = '/home/runner/shop/deploy';
     for (const [env, expected] of [
       [{}, 'a.yaml'],
-      [{ GITHUB_WORKSPACE: '/work/shop' }, 'deploy/a.yaml'],
-      [{ GITHUB_WORKSPACE: '/work/shop/' }, 'deploy/a.yaml'],
-      [{ CI_PROJECT_DIR: '/work' }, 'shop/deploy/a.yaml'],
+      [{ GITHUB_WORKSPACE: '/home/runner/shop' }, 'deploy/a.yaml'],
+      [{ GITHUB_WORKSPACE: '/home/runner/shop/' }, 'deploy/a.yaml'],
+      [{ CI_PROJECT_DIR: '/home/runner' }, 'shop/deploy/a.yaml'],
       [{ GITHUB_WORKSPACE: '/elsewhere' }, 'a.yaml'],
       [{ GITHUB_WORKSPACE: 'shop' }, 'a.yaml'],
       [{ GITHUB_WORKSPACE: '' }, 'a.yaml'],
