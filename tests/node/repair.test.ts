@@ -102,7 +102,7 @@ for (const evidence of evidences) {
 
 test('repair takes at most twice as long as somebody who deletes all pods at the best moment', (t) => {
   const enough = 3;
-  if (reboots < enough) return t.diagnostic(`not compared: a median needs ${enough} reboots at least`);
+  if (reboots < enough) return t.skip(`not compared: a median needs ${enough} reboots at least`);
   for (const evidence of evidences) {
     const ratio = times.median(byRepair(evidence)) / times.median(byHand);
     t.diagnostic(`evidence ${evidence}: ${ratio.toFixed(2)}`);
