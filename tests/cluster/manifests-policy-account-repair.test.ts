@@ -121,6 +121,7 @@ suite('a pod may be deleted', () => {
     'while the proof waits to be repeated': {
       status: { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(95) },
     },
+    'if it failed after a reboot, and had passed before': { status: { state: ended(95), lastState: ended(0) } },
     "if Istio's own validator failed": { annotation: foreign, status: { state: ended(126) } },
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
@@ -134,6 +135,10 @@ suite('the token deletes no pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'whose proof passed': { status: { state: ended(0) } },
     'whose proof passed after it had failed': { status: { state: ended(0), lastState: ended(95) } },
+    'whose proof passed before a reboot, and is repeated': {
+      status: { state: { running: {} }, lastState: ended(0) },
+    },
+    'whose proof crashed after it had failed': { status: { state: ended(137), lastState: ended(95) } },
     'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
     'whose proof was not possible': { status: { state: ended(69) } },
     'whose proof crashed': { status: { state: ended(137) } },
