@@ -94,5 +94,5 @@ export const expectedPolicies: Record<
       'not-of-a-network-of-ones-own:0cc71e1394d51c77',
     ],
   },
-  'service-account.cni-gate.io': { digest: '49806afc52300cb3', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
+  'service-account.cni-gate.io': { digest: '2ccabf846606b78c', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
 };
