@@ -41,6 +41,8 @@ interface FailedPod {
   /** Of another init container. */
   container?: string;
   annotation?: string;
+  /** Further annotations. */
+  annotations?: Record<string, string>;
   labels?: Record<string, string>;
   /** Its controller: `apiVersion Kind`; empty for none. */
   owner?: string;
@@ -85,6 +87,7 @@ async function failed({
   status = { state: ended(95) },
   container = 'cni-gate-validator',
   annotation = ours,
+  annotations = {},
   labels = { [profileLabel]: 'cilium' },
   owner = 'v1 ConfigMap',
 }: FailedPod = {}): Promise<Stored> {
@@ -95,7 +98,7 @@ async function failed({
   const ownerReferences = kind && [{ apiVersion, kind, ...(await ownerIn(where, kind)), controller: true }];
   const metadata = {
     labels,
-    annotations: { 'cni-gate.io/status': annotation },
+    annotations: { 'cni-gate.io/status': annotation, ...annotations },
     ...(ownerReferences && { ownerReferences }),
     finalizers: ['cni-gate.test/kept'],
   };
@@ -121,6 +124,9 @@ suite('a pod may be deleted', () => {
     'while the proof waits to be repeated': {
       status: { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(95) },
     },
+    'if it failed after a reboot, and had passed before': {
+      status: { state: ended(95), lastState: ended(0) },
+    },
     "if Istio's own validator failed": { annotation: foreign, status: { state: ended(126) } },
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
@@ -134,6 +140,10 @@ suite('the token deletes no pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'whose proof passed': { status: { state: ended(0) } },
     'whose proof passed after it had failed': { status: { state: ended(0), lastState: ended(95) } },
+    'whose proof passed before a reboot, and is repeated': {
+      status: { state: { running: {} }, lastState: ended(0) },
+    },
+    'whose proof crashed after it had failed': { status: { state: ended(137), lastState: ended(95) } },
     'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
     'whose proof was not possible': { status: { state: ended(69) } },
     'whose proof crashed': { status: { state: ended(137) } },
@@ -192,6 +202,13 @@ suite('a pod may be released', () => {
       status: { initContainerStatuses: [{ ...statuses[0], state: ended(0), lastState: ended(95) }] },
     });
     await remove(passed);
+  });
+
+  test('and is not taken for released while a controller finds it, whatever its annotation says', async () => {
+    const annotation = { [releasedAnnotation]: 'j' };
+    const passed = { state: ended(0), lastState: ended(95) };
+    await refused(remove(await ofJob({ status: passed, annotations: annotation })));
+    await refused(remove(await failed({ status: passed, annotations: annotation })));
   });
 
   test('only with these labels, and no other field may change', async () => {

@@ -183,6 +183,9 @@ export class Evidence implements EvidenceView {
     const pod = withFirstFailure(given, before);
     const { uid } = pod;
     if (before?.node !== pod.node) this.#remove(uid);
+    const owner = before?.controller?.uid;
+    // whoever may change a pod may give it another controller, as often as they like
+    if (owner !== undefined && owner !== pod.controller?.uid) drop(this.#controllers, owner, uid);
     this.#known.set(uid, pod);
     add(this.#nodes, pod.node, uid);
     if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, uid);

@@ -62,6 +62,8 @@ export class Tally {
   readonly #recent = new Map<string, number>();
   readonly #undecided = new Set<string>();
   readonly #withoutSandbox = new Map<string, Overdue>();
+  /** When the last pass was seen to happen, by our clock. */
+  #passSeen = Number.NEGATIVE_INFINITY;
 
   /** The last pass, if any is known. */
   get lastPass(): Pass | undefined {
@@ -104,7 +106,12 @@ export class Tally {
   /** Whether the verdict of a pod is to come that has not waited for longer than {@link longestVerdict}. */
   isSomebodyOnTheWay(now: number): boolean {
     for (const [uid, since] of this.#recent) {
-      if (now - since < longestVerdict) return true;
+      // our clock may have been set back: then the pod's time begins anew
+      const from = Math.min(since, now);
+      if (now - from < longestVerdict) {
+        if (from < since) this.#recent.set(uid, from);
+        return true;
+      }
       this.#recent.delete(uid);
     }
     return false;
@@ -140,7 +147,8 @@ export class Tally {
     }
     const before = this.#withoutSandbox.get(uid);
     if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
-    else if (before === undefined) {
+    // waits from before a pass that was seen say nothing any more, whatever the node's clock says
+    else if (before === undefined && (since > this.#passSeen || this.#passSeen > now)) {
       const one = { pod: nameOf(pod), owner: ownerOf(pod), since: Math.min(pod.at ?? now, now) };
       this.#withoutSandbox.set(uid, one);
     }
@@ -157,8 +165,10 @@ export class Tally {
     this.forgets(pod.uid);
     const at = pod.at ?? now;
     if (!seen && this.#lastPass !== undefined && this.#lastPass.at >= at) return [];
-    // sandboxes that did not come until now say nothing any more, whatever the node's clock says
-    if (seen) this.#withoutSandbox.clear();
+    if (seen) {
+      this.#withoutSandbox.clear();
+      this.#passSeen = now;
+    }
     this.#lastPass = { pod: nameOf(pod), uid: pod.uid, at, waited };
     const refuted: string[] = [];
     for (const [owner, failure] of this.#failures) {
@@ -208,6 +218,7 @@ export class Tally {
     this.#failures.clear();
     this.#attempts = [];
     this.#failureSeen = undefined;
+    this.#passSeen = Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -4,7 +4,8 @@ import { isOurContainer } from '../inject/current.ts';
 import { checkedIn } from '../inject/promised.ts';
 import { clean } from '../lib/clean.ts';
 import { evidencePods, nameCharacters } from '../lib/limits.ts';
-import { releasedAnnotation, validatorContainer } from '../lib/names.ts';
+import { foreign, releasedAnnotation, validatorContainer } from '../lib/names.ts';
+import { own } from '../lib/own.ts';
 import { addressesOf } from './addresses.ts';
 import type { Controller, PodEvidence } from './facts.ts';
 import { Shared } from './shared.ts';
@@ -89,10 +90,19 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
   };
 }
 
-/** Few pods have it, so the others do not pay for the field. */
-function releasedFrom({ annotations }: ApiEvidencePod['metadata']): { releasedFrom?: string } {
+/**
+ * Few pods have it, so the others do not pay for the field. A user may write the annotation to any pod, also in the
+ * template of a controller: a pod that a controller still finds was not released.
+ */
+function releasedFrom({ annotations, labels, ownerReferences }: ApiEvidencePod['metadata']): {
+  releasedFrom?: string;
+} {
   const job = annotations?.[releasedAnnotation];
-  return typeof job === 'string' ? { releasedFrom: job.slice(0, nameCharacters) } : {};
+  if (typeof job !== 'string') return {};
+  const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
+  // the Job removes itself from the owners a moment after the release
+  const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
+  return isFound || isOwned ? {} : { releasedFrom: job.slice(0, nameCharacters) };
 }
 
 const none: readonly string[] = [];

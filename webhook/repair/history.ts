@@ -73,6 +73,18 @@ export class RepairHistory {
     this.#askedOf(pod).stale = pod.version;
   }
 
+  /** A pod that was released before is deleted: it is not asked for again. */
+  finished(pod: PodEvidence): void {
+    this.#askedOf(pod).made = true;
+  }
+
+  /** Nobody knows whether the pod was deleted: it counts for the budgets as if it was, and pauses. */
+  unknown(pod: PodEvidence, now: number): void {
+    this.#count(pod, now);
+    if (pod.controller !== undefined) this.#makeOwner(pod.controller.uid).lastMinute.add(now);
+    this.failed(pod, now);
+  }
+
   /** The pod could not be recreated: it pauses. */
   failed(pod: PodEvidence, now: number): void {
     this.#askedOf(pod).backOff.failed(now);

@@ -11,6 +11,11 @@ import type { How } from './types.ts';
  */
 export type Recreated = { result: 'made' | 'conflict' | 'gone' } | { result: 'failed'; error: unknown };
 
+/** A pod as the API gives it. */
+interface Stored {
+  metadata: { uid: string; resourceVersion: string; deletionTimestamp?: string | null };
+}
+
 type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
 /** Milliseconds. A request is not cut off by the end of the lead: a released pod has to be deleted. */
@@ -44,12 +49,9 @@ export async function removeReleased(client: ApiClient, pod: Target): Promise<Re
   let result: Recreated = { result: 'conflict' };
   for (let attempt = 0; attempt < attempts && result.result === 'conflict'; attempt += 1) {
     try {
-      const { metadata } = await client.request<{ metadata: { uid: string; resourceVersion: string } }>(
-        'GET',
-        pathOf(pod),
-        { timeout },
-      );
-      if (metadata.uid !== pod.uid) return { result: 'gone' };
+      const { metadata } = await client.request<Stored>('GET', pathOf(pod), { timeout });
+      // the leader before may have deleted it already
+      if (metadata.uid !== pod.uid || metadata.deletionTimestamp) return { result: 'gone' };
       await remove(client, { ...pod, version: metadata.resourceVersion });
       return { result: 'made' };
     } catch (error) {

@@ -38,6 +38,8 @@ export interface RepairOptions {
 export const interval = 2000;
 /** Recreations of a round, and in parallel. */
 const [most, inParallel] = [50, 5];
+/** Pods that were released before and are deleted in one round. */
+const mostReleased = { ofNamespace: 5, namespaces: 10 };
 /** The largest number of events about pods that are left alone, for each round. */
 const mostTold = 20;
 
@@ -95,7 +97,7 @@ export class RepairRounds {
     if (this.#history === undefined) history.inherit(view.evidence.pods(), Date.now(), performance.now());
     this.#history = history;
     this.#observe(history);
-    if (mode === 'recreate') await this.#finishReleased();
+    if (mode === 'recreate') await this.#finishReleased(history);
     const left: LeftAlone[] = [];
     const { value: plan, busy } = await inSlices(
       (work) =>
@@ -144,12 +146,27 @@ export class RepairRounds {
     }
   }
 
-  /** Deletes pods that the leader before, or an outage, left between release and deletion. */
-  async #finishReleased(): Promise<void> {
+  /**
+   * Deletes pods that the leader before, or an outage, left between release and deletion. That are a few, so there are
+   * few requests for each namespace: users can make pods that look like it.
+   */
+  async #finishReleased(history: RepairHistory): Promise<void> {
+    const counts = new Map<string, number>();
     for (const pod of this.#released.values()) {
-      if (pod.leaving || this.#options.leader?.leads !== true) continue;
-      this.#count(await removeReleased(this.#client, pod));
+      if (this.#options.leader?.leads !== true) return;
+      if (pod.leaving || history.isBusy(pod, performance.now())) continue;
+      const count = (counts.get(pod.namespace) ?? 0) + 1;
+      if (count > mostReleased.ofNamespace) continue;
+      if (counts.size >= mostReleased.namespaces && count === 1) continue;
+      counts.set(pod.namespace, count);
+      this.#finished(pod, await removeReleased(this.#client, pod), history);
     }
+  }
+
+  #finished(pod: PodEvidence, removed: Recreated, history: RepairHistory): void {
+    this.#count(removed);
+    if (removed.result === 'failed') this.#failedToDelete(pod, removed.error, history);
+    else if (removed.result !== 'conflict') history.finished(pod);
   }
 
   async #make(
@@ -204,12 +221,19 @@ export class RepairRounds {
       log.info(told, `pod ${name}, whose proof failed on node ${pod.node}, is recreated: ${why}`);
       return true;
     }
-    if (recreated.result === 'failed') {
-      // an outage is not the pod's fault
-      if (isOutage(recreated.error)) throw recreated.error;
-      history.failed(pod, performance.now());
-    } else history.stale(pod);
+    if (recreated.result === 'failed') this.#failedToDelete(pod, recreated.error, history);
+    else history.stale(pod);
     return false;
+  }
+
+  /** @throws the error, where all requests would fail now */
+  #failedToDelete(pod: PodEvidence, error: unknown, history: RepairHistory): void {
+    const now = performance.now();
+    // without an answer, a webhook of somebody else that hangs looks like an API server that is away: other pods first
+    if (hasNoAnswer(error)) history.unknown(pod, now);
+    // an outage is not the pod's fault
+    else if (!isOutage(error)) history.failed(pod, now);
+    if (isOutage(error)) throw error;
   }
 
   #count(recreated: Recreated): void {
@@ -266,7 +290,12 @@ export class RepairRounds {
 
 const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 
-/** Whether the API server gave no answer, or said that it cannot answer now. */
+const hasNoAnswer = (error: unknown): boolean => error instanceof ClusterError && error.status === undefined;
+
+/**
+ * Whether the API server gave no answer, or said that it cannot answer now. 500 is about one pod: so it says that
+ * somebody's webhook cannot be called for the deletion.
+ */
 const isOutage = (error: unknown): boolean =>
-  error instanceof ClusterError &&
-  (error.status === undefined || error.status === 429 || error.status >= 500);
+  hasNoAnswer(error) ||
+  (error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) > 500));

@@ -33,6 +33,13 @@ suite('evidence', () => {
     assert.equal(evidence.pod('a'), undefined);
   });
 
+  test('finds a pod by the controller that it has now', () => {
+    const evidence = new Evidence();
+    for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
+    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
+    assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
+  });
+
   test('calls back with what changed, once for each batch', () => {
     const evidence = new Evidence();
     const seen: string[] = [];

@@ -163,6 +163,22 @@ suite('sandboxes that do not come', () => {
     assert.equal(scene.says(600, ready), 'proved, lets');
   });
 
+  test('do not count after a pass that was seen, though the clock of the node was set back before it', () => {
+    const scene = new Scene();
+    const show = (at: number): void => {
+      for (const owner of ['web', 'api'])
+        scene.shows(at, { uid: `${owner}-1`, owner, hasSandbox: false, at: 0 });
+    };
+    show(0);
+    scene.shows(30, { uid: 'other-1', owner: 'other' });
+    scene.shows(34, { uid: 'other-1', owner: 'other', verdict: 'passed', at: -3566, startedAt: -3570 });
+    show(40);
+    assert.equal(scene.says(120, { mode: 'ready' }), 'proved, lets');
+    // those that begin to wait after it do
+    for (const owner of ['job', 'set']) scene.shows(50, { uid: `${owner}-1`, owner, hasSandbox: false });
+    assert.equal(scene.says(120, { mode: 'ready' }), 'failing, lets');
+  });
+
   test('count from the start of the DaemonSet at the earliest', () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
@@ -202,6 +218,15 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(30), 'unproved, lets');
     scene.shows(31, { uid: 'second' });
     assert.equal(scene.says(32), 'unproved, holds');
+  });
+
+  test('our clock is set back by an hour: the next one waits 30 s more, not an hour', () => {
+    const scene = new Scene();
+    scene.shows(3600, { uid: 'web-1' });
+    assert.deepEqual(
+      [0, 29, 31].map((at) => scene.says(at)),
+      ['unproved, holds', 'unproved, holds', 'unproved, lets'],
+    );
   });
 
   test('a pod that goes away before its verdict lets the next one through', () => {

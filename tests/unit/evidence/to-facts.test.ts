@@ -146,6 +146,18 @@ suite('what is kept of a pod', () => {
     assert.deepEqual([profiles, verdict, failedProfiles], [['istio'], 'failed', ['istio']]);
   });
 
+  test('a pod was released only if no controller finds it, whatever its annotation says', () => {
+    const annotations = { 'cni-gate.io/released-from': 'work' };
+    const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'j1', controller: true };
+    const released = (metadata: Options['metadata']): string | undefined =>
+      evidencePick()(apiPod({ metadata: { annotations, ...metadata } })).releasedFrom;
+    assert.equal(released({ ownerReferences: [job] }), 'work', 'a moment after the release');
+    assert.equal(released({ ownerReferences: [] }), 'work');
+    assert.equal(released({}), undefined, 'a pod of a ReplicaSet');
+    const labels = { 'cni-gate.io/profile': 'cilium', 'job-name': 'work' };
+    assert.equal(released({ ownerReferences: [job], labels }), undefined, 'in the template of a Job');
+  });
+
   test('a pod on the host network has no address of its own', () => {
     const status = { podIPs: [{ ip: '10.0.0.1' }] };
     assert.deepEqual(evidencePick()(apiPod({ status, hostNetwork: true })).addresses, []);

@@ -16,6 +16,7 @@ import { clusterWith } from '../gate/support.ts';
 
 interface Scene {
   mode?: RepairSettings['mode'];
+  repair?: Partial<RepairSettings>;
   leads?: boolean;
   pods?: PodEvidence[];
   answer?: (asked: Asked, response: ServerResponse) => void;
@@ -38,7 +39,10 @@ const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
 
 /** The loop, with an API server that does what it is told. */
-async function scene(t: TestContext, { mode = 'recreate', leads = true, pods: first = [], answer }: Scene) {
+async function scene(
+  t: TestContext,
+  { mode = 'recreate', repair = {}, leads = true, pods: first = [], answer }: Scene,
+) {
   const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 200, { metadata: {} })));
   const evidence = new Evidence();
   const put = (...some: PodEvidence[]): void =>
@@ -48,7 +52,7 @@ async function scene(t: TestContext, { mode = 'recreate', leads = true, pods: fi
     );
   put(...first);
   evidence.markSynced();
-  const policy = policyOf({ repair: { mode } });
+  const policy = policyOf({ repair: { mode, ...repair } });
   const registry = new Registry();
   const notices: Notice[] = [];
   const lines: string[] = [];
@@ -190,6 +194,40 @@ suite('a pod whose proof failed', () => {
     assert.deepEqual(asked(), ['DELETE web', 'DELETE web']);
   });
 
+  test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
+    const stuck = Array.from({ length: 8 }, (_, index) =>
+      failed(`stuck-${index}`, { namespace: 'other', createdAt: index }),
+    );
+    const webs = Array.from({ length: 8 }, (_, index) => failed(`web-${index}`));
+    const { api, asked } = await scene(t, {
+      pods: [proven, ...stuck, ...webs],
+      answer: ({ path }, response) => {
+        const fails = path.includes('stuck');
+        const message = 'Internal error occurred: failed calling webhook "pods.example.com"';
+        json(response, fails ? 500 : 200, fails ? status(500, 'InternalError', message) : {});
+      },
+    });
+    await api.nth(15);
+    assert.equal(asked().length, 8);
+    assert.equal(new Set(api.asked.map(({ path }) => path)).size, 16, 'each one once');
+  });
+
+  test('counts for the budgets if nobody knows whether it was deleted', async (t) => {
+    const webs = Array.from({ length: 8 }, (_, index) => failed(`web-${index}`));
+    const { api, asked } = await scene(t, {
+      pods: [proven, ...webs],
+      repair: { perMinute: 2 },
+      answer: ({ path }, response) => {
+        if (path.startsWith(pods)) response.destroy();
+        else json(response, 200, {});
+      },
+    });
+    await api.nth(1);
+    // the pause after an outage
+    await sleep(2500);
+    assert.equal(asked().length, 2);
+  });
+
   test('is not deleted after the lead is lost', async (t) => {
     const held: ServerResponse[] = [];
     const { api, asked, leader } = await scene(t, {
@@ -250,5 +288,38 @@ suite('a pod of a Job', () => {
     });
     await api.nth(3);
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+    await someRounds();
+    assert.equal(asked().length, 4, 'it is deleted once, though the watch is late');
+  });
+
+  test('that was released and is being deleted is not deleted again', async (t) => {
+    const { api, asked } = await scene(t, {
+      pods: [failed('work-1', { releasedFrom: 'work', controller: undefined })],
+      answer: (_, response) =>
+        json(response, 200, {
+          metadata: { uid: 'work-1', resourceVersion: '9', deletionTimestamp: '2026-11-22T12:00:00Z' },
+        }),
+    });
+    await api.nth(0);
+    await someRounds();
+    assert.deepEqual(asked(), ['GET work-1']);
+  });
+
+  test('pods that look released and may not be deleted cost a few requests', async (t) => {
+    const looks = Array.from({ length: 100 }, (_, index) =>
+      failed(`work-${index}`, { releasedFrom: 'work', controller: undefined }),
+    );
+    const { api, asked } = await scene(t, {
+      pods: looks,
+      answer: ({ method, path }, response) => {
+        const uid = path.slice(pods.length);
+        if (method === 'GET') json(response, 200, { metadata: { uid, resourceVersion: '9' } });
+        else json(response, 403, status(403, 'Forbidden', 'cni-gate may not delete it'));
+      },
+    });
+    await api.nth(9);
+    await someRounds();
+    assert.equal(new Set(asked()).size, asked().length, 'each one is asked for once');
+    assert.ok(asked().length <= 30, `${asked().length} requests in few rounds`);
   });
 });
