@@ -1,4 +1,5 @@
 import type { PodEvidence } from '../evidence/facts.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
@@ -258,11 +259,3 @@ export class RepairHistory {
 }
 
 const keyOf = (node: string, profile: string): string => `${node}/${profile}`;
-
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}

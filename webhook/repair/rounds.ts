@@ -8,6 +8,7 @@ import { ClusterError } from '../kubernetes/errors.ts';
 import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { inSlices } from '../steer/slices.ts';
+import { type Work, withoutPauses } from '../steer/work.ts';
 import { FailedPods } from './failed-pods.ts';
 import { RepairHistory } from './history.ts';
 import { LeftAlonePods } from './left-alone.ts';
@@ -102,7 +103,7 @@ export class RepairRounds {
         planningRepair(
           {
             failed: this.#candidates(),
-            ...this.#networks(),
+            ...this.#networks(work),
             budgets: this.#options.policy().repair,
             leftAlone: (one) => left.push(one),
           },
@@ -124,10 +125,11 @@ export class RepairRounds {
     for (const pod of this.#failed) if (pod.releasedFrom === undefined) yield pod;
   }
 
-  #networks(): Networks {
+  #networks(work?: Work): Networks {
     const { view, policy } = this.#options;
     const { readiness, evidence } = view;
-    return networksOf({ policy: policy(), readiness, evidence, now: Date.now() });
+    const known = { policy: policy(), readiness, evidence, now: Date.now() };
+    return networksOf(work === undefined ? known : { ...known, work });
   }
 
   #observe(history: RepairHistory): void {
@@ -160,12 +162,13 @@ export class RepairRounds {
   ): Promise<Recreation[]> {
     const done: Recreation[] = [];
     for (let from = 0; from < recreations.length; from += inParallel) {
+      const networks = this.#networks();
       const results = await Promise.all(
         recreations
           .slice(from, from + inParallel)
           .map(async (recreation) => {
             if (signal.aborted || this.#options.leader?.leads !== true) return;
-            if (await this.#makeOne(recreation, mode, history)) done.push(recreation);
+            if (await this.#makeOne(recreation, mode, history, networks)) done.push(recreation);
           })
           .map((one) => one.catch((error: unknown) => ({ error }))),
       );
@@ -180,11 +183,12 @@ export class RepairRounds {
     recreation: Recreation,
     mode: 'audit' | 'recreate',
     history: RepairHistory,
+    networks: Networks,
   ): Promise<boolean> {
     const { pod, why, how } = recreation;
     const { metrics, log, view } = this.#options;
     const name = nameOf(pod);
-    if (!this.#isUpToDate(pod)) {
+    if (!this.#isUpToDate(pod, networks)) {
       metrics.recreated('outdated');
       return false;
     }
@@ -218,13 +222,13 @@ export class RepairRounds {
   }
 
   /** Whether nothing has changed since planning that would keep the pod from being recreated. */
-  #isUpToDate({ uid, version, node, profiles, verdict }: PodEvidence): boolean {
+  #isUpToDate(pod: PodEvidence, networks: Networks): boolean {
+    const { uid, version, node, profiles, verdict } = pod;
     const latest = this.#options.view.evidence.pod(uid);
     if (latest === undefined || latest.version !== version || verdict !== 'failed') return false;
-    const networks = this.#networks();
     const states = profiles.map((profile) => networks.node(node, profile).state);
     if (states.includes('unreachable')) return false;
-    return !states.includes('closed') || networks.elsewhere(node, profiles);
+    return !states.includes('closed') || withoutPauses(networks.elsewhere(pod));
   }
 
   async #tell(done: readonly Recreation[], deed: Deed, signal: AbortSignal): Promise<void> {

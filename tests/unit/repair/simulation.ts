@@ -268,9 +268,9 @@ export class Simulation {
       {
         failed: this.pods.failed,
         node: (name) => this.#known(name),
-        elsewhere: (name) =>
+        elsewhere: (pod) =>
           [...this.#nodes.values()].some(
-            (node) => node.name !== name && this.#isReady(node) && this.#isProved(node),
+            (node) => node.name !== pod.node && this.#isReady(node) && this.#isProved(node),
           ),
         budgets: { ...budgets, ...this.#options.budgets },
       },
