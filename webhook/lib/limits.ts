@@ -207,6 +207,8 @@ export const repairLimits = {
   },
   /** Pods that are compared in one plan, of each namespace and in total: the oldest. */
   candidates: 1024,
+  /** What a leader leaves to the next one in the Lease, which it writes every 2 s. */
+  legacy: { owners: 200, times: 1000, characters: 32 * KiB },
   /** Different requirements of one namespace's failed pods for which a plan looks for another node. */
   kinds: 64,
 } as const;

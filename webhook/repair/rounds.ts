@@ -5,8 +5,9 @@ import type { Controller, PodEvidence } from '../evidence/facts.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
-import type { Leadership } from '../kubernetes/lease/leadership.ts';
+import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
+import { legacyAnnotation } from '../lib/names.ts';
 import { inSlices } from '../steer/slices.ts';
 import { type Work, withoutPauses } from '../steer/work.ts';
 import { FailedPods } from './failed-pods.ts';
@@ -30,6 +31,8 @@ export interface RepairOptions {
   policy: () => Policy;
   /** Undefined where there can be no leader: nothing is repaired then. */
   leader: Leadership | undefined;
+  /** What the leader before left, and what this one leaves. */
+  notes?: LeaseNotes | undefined;
   metrics: RepairMetrics;
   notices: Pick<Notices, 'add' | 'capacity'>;
   log: Log;
@@ -70,6 +73,7 @@ export class RepairRounds {
     this.#workloads = new WorkloadsOfPods(client);
     this.#failed = new FailedPods(options.view.evidence.pods());
     for (const pod of options.view.evidence.pods()) this.#keepReleased(pod);
+    options.notes?.keep(legacyAnnotation, () => this.#history?.legacy(Date.now(), performance.now()));
   }
 
   /** Has to hear of all changes of the evidence. */
@@ -93,7 +97,10 @@ export class RepairRounds {
     const { view } = this.#options;
     if (view.unsynced() !== undefined || !view.evidence.synced) return { next: interval, busy: 0 };
     const history = this.#history ?? new RepairHistory();
-    if (this.#history === undefined) history.inherit(view.evidence.pods(), Date.now(), performance.now());
+    if (this.#history === undefined) {
+      const left = this.#options.notes?.kept(legacyAnnotation);
+      history.inherit(view.evidence.pods(), Date.now(), performance.now(), left);
+    }
     this.#history = history;
     this.#observe(history);
     if (mode === 'recreate') await this.#finishReleased();
