@@ -1,3 +1,5 @@
+import type { Required } from '../scheduling/required.ts';
+
 /**
  * What the init container of a pod found out about its network, in the pod's current sandbox:
  * - `passed`: it ended with 0;
@@ -21,6 +23,14 @@ export interface Controller {
   uid: string;
 }
 
+/** What a pod requires of a node, to find another one for it. */
+export interface NodeRequired extends Required {
+  /** The same for pods with the same requirements and profiles. */
+  kind: string;
+  /** Whether it has PersistentVolumeClaims. */
+  hasVolumes: boolean;
+}
+
 /** The kept facts of a pod on a node that carries our label: some 200 bytes. */
 export interface PodEvidence {
   uid: string;
@@ -34,6 +44,8 @@ export interface PodEvidence {
   /** With the verdict `failed`: those of {@link profiles} that failed, all of them if the pod does not tell. */
   failedProfiles: readonly string[];
   controller: Controller | undefined;
+  /** What a failed pod requires of a node; undefined for all other pods, and where it is too large to be kept. */
+  required?: NodeRequired | undefined;
   /** The name of the Job from which repair released it, to delete it; undefined for all other pods. */
   releasedFrom?: string | undefined;
   /** Milliseconds since the epoch, as all times here. */

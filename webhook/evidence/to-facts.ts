@@ -3,11 +3,18 @@ import type { Container, ObjectMeta } from '../admission/pod.ts';
 import { isOurContainer } from '../inject/current.ts';
 import { checkedIn } from '../inject/promised.ts';
 import { clean } from '../lib/clean.ts';
-import { evidencePods, nameCharacters } from '../lib/limits.ts';
+import { evidencePods, nameCharacters, planLimits } from '../lib/limits.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
+import {
+  type ChoosySpec,
+  countTerms,
+  hasClaims,
+  requiredOf,
+  type VolumeSource,
+} from '../scheduling/required.ts';
 import { addressesOf } from './addresses.ts';
-import type { Controller, PodEvidence } from './facts.ts';
+import type { Controller, NodeRequired, PodEvidence } from './facts.ts';
 import { Shared } from './shared.ts';
 import {
   failedIn,
@@ -33,10 +40,11 @@ export interface ApiEvidencePod {
       | { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean | null }[]
       | null;
   };
-  spec: {
+  spec: ChoosySpec & {
     nodeName?: string;
     hostNetwork?: boolean | null;
     initContainers?: Pick<Container, 'name' | 'env'>[] | null;
+    volumes?: VolumeSource[] | null;
   };
   status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
 }
@@ -56,6 +64,17 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     if (owner === undefined || !isShort(owner)) return undefined;
     const { apiVersion, kind, name, uid } = owner;
     return controllers.of(`${uid} ${name}`, () => ({ apiVersion, kind, name, uid }));
+  };
+  const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
+  const required = (
+    spec: ApiEvidencePod['spec'],
+    profiles: readonly string[],
+  ): { required?: NodeRequired } => {
+    const ofPod = requiredOf(spec);
+    const hasVolumes = hasClaims(spec.volumes);
+    const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
+    const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
+    return tooLarge ? {} : { required: kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes })) };
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
@@ -77,6 +96,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       controller: controllerOf(metadata),
       ...releasedFrom(metadata),
+      ...(verdict === 'failed' ? required(spec, profiles) : {}),
       createdAt: Date.parse(metadata.creationTimestamp),
       leaving: typeof metadata.deletionTimestamp === 'string',
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',

@@ -207,6 +207,10 @@ export const repairLimits = {
   },
   /** Pods that are compared in one plan, of each namespace and in total: the oldest. */
   candidates: 1024,
+  /** What a leader leaves to the next one in the Lease, which it writes every 2 s. */
+  legacy: { owners: 200, times: 1000, characters: 32 * KiB },
+  /** Different requirements of one namespace's failed pods for which a plan looks for another node. */
+  kinds: 64,
 } as const;
 
 /**
@@ -269,6 +273,13 @@ export const evidencePods = {
   addresses: 32,
   /** Different texts that are kept once for all pods, of each kind. */
   sharedTexts: 50_000,
+  /**
+   * Characters of what a failed pod requires of a node, as JSON. For a pod with more, no other node is looked for. Pods
+   * as people write them have about 400.
+   */
+  requiredCharacters: 4 * KiB,
+  /** Different requirements that are kept once for all failed pods. */
+  sharedKinds: 1000,
 } as const;
 
 /** What is remembered of each profile on each node, longer than the pods that showed it live. */

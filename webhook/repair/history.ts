@@ -1,9 +1,11 @@
 import type { PodEvidence } from '../evidence/facts.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
 import { Breaker } from './breaker.ts';
 import { recreationsBefore } from './inherit.ts';
+import { inTimeOf, type OwnerLegacy, readLegacy, writeLegacy } from './legacy.ts';
 import { NodeRecord } from './node-record.ts';
 import { OwnerRecord } from './owner-record.ts';
 import type { KnownPods, NodeForProfile, Recreation, Room } from './types.ts';
@@ -39,6 +41,8 @@ export class RepairHistory {
   readonly #asked = new Map<string, Asked>();
   /** When the leader before may have recreated pods, of any node. */
   #inherited = new Window(minute);
+  /** Controllers with attempts of the leader before, whose verdicts may still come. */
+  #inheritedOwners: { uids: ReadonlySet<string>; until: number; wallMinusNow: number } | undefined;
 
   /**
    * The executor recreated the pod: its deletion was accepted. Call it before the watch reports the pod that replaces it.
@@ -103,6 +107,7 @@ export class RepairHistory {
       ended.push(...this.#overdue(owner, now));
     }
     for (const uid of this.#asked.keys()) if (pods.pod(uid) === undefined) this.#asked.delete(uid);
+    this.#observeInherited(pods, now);
     this.#forget(now);
     return ended;
   }
@@ -170,17 +175,55 @@ export class RepairHistory {
   }
 
   /**
-   * A new leader counts what the one before may have done: see {@link recreationsBefore}.
+   * What the next leader has to know, as text: recreations of the last minute, controllers' pauses, breakers that are
+   * open.
    *
    * @param wall the time of day, milliseconds since the epoch
    */
-  inherit(pods: Iterable<PodEvidence>, wall: number, now: number): void {
-    const { recent, owners } = recreationsBefore(pods, wall, now);
-    for (const time of recent) {
+  legacy(wall: number, now: number): string {
+    const owners = Array.from(this.#owners, ([uid, owner]) => [uid, owner.legacy(now)] as const)
+      .filter((one): one is readonly [string, OwnerLegacy] => one[1] !== undefined)
+      .sort(([, one], [, other]) => latest(other) - latest(one));
+    const breakers = [['', this.breaker] as const, ...this.#breakers].flatMap(([name, breaker]) => {
+      const left = breaker.legacy(now);
+      return left === undefined ? [] : [[name, left] as const];
+    });
+    return writeLegacy({
+      writtenAt: wall,
+      recent: this.lastMinute.times(now).map((time) => time - now),
+      owners: new Map(owners),
+      isComplete: true,
+      breakers: new Map(breakers),
+    });
+  }
+
+  /**
+   * A new leader counts what the one before did by its own account, and what it may have done since: see
+   * {@link recreationsBefore}.
+   *
+   * @param wall the time of day, milliseconds since the epoch
+   * @param text the {@link legacy} of the leader before, if it is known
+   */
+  inherit(pods: Iterable<PodEvidence>, wall: number, now: number, text?: string): void {
+    const left = inTimeOf(readLegacy(text), wall, now);
+    const { recent, owners } = recreationsBefore(pods, wall, now, left);
+    for (const time of [...(left?.recent ?? []), ...recent].sort((one, other) => one - other)) {
       this.lastMinute.add(time);
       this.#inherited.add(time);
     }
-    for (const [uid, { recent: own, fruitless }] of owners) this.#makeOwner(uid).inherit(own, fruitless);
+    const none = { recent: [], fruitless: [] };
+    for (const uid of new Set([...owners.keys(), ...(left?.owners.keys() ?? [])])) {
+      const { recent: own, fruitless } = owners.get(uid) ?? none;
+      this.#makeOwner(uid).inherit(own, fruitless, left?.owners.get(uid));
+    }
+    if (left !== undefined) {
+      const uids = new Set(left.owners.keys());
+      this.#inheritedOwners = { uids, until: now + repairLimits.lateVerdict, wallMinusNow: wall - now };
+    }
+    for (const [name, breaker] of left?.breakers ?? []) {
+      const one = name === '' ? this.breaker : getOrMake(this.#breakers, name, () => new Breaker());
+      one.resume(breaker);
+    }
   }
 
   #count({ node, namespace }: PodEvidence, now: number): void {
@@ -208,6 +251,21 @@ export class RepairHistory {
     this.#release(attempt);
     if (outcome !== 'unknown') this.#learn(owner, attempt.recreation, outcome, pod, now);
     return [{ recreation: attempt.recreation, outcome, successor: pod }];
+  }
+
+  /** The leader before cannot learn any more what its attempts led to. */
+  #observeInherited(pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
+    if (this.#inheritedOwners === undefined) return;
+    const { uids, until, wallMinusNow } = this.#inheritedOwners;
+    if (until <= now) this.#inheritedOwners = undefined;
+    for (const uid of uids) {
+      const owner = this.#owners.get(uid);
+      if (owner === undefined) continue;
+      for (const { verdict, createdAt } of pods.ownedBy(uid)) {
+        // the API server cuts off parts of a second
+        if (verdict === 'passed') owner.passed(createdAt - wallMinusNow + 999, now);
+      }
+    }
   }
 
   #learn(
@@ -269,12 +327,8 @@ export class RepairHistory {
   }
 }
 
-const keyOf = (node: string, profile: string): string => `${node}/${profile}`;
+/** When something last happened. */
+const latest = ({ recent, fruitless }: OwnerLegacy): number =>
+  Math.max(recent.at(-1) ?? Number.NEGATIVE_INFINITY, fruitless.at(-1) ?? Number.NEGATIVE_INFINITY);
 
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
+const keyOf = (node: string, profile: string): string => `${node}/${profile}`;

@@ -1,5 +1,6 @@
 import type { PodEvidence } from '../evidence/facts.ts';
 import { repairLimits } from '../lib/limits.ts';
+import type { Legacy } from './legacy.ts';
 import { minute } from './window.ts';
 
 /** What the leader before may have done. Times are those of a monotonic clock, ascending. */
@@ -19,8 +20,11 @@ interface Created {
   passed: number;
 }
 
+/** By how much the clock of the API server, which writes whole seconds, may be behind that of a replica. */
+const skew = 2000;
+
 /**
- * The most that the leader before may have done. A recreated pod is a new pod, so the times at which pods were created
+ * The most that the leader before may have done, besides what it left word of. A recreated pod is a new pod, so the times at which pods were created
  * show it:
  * - each pod of the last minute may be a recreated one;
  * - so may a controller's pods that are newer than its first failed one. They were recreated in vain if they have not
@@ -28,8 +32,16 @@ interface Created {
  *
  * @param wall the time of day, milliseconds since the epoch
  * @param now the same moment by the monotonic clock
+ * @param left what the leader before left; times are those of the monotonic clock
  */
-export function recreationsBefore(pods: Iterable<PodEvidence>, wall: number, now: number): Before {
+export function recreationsBefore(
+  pods: Iterable<PodEvidence>,
+  wall: number,
+  now: number,
+  left?: Pick<Legacy, 'owners' | 'isComplete'> & { writtenAt: number },
+): Before {
+  const isKnown = (uid: string, time: number): boolean =>
+    left !== undefined && time < left.writtenAt - skew && (left.isComplete || left.owners.has(uid));
   const created = new Map<string, Created>();
   for (const { controller, createdAt, leaving, verdict } of pods) {
     if (controller === undefined) continue;
@@ -45,8 +57,10 @@ export function recreationsBefore(pods: Iterable<PodEvidence>, wall: number, now
   }
   const owners: Before['owners'] = new Map();
   for (const [uid, owner] of created) {
-    const recent = owner.recent.sort(ascending);
-    const fruitless = fruitlessOf(owner).filter((time) => now - time < repairLimits.fruitless.within);
+    const isNews = (time: number): boolean => !isKnown(uid, time);
+    const recent = owner.recent.sort(ascending).filter(isNews);
+    const { within } = repairLimits.fruitless;
+    const fruitless = fruitlessOf(owner).filter((time) => now - time < within && isNews(time));
     if (recent.length + fruitless.length > 0) owners.set(uid, { recent, fruitless });
   }
   return { recent: [...owners.values()].flatMap(({ recent }) => recent).sort(ascending), owners };

@@ -1,9 +1,16 @@
 import type { Policy } from '../config/policy.ts';
 import type { EvidenceView } from '../evidence/evidence.ts';
+import type { NodeRequired, PodEvidence } from '../evidence/facts.ts';
 import { blockedBy } from '../gate/blocked.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
+import { repairLimits } from '../lib/limits.ts';
 import type { NodeFacts } from '../readiness/facts.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import type { ContainersStart } from '../readiness/state.ts';
+import { zoneLabel } from '../scheduling/required.ts';
+import type { Accepts } from '../steer/accepts.ts';
+import { Candidates } from '../steer/candidates.ts';
+import { type Pausing, Work } from '../steer/work.ts';
 import type { NodeForProfile } from './types.ts';
 
 /** What is known of the cluster. */
@@ -13,12 +20,14 @@ export interface KnownCluster {
   evidence: EvidenceView;
   /** Milliseconds since the epoch. */
   now: number;
+  /** Counts the steps of the search for other nodes. */
+  work?: Work;
 }
 
 /** What a plan asks of nodes. */
 export interface Networks {
   node: (node: string, profile: string) => NodeForProfile;
-  elsewhere: (node: string, profiles: readonly string[]) => boolean;
+  elsewhere: (pod: PodEvidence) => Pausing<boolean>;
 }
 
 /** The taints of a node whose kubelet does not report: Kubernetes' node lifecycle controller sets them. */
@@ -27,14 +36,14 @@ const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',
 ]);
 
-/** How many nodes are looked at for one that is open. */
-const mostLookedAt = 64;
+/** One of the nodes that are found may be the pod's own. */
+const enough = 2;
 
 /**
- * The networks of nodes, as of one moment. A node that is open may not fit a pod all the same: a pod that fits no other
- * node is recreated once, and the gate holds it then.
+ * The networks of nodes, as of one moment. A node that is open and takes the pod may still be full: the pod that replaces
+ * it then waits there for a place.
  */
-export function networksOf({ policy, readiness, evidence, now }: KnownCluster): Networks {
+export function networksOf({ policy, readiness, evidence, now, work = new Work() }: KnownCluster): Networks {
   const nodes = new Map(Array.from(readiness.nodes(), (node) => [node.name, node]));
   const startsOf = (node: string, profile: string): readonly ContainersStart[] =>
     (policy.profiles.get(profile)?.daemonSets ?? []).flatMap((daemonSet) =>
@@ -55,6 +64,11 @@ export function networksOf({ policy, readiness, evidence, now }: KnownCluster): 
       daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
     return { state: 'closed', why: `${who} is ${status.state} there: ${status.reason}` };
   };
+  const isOpen: Accepts = (profiles, node) =>
+    profiles.every((profile) => state(node, profile).state === 'open');
+  const candidates = new Candidates([...nodes.values()], isOpen, 0, work, enough);
+  /** By namespace: requirements for which another node was looked for. */
+  const kindsOf = new Map<string, Set<string>>();
   return {
     node: (name, profile) => {
       const starts = startsOf(name, profile);
@@ -68,17 +82,25 @@ export function networksOf({ policy, readiness, evidence, now }: KnownCluster): 
         instance: instanceOf(nodes.get(name), starts),
       };
     },
-    elsewhere: (name, profiles) => {
-      let looked = 0;
-      for (const other of nodes.keys()) {
-        if (other === name) continue;
-        if (looked >= mostLookedAt) return false;
-        looked += 1;
-        if (profiles.every((profile) => state(other, profile).state === 'open')) return true;
-      }
-      return false;
+    *elsewhere({ node, namespace, profiles, required }) {
+      if (required === undefined) return false;
+      const zone = required.hasVolumes ? nodes.get(node)?.labels[zoneLabel] : undefined;
+      const wanted = { ...inZone(required, zone), profiles, requests: {} };
+      const kinds = getOrMake(kindsOf, namespace, () => new Set<string>());
+      if (kinds.size >= repairLimits.kinds && !kinds.has(wanted.kind)) return false;
+      kinds.add(wanted.kind);
+      const found = yield* candidates.for(wanted);
+      return found.nodes.some(({ name }) => name !== node);
     },
   };
+}
+
+/** The requirements of a pod whose volumes can be used in this zone only; undefined for those of any other pod. */
+function inZone(required: NodeRequired, zone: string | undefined): NodeRequired {
+  if (zone === undefined) return required;
+  const { constraints, kind } = required;
+  const nodeSelector = { ...constraints.nodeSelector, [zoneLabel]: zone };
+  return { ...required, constraints: { ...constraints, nodeSelector }, kind: `${kind} ${zone}` };
 }
 
 const isSilent = ({ taints }: NodeFacts): boolean => taints.some(({ key }) => silent.has(key));

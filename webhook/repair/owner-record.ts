@@ -1,6 +1,7 @@
 import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import type { Attempt } from './attempt.ts';
+import type { OwnerLegacy } from './legacy.ts';
 import type { Room } from './types.ts';
 import { minute, Window } from './window.ts';
 
@@ -67,23 +68,43 @@ export class OwnerRecord {
     this.#trustedUntil = now + trust;
   }
 
+  /** A pod that was created at this time passed: a success of attempts of the leader before. */
+  passed(createdAt: number, now: number): void {
+    if (!this.#fruitless.clearUpTo(createdAt)) return;
+    this.backOff.worked();
+    this.#trustedUntil = now + trust;
+  }
+
   failed(now: number): void {
     this.backOff.failed(now);
     this.#trustedUntil = Number.NEGATIVE_INFINITY;
   }
 
+  /** What the next leader has to know; undefined where that is nothing. */
+  legacy(now: number): OwnerLegacy | undefined {
+    const since = (time: number): number => time - now;
+    const { failures, notBefore } = this.backOff;
+    const recent = this.lastMinute.times(now).map(since);
+    const fruitless = this.#fruitless.times(now).map(since);
+    if (failures + recent.length + fruitless.length === 0) return undefined;
+    return { recent, fruitless, failures, notBefore: failures === 0 ? 0 : since(notBefore) };
+  }
+
   /**
-   * Takes over what the leader before may have done: see {@link RepairHistory.inherit}. All times are ascending.
+   * Takes over what the leader before did, and what it may have done besides: see {@link RepairHistory.inherit}. All
+   * times are ascending.
    *
-   * @param recent when pods were recreated in the last minute
-   * @param fruitless when pods were recreated that failed again
+   * @param recent when pods may have been recreated in the last minute
+   * @param fruitless when pods may have been recreated that failed again
+   * @param left what it left
    */
-  inherit(recent: readonly number[], fruitless: readonly number[]): void {
-    for (const time of recent) this.lastMinute.add(time);
-    for (const time of fruitless) {
-      this.#fruitless.add(time);
-      this.backOff.failed(time);
-    }
+  inherit(recent: readonly number[], fruitless: readonly number[], left?: OwnerLegacy): void {
+    const merged = (one: readonly number[], other: readonly number[] = []): number[] =>
+      [...one, ...other].sort((a, b) => a - b);
+    for (const time of merged(recent, left?.recent)) this.lastMinute.add(time);
+    for (const time of merged(fruitless, left?.fruitless)) this.#fruitless.add(time);
+    if (left !== undefined) this.backOff.resume(left.failures, left.notBefore);
+    for (const time of fruitless) this.backOff.failed(time);
   }
 
   /** Whether nothing that it knows matters any longer. */

@@ -41,7 +41,7 @@ export function* planningRepair(
   const planner = new Planner(known, history, now);
   for (const pod of known.failed) {
     if (work.spend(1)) yield;
-    planner.look(pod);
+    yield* planner.look(pod);
   }
   for (const candidate of yield* planner.inTurns(work)) {
     if (work.spend(1)) yield;
@@ -58,8 +58,6 @@ class Planner {
   readonly #now: number;
   /** By node and profile. */
   readonly #nodes = new Map<string, NodeForProfile>();
-  /** By node and profiles. */
-  readonly #elsewhere = new Map<string, boolean>();
   /** By namespace. */
   readonly #candidates = new Map<string, First<Helped>>();
   /** The first pod of each StatefulSet. */
@@ -74,9 +72,9 @@ class Planner {
   }
 
   /** Judges a pod by itself. */
-  look(pod: PodEvidence): void {
+  *look(pod: PodEvidence): Pausing<void> {
     if (pod.verdict !== 'failed') return;
-    const judged = this.#judge(pod);
+    const judged = yield* this.#judge(pod);
     if ('reason' in judged) this.#leave(pod, judged);
     else if (isOrdered(judged.pod.controller)) this.#keepFirst(judged);
     else this.#add(judged);
@@ -115,11 +113,11 @@ class Planner {
     this.plan.recreations.push({ pod, how, why, probes: probes(helped) });
   }
 
-  #judge(pod: PodEvidence): Helped | Left {
+  *#judge(pod: PodEvidence): Pausing<Helped | Left> {
     const suitable = suits(pod, this.#known.budgets);
     if ('reason' in suitable) return suitable;
     if (this.#history.isBusy(pod, this.#now)) return { reason: 'under-way', why: '' };
-    const helped = helps(suitable, this.#situation(suitable.pod));
+    const helped = helps(suitable, yield* this.#situation(suitable.pod));
     return 'reason' in helped ? helped : (this.#shut(helped) ?? helped);
   }
 
@@ -183,22 +181,17 @@ class Planner {
     return this.#history.owner(pod.controller.uid).failures;
   }
 
-  #situation({ node, profiles, controller }: Owned): Situation {
+  *#situation(pod: Owned): Pausing<Situation> {
+    const { node, profiles, controller } = pod;
     const networks = profiles.map((profile) => ({ profile, known: this.#node(node, profile) }));
-    return { networks, elsewhere: !isBoundToNode(controller) && this.#isElsewhere(node, profiles) };
+    const elsewhere = !isBoundToNode(controller) && this.#known.elsewhere(pod);
+    return { networks, elsewhere: typeof elsewhere === 'boolean' ? elsewhere : yield* elsewhere };
   }
 
   #node(node: string, profile: string): NodeForProfile {
     const key = `${node}/${profile}`;
     const found = this.#nodes.get(key) ?? this.#known.node(node, profile);
     this.#nodes.set(key, found);
-    return found;
-  }
-
-  #isElsewhere(node: string, profiles: readonly string[]): boolean {
-    const key = `${node}/${profiles.join('.')}`;
-    const found = this.#elsewhere.get(key) ?? this.#known.elsewhere(node, profiles);
-    this.#elsewhere.set(key, found);
     return found;
   }
 

@@ -40,6 +40,8 @@ export class Repairing {
       }),
       leader?.subscribe(() => {
         this.#leadChanged = true;
+        // what is known now must not become what the next leader is told
+        this.#rounds.forget();
         this.#failures = 0;
         this.#lead.notify();
         changed.notify();

@@ -5,9 +5,11 @@ import type { Controller, PodEvidence } from '../evidence/facts.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
-import type { Leadership } from '../kubernetes/lease/leadership.ts';
+import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
+import { legacyAnnotation } from '../lib/names.ts';
 import { inSlices } from '../steer/slices.ts';
+import { type Work, withoutPauses } from '../steer/work.ts';
 import { FailedPods } from './failed-pods.ts';
 import { RepairHistory } from './history.ts';
 import { LeftAlonePods } from './left-alone.ts';
@@ -29,6 +31,8 @@ export interface RepairOptions {
   policy: () => Policy;
   /** Undefined where there can be no leader: nothing is repaired then. */
   leader: Leadership | undefined;
+  /** What the leader before left, and what this one leaves. */
+  notes?: LeaseNotes | undefined;
   metrics: RepairMetrics;
   notices: Pick<Notices, 'add' | 'capacity'>;
   log: Log;
@@ -71,6 +75,7 @@ export class RepairRounds {
     this.#workloads = new WorkloadsOfPods(client);
     this.#failed = new FailedPods(options.view.evidence.pods());
     for (const pod of options.view.evidence.pods()) this.#keepReleased(pod);
+    options.notes?.keep(legacyAnnotation, () => this.#history?.legacy(Date.now(), performance.now()));
   }
 
   /** Has to hear of all changes of the evidence. */
@@ -94,7 +99,10 @@ export class RepairRounds {
     const { view } = this.#options;
     if (view.unsynced() !== undefined || !view.evidence.synced) return { next: interval, busy: 0 };
     const history = this.#history ?? new RepairHistory();
-    if (this.#history === undefined) history.inherit(view.evidence.pods(), Date.now(), performance.now());
+    if (this.#history === undefined) {
+      const left = this.#options.notes?.kept(legacyAnnotation);
+      history.inherit(view.evidence.pods(), Date.now(), performance.now(), left);
+    }
     this.#history = history;
     this.#observe(history);
     if (mode === 'recreate') await this.#finishReleased(history);
@@ -104,7 +112,7 @@ export class RepairRounds {
         planningRepair(
           {
             failed: this.#candidates(),
-            ...this.#networks(),
+            ...this.#networks(work),
             budgets: this.#options.policy().repair,
             leftAlone: (one) => left.push(one),
           },
@@ -126,10 +134,11 @@ export class RepairRounds {
     for (const pod of this.#failed) if (pod.releasedFrom === undefined) yield pod;
   }
 
-  #networks(): Networks {
+  #networks(work?: Work): Networks {
     const { view, policy } = this.#options;
     const { readiness, evidence } = view;
-    return networksOf({ policy: policy(), readiness, evidence, now: Date.now() });
+    const known = { policy: policy(), readiness, evidence, now: Date.now() };
+    return networksOf(work === undefined ? known : { ...known, work });
   }
 
   #observe(history: RepairHistory): void {
@@ -177,12 +186,13 @@ export class RepairRounds {
   ): Promise<Recreation[]> {
     const done: Recreation[] = [];
     for (let from = 0; from < recreations.length; from += inParallel) {
+      const networks = this.#networks();
       const results = await Promise.all(
         recreations
           .slice(from, from + inParallel)
           .map(async (recreation) => {
             if (signal.aborted || this.#options.leader?.leads !== true) return;
-            if (await this.#makeOne(recreation, mode, history)) done.push(recreation);
+            if (await this.#makeOne(recreation, mode, history, networks)) done.push(recreation);
           })
           .map((one) => one.catch((error: unknown) => ({ error }))),
       );
@@ -197,11 +207,12 @@ export class RepairRounds {
     recreation: Recreation,
     mode: 'audit' | 'recreate',
     history: RepairHistory,
+    networks: Networks,
   ): Promise<boolean> {
     const { pod, why, how } = recreation;
     const { metrics, log, view } = this.#options;
     const name = nameOf(pod);
-    if (!this.#isUpToDate(pod)) {
+    if (!this.#isUpToDate(pod, networks)) {
       metrics.recreated('outdated');
       return false;
     }
@@ -242,13 +253,13 @@ export class RepairRounds {
   }
 
   /** Whether nothing has changed since planning that would keep the pod from being recreated. */
-  #isUpToDate({ uid, version, node, profiles, verdict }: PodEvidence): boolean {
+  #isUpToDate(pod: PodEvidence, networks: Networks): boolean {
+    const { uid, version, node, profiles, verdict } = pod;
     const latest = this.#options.view.evidence.pod(uid);
     if (latest === undefined || latest.version !== version || verdict !== 'failed') return false;
-    const networks = this.#networks();
     const states = profiles.map((profile) => networks.node(node, profile).state);
     if (states.includes('unreachable')) return false;
-    return !states.includes('closed') || networks.elsewhere(node, profiles);
+    return !states.includes('closed') || withoutPauses(networks.elsewhere(pod));
   }
 
   async #tell(done: readonly Recreation[], deed: Deed, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RepairSettings } from '../config/types.ts';
 import type { PodEvidence } from '../evidence/facts.ts';
+import type { Pausing } from '../steer/work.ts';
 
 /** The part of the section `repair` of the configuration that a plan reads. */
 export type Budgets = Readonly<
@@ -48,10 +49,10 @@ export interface RepairSnapshot {
   /** Called once for each node and profile. */
   node: (node: string, profile: string) => NodeForProfile;
   /**
-   * Whether another node is open to pods of these profiles, as far as is known. Called once for each node and list of
-   * profiles, and not for pods that cannot run elsewhere.
+   * Whether another node is open to this pod and takes it, as far as is known. Not called for pods that cannot run
+   * elsewhere.
    */
-  elsewhere: (node: string, profiles: readonly string[]) => boolean;
+  elsewhere: (pod: PodEvidence) => boolean | Pausing<boolean>;
   budgets: Budgets;
   /** Called for each failed pod that is not recreated now, with few exceptions where there are thousands. */
   leftAlone?: (left: LeftAlone) => void;

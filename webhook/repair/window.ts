@@ -31,10 +31,23 @@ export class Window {
     return last === undefined ? now : Math.max(now, last + within);
   }
 
+  /** All that count, ascending. */
+  times(now: number): readonly number[] {
+    this.#forget(now);
+    return this.#times;
+  }
+
   copy(): Window {
     const copy = new Window(this.#length);
     copy.#times = [...this.#times];
     return copy;
+  }
+
+  /** @returns whether there were any up to this time */
+  clearUpTo(time: number): boolean {
+    const before = this.#times.length;
+    this.#times = this.#times.filter((one) => one > time);
+    return this.#times.length < before;
   }
 
   clear(): void {

@@ -5,7 +5,7 @@ import type { PendingPod } from './pending-pod.ts';
 import { type Pausing, stepsPerNode, type Work } from './work.ts';
 
 /** The number of candidates for pods of one kind. A good choice among 5,000 nodes does not need more. */
-const enough = 64;
+const forAChoice = 64;
 
 /** The number of lists of accepting nodes that are kept, by profiles: each pod may name other profiles. */
 const mostKept = 64;
@@ -18,12 +18,18 @@ export interface Found {
   misfits: Readonly<MisfitCounts>;
 }
 
+/** What decides on the candidates of a pod. */
+export interface Choosy extends Pick<PendingPod, 'kind' | 'constraints' | 'tolerations' | 'requests'> {
+  profiles: readonly string[];
+}
+
 /** Finds nodes that would fit a pod if they were empty. Pods of the same kind get the same answer. */
 export class Candidates {
   readonly #nodes: readonly NodeFacts[];
   readonly #accepts: Accepts;
   readonly #start: number;
   readonly #work: Work;
+  readonly #enough: number;
   readonly #found = new Map<string, Found>();
   /** By profiles. When a whole cluster starts, few nodes accept any pod. */
   readonly #accepting = new Map<string, NodeFacts[]>();
@@ -31,22 +37,24 @@ export class Candidates {
   /**
    * @param start index of the node to begin with. With another index each time, all nodes get their turn
    * @param work counts the steps
+   * @param enough the largest number of candidates for pods of one kind
    */
-  constructor(nodes: readonly NodeFacts[], accepts: Accepts, start: number, work: Work) {
+  constructor(nodes: readonly NodeFacts[], accepts: Accepts, start: number, work: Work, enough = forAChoice) {
     this.#nodes = nodes;
     this.#accepts = accepts;
     this.#start = start;
     this.#work = work;
+    this.#enough = enough;
   }
 
-  *for(pod: PendingPod): Pausing<Found> {
+  *for(pod: Choosy): Pausing<Found> {
     const known = this.#found.get(pod.kind);
     if (known !== undefined) return known;
     const accepting = yield* this.#acceptingNodes(pod.profiles);
     const steps = stepsPerNode(pod);
     const nodes: NodeFacts[] = [];
     const misfits: MisfitCounts = { 'not-ready': this.#nodes.length - accepting.length };
-    for (let index = 0; index < accepting.length && nodes.length < enough; index += 1) {
+    for (let index = 0; index < accepting.length && nodes.length < this.#enough; index += 1) {
       const node = accepting[(this.#start + index) % accepting.length];
       if (node === undefined) continue;
       // tolerations are compared with each taint

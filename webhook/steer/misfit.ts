@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../readiness/facts.ts';
-import { fits } from '../scheduling/amounts.ts';
+import { type Amounts, fits } from '../scheduling/amounts.ts';
 import { matchesNode } from '../scheduling/node-selector.ts';
+import type { Required } from '../scheduling/required.ts';
 import { type Taint, toleratesAll } from '../scheduling/taints.ts';
-import type { PendingPod } from './pending-pod.ts';
 
 /**
  * Why a node does not fit a pod:
@@ -41,7 +41,7 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 
 /** Why the node would not fit the pod if it were empty; undefined where it would. */
 export function misfitOf(
-  { constraints, tolerations, requests }: PendingPod,
+  { constraints, tolerations, requests }: Required & { requests: Amounts },
   node: NodeFacts,
 ): 'taints' | 'affinity' | 'size' | undefined {
   const taints = node.unschedulable ? [...node.taints, cordon] : node.taints;

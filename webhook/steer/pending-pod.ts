@@ -3,7 +3,14 @@ import { nameCharacters, pendingPods, planLimits } from '../lib/limits.ts';
 import type { Amounts } from '../scheduling/amounts.ts';
 import type { NodeConstraints } from '../scheduling/node-selector.ts';
 import { type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
-import type { Toleration } from '../scheduling/taints.ts';
+import {
+  type ChoosySpec,
+  countTerms,
+  hasClaims,
+  type Required,
+  requiredOf,
+  type VolumeSource,
+} from '../scheduling/required.ts';
 
 /** The parts of a pod that {@link toPendingPod} reads, as the API gives them. */
 export interface ApiPendingPod extends ApiGatePod {
@@ -15,30 +22,22 @@ export interface ApiPendingPod extends ApiGatePod {
   status?: ApiGatePod['status'] & { nominatedNodeName?: string };
 }
 
-interface ApiPendingSpec extends RequestingSpec {
-  nodeSelector?: Record<string, string> | null;
+interface ApiPendingSpec extends RequestingSpec, ChoosySpec {
   affinity?: (NodeConstraints['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
-  tolerations?: Toleration[] | null;
   topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
   resourceClaims?: unknown[] | null;
   containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
   initContainers?: (Asking & InitContainer)[] | null;
-  volumes?: { name: string; persistentVolumeClaim?: unknown; ephemeral?: unknown }[] | null;
+  volumes?: (VolumeSource & { name: string })[] | null;
 }
 
 type InitContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
 
 type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
-/** What a pod requires of a node. */
-interface Required {
-  constraints: NodeConstraints;
-  tolerations: Toleration[];
-  requests: Amounts;
-}
-
 /** A pod that waits for a node, with its requirements. */
 export interface PendingPod extends GatePod, Required {
+  requests: Amounts;
   /** `metadata.resourceVersion`. */
   version: string;
   /** The node that somebody nominated for it; empty where nobody did. */
@@ -47,7 +46,7 @@ export interface PendingPod extends GatePod, Required {
   leaving: boolean;
   /** The same for pods with the same requirements. */
   kind: string;
-  /** Whether it has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
+  /** See {@link hasClaims}. */
   hasVolumes: boolean;
   /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
   unverifiable: boolean;
@@ -59,19 +58,12 @@ export interface PendingPod extends GatePod, Required {
 export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const { metadata, spec, status } = pod;
   const pending = toGatePod(pod);
-  const required: Required = {
-    constraints: {
-      nodeSelector: spec.nodeSelector ?? {},
-      affinity: { nodeAffinity: spec.affinity?.nodeAffinity ?? null },
-    },
-    tolerations: spec.tolerations ?? [],
-    requests: podRequests(spec),
-  };
+  const required = { ...requiredOf(spec), requests: podRequests(spec) };
   const kind = JSON.stringify([pending.profiles, required]);
-  const tooLarge = kind.length > pendingPods.requiredCharacters || countTerms(required) > planLimits.terms;
-  const hasVolumes = (spec.volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) =>
-    Boolean(persistentVolumeClaim || ephemeral),
-  );
+  // each term is compared with every node
+  const terms = countTerms(required) + Object.keys(required.requests).length;
+  const tooLarge = kind.length > pendingPods.requiredCharacters || terms > planLimits.terms;
+  const hasVolumes = hasClaims(spec.volumes);
   return {
     ...pending,
     ...(tooLarge ? nothingRequired : { ...required, kind }),
@@ -87,22 +79,6 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
 const nothingRequired = { constraints: {}, tolerations: [], requests: {}, kind: '' };
 
 const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
-
-/**
- * The number of terms in a pod's requirements. Each is compared with every node, so `planLimits.terms` limits them. A
- * list of values counts once.
- */
-function countTerms({ constraints, tolerations, requests }: Required): number {
-  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const affinity = (required?.nodeSelectorTerms ?? []).reduce(
-    // an empty term is compared as well
-    (sum, { matchExpressions, matchFields }) =>
-      sum + Math.max(1, (matchExpressions ?? []).length + (matchFields ?? []).length),
-    0,
-  );
-  const selector = Object.keys(constraints.nodeSelector ?? {}).length;
-  return selector + affinity + tolerations.length + Object.keys(requests).length;
-}
 
 /**
  * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
@@ -127,8 +103,11 @@ function isUnverifiable(spec: ApiPendingSpec): boolean {
 const ownWeight = 1024;
 
 /** The memory that a pod takes, in bytes, as an upper estimate. */
-export function weightOf({ kind }: PendingPod): number {
-  // requirements are kept as text and as objects, of which an empty one takes 40 to 60 bytes (measured)
+export const weightOf = ({ kind }: PendingPod): number => ownWeight + weightOfKind(kind);
+
+/** The memory that requirements take, in bytes, by their text. They are kept as text and as objects. */
+export function weightOfKind(kind: string): number {
+  // an empty object takes 40 to 60 bytes (measured)
   const values = kind.match(/[{[,]/g)?.length ?? 0;
-  return ownWeight + 2 * kind.length + 48 * values;
+  return 2 * kind.length + 48 * values;
 }

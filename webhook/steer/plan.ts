@@ -1,4 +1,5 @@
 import type { NodeFacts } from '../readiness/facts.ts';
+import { zoneLabel } from '../scheduling/required.ts';
 import type { Accepts } from './accepts.ts';
 import { Candidates } from './candidates.ts';
 import type { History } from './history.ts';
@@ -178,9 +179,6 @@ class Planner {
     this.#known.passedOver?.(pod, why);
   }
 }
-
-/** Most volumes that are not usable everywhere are usable in one zone. Source: Kubernetes, well-known labels. */
-const zoneLabel = 'topology.kubernetes.io/zone';
 
 type RefusedPod = PendingPod & { refused: string };
 

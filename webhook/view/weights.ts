@@ -1,6 +1,7 @@
 import type { NamespaceFacts } from '../admission/namespaces.ts';
 import type { PodEvidence } from '../evidence/facts.ts';
 import type { NodeFacts } from '../readiness/facts.ts';
+import { weightOfKind } from '../steer/pending-pod.ts';
 
 /** Bytes of an object with its names, and of a map entry without its characters: measured and rounded up. */
 const [ofObject, ofEntry] = [1024, 160];
@@ -30,6 +31,15 @@ export function weightOfNode({ labels, taints, allocatable }: NodeFacts): number
 /** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
 const ofEvidence = 832;
 
-/** Estimated memory of what cni-gate keeps of a pod's verdict, in bytes. Texts that pods share are not counted. */
-export const weightOfEvidence = ({ name, addresses }: PodEvidence): number =>
-  ofEvidence + 2 * name.length + addresses.reduce((total, { length }) => total + 32 + length, 0);
+/** Bytes of what an ordinary pod requires of a node: the tolerations that the API server adds, and a few terms. */
+const ofRequired = 2048;
+
+/**
+ * Estimated memory of what cni-gate keeps of a pod's verdict, in bytes. What pods mostly share is not counted: texts, and
+ * what an ordinary failed pod requires of a node.
+ */
+export const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
+  ofEvidence +
+  2 * name.length +
+  addresses.reduce((total, { length }) => total + 32 + length, 0) +
+  (required === undefined ? 0 : Math.max(0, weightOfKind(required.kind) - ofRequired));

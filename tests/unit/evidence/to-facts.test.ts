@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../../webhook/evidence/to-facts.ts';
 
 const checks = (profiles: string[]): string =>
@@ -76,6 +77,12 @@ suite('what is kept of a pod', () => {
       profiles: ['cilium', 'linkerd'],
       failedProfiles: ['linkerd'],
       controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs1' },
+      required: {
+        constraints: { nodeSelector: {}, affinity: { nodeAffinity: null } },
+        tolerations: [],
+        kind: '[["cilium","linkerd"],{"constraints":{"nodeSelector":{},"affinity":{"nodeAffinity":null}},"tolerations":[]},false]',
+        hasVolumes: false,
+      },
       createdAt: Date.parse('2026-11-21T12:00:00Z'),
       leaving: false,
       ended: false,
@@ -86,6 +93,18 @@ suite('what is kept of a pod', () => {
       hasSandbox: undefined,
       addresses: ['10.0.0.1', 'fd00::1', 'shop/fast/192.168.0.9'],
     });
+  });
+
+  test('what a failed pod requires of a node is one object for pods that require the same', () => {
+    const pick = evidencePick();
+    const one = (exitCode: number, spec: Partial<ApiEvidencePod['spec']> = {}): PodEvidence => {
+      const pod = apiPod({ status: ours({ terminated: { exitCode } }) });
+      return pick({ ...pod, spec: { ...pod.spec, ...spec } });
+    };
+    const pinned = { nodeSelector: { disk: 'ssd' } };
+    assert.equal(one(95, pinned).required, one(95, pinned).required);
+    assert.notEqual(one(95, pinned).required, one(95).required);
+    assert.equal('required' in one(0, pinned), false);
   });
 
   const waits: [

@@ -131,13 +131,19 @@ class World {
   /** UIDs of pods that are deleted, and still reported. */
   readonly #late: string[] = [];
   #history = new RepairHistory();
+  /** What is in the Lease: not the very latest. */
+  #left: string | undefined;
   #now = 5 * second;
   /** Whether a clock was ever set back. Then a proof may seem to be older than the node's boot. */
   #isSetBack = false;
+  /** Whether the time of day was ever changed. */
+  #isChanged = false;
   #wall = start;
   #next = 0;
 
   apply(event: Event): void {
+    // before the event: the leader may die before it writes what it did
+    this.#left = this.#history.legacy(this.#wall, this.#now);
     this.#now += second;
     this.#wall += second;
     if (event.type === 'create') this.#create(event);
@@ -331,13 +337,15 @@ class World {
   #setClock(by: number): void {
     this.#wall += by;
     this.#isSetBack ||= by < 0;
+    this.#isChanged = true;
   }
 
   #newLeader(): void {
     for (const uid of this.#late.splice(0)) this.pods.remove(uid);
     this.#history = new RepairHistory();
-    this.#history.inherit(this.pods.all(), this.#wall, this.#now);
-    this.made.length = 0;
+    this.#history.inherit(this.pods.all(), this.#wall, this.#now, this.#left);
+    // nobody can tell how long ago anything was
+    if (this.#isChanged) this.made.length = 0;
   }
 
   #boot(name: string): void {

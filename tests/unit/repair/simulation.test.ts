@@ -210,3 +210,18 @@ test('a new leader every two minutes, a plugin that never comes: a controller st
   }
   assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)}`);
 });
+
+for (const replicas of [1, 20]) {
+  test(`a new leader every 20 s, a plugin that never comes, ${replicas} pods: a controller still pauses`, () => {
+    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence: 'ready' });
+    sim.create(web, replicas, 'n1');
+    for (let leaders = 0; leaders < 180; leaders += 1) {
+      sim.run(20_000);
+      sim.newLeader();
+    }
+    assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)}`);
+    sim.node('n1', { worksAt: sim.now });
+    sim.runUntilAllPass(60 * minute);
+    assert.ok(sim.allPass(), 'all run in the end');
+  });
+}

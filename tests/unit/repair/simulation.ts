@@ -64,6 +64,7 @@ export class Simulation {
   readonly #options: SimOptions;
   /** When pods of a controller passed, in this order. */
   readonly #passes: { owner: string; at: number }[] = [];
+  #left: string | undefined;
   #next = 0;
   #versions = 0;
 
@@ -103,6 +104,9 @@ export class Simulation {
       this.now += step;
       this.#prove();
       this.#schedule();
+      // the Lease is renewed every 2 s, and a leader may die before
+      if (this.repairs && this.now % (2 * step) === 0)
+        this.#left = this.history.legacy(start + this.now, this.now);
       if (this.repairs) this.#repair();
     }
   }
@@ -143,10 +147,10 @@ export class Simulation {
     );
   }
 
-  /** Another replica leads: all that the one before remembered is lost. */
+  /** Another replica leads: of what the one before remembered, it knows what was last written into the Lease. */
   newLeader(): void {
     this.history = new RepairHistory();
-    this.history.inherit(this.pods.all(), start + this.now, this.now);
+    this.history.inherit(this.pods.all(), start + this.now, this.now, this.#left);
   }
 
   #create(controller: Controller, namespace: string, name?: string, node?: string): void {
@@ -268,9 +272,9 @@ export class Simulation {
       {
         failed: this.pods.failed,
         node: (name) => this.#known(name),
-        elsewhere: (name) =>
+        elsewhere: (pod) =>
           [...this.#nodes.values()].some(
-            (node) => node.name !== name && this.#isReady(node) && this.#isProved(node),
+            (node) => node.name !== pod.node && this.#isReady(node) && this.#isProved(node),
           ),
         budgets: { ...budgets, ...this.#options.budgets },
       },

@@ -2,7 +2,11 @@ import { microTime } from '../../lib/time-text.ts';
 
 /** A Lease of `coordination.k8s.io/v1`, as far as it is read and written here. */
 export interface Lease {
-  metadata: { resourceVersion?: string; [key: string]: unknown };
+  metadata: {
+    resourceVersion?: string;
+    annotations?: Record<string, string> | null;
+    [key: string]: unknown;
+  };
   spec?: LeaseSpec | null;
 }
 
