@@ -76,7 +76,8 @@ export function helps({ pod, how }: { pod: Owned; how: How }, situation: Situati
   }
   const unproved = inState('unproved');
   if (unproved && elsewhere) {
-    const why = `node ${pod.node} gets one pod at a time, and another node is ready: ${unproved.known.why}`;
+    const because = unproved.known.why === '' ? '' : `: ${unproved.known.why}`;
+    const why = `node ${pod.node} gets one pod at a time, and another node is ready${because}`;
     return { ...found, moves: true, why };
   }
   const why = failed.some(({ known }) => needsProof(known))

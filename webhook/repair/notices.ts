@@ -13,8 +13,8 @@ const texts = {
   recreated: { action: 'Recreate', one: 'is deleted to be recreated', many: 'are deleted to be recreated' },
   wouldRecreate: {
     action: 'Audit',
-    one: 'would be deleted to be recreated (repair.mode is audit)',
-    many: 'would be deleted to be recreated (repair.mode is audit)',
+    one: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
+    many: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
   },
 } as const;
 

@@ -58,7 +58,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const proofs = countProofs(pods);
   const unprovedPods = pods.flatMap(unprovedOf);
   const ofEvidence = {
-    failedPods: failedPods(pods, facts),
+    failedPods: failedPods(pods, facts, policy.repair.mode),
     waitingPods: waitingPods(pods, facts, now),
     duplicateAddresses: duplicateAddresses(pods),
   };

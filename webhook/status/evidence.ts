@@ -1,3 +1,4 @@
+import type { RepairSettings } from '../config/types.ts';
 import { duplicateAddresses as findDuplicates } from '../evidence/duplicates.ts';
 import type { PodEvidence, Verdict } from '../evidence/facts.ts';
 import { validatorContainer } from '../lib/names.ts';
@@ -17,12 +18,19 @@ const verdictText: Partial<Record<Verdict, string>> = {
 };
 
 /** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
-export const failedPods = (pods: readonly PodFacts[], { podEvent }: PodEventFacts): FailedPod[] =>
+export const failedPods = (
+  pods: readonly PodFacts[],
+  { podEvent }: PodEventFacts,
+  mode: RepairSettings['mode'],
+): FailedPod[] =>
   pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
     const why = seen ?? verdictText[verdict] ?? '';
-    const repair = (evidence && podEvent?.(evidence.uid)?.note) ?? null;
+    const event = evidence && podEvent?.(evidence.uid);
+    // an event outlives the mode in which it was written
+    const isCurrent = mode !== 'off' && (mode === 'audit' || event?.audited !== true);
+    const repair = (isCurrent && event?.note) || null;
     const since = textOf(evidence?.at);
     return [{ namespace, name, node: node ?? null, verdict, since, why, repair }];
   });

@@ -108,6 +108,8 @@ export interface PodEvent {
   note: string;
   /** Whether the leader says that repair has stopped. */
   stopped: boolean;
+  /** Whether the leader says what it would do with `repair.mode: audit`. */
+  audited?: boolean;
 }
 
 /** What is asked for only where pods wait for long or failed. */
@@ -130,6 +132,8 @@ export interface StatusFacts extends HeldPodFacts, PodEventFacts {
   /** Undefined where it may not be asked. */
   scheduler: SchedulerFacts | undefined;
   namespaces: Iterable<OptIn>;
+  /** Whether only one namespace was asked about, so that the pods of others are not known. */
+  partial?: boolean;
   /** Pods of the namespaces that opted in. */
   pods: Iterable<PodFacts>;
 }

@@ -72,6 +72,7 @@ export interface NodeStatus {
  * - `no-node-ready`: no other node is ready for its profiles;
  * - `no-node-fits`: of those that are, none takes it;
  * - `node-ready`: the node that it was refused for is ready by now;
+ * - `in-turn`: the node that it was refused for gets one pod at a time, until a proof passes there;
  * - `due`: there is a node for it, and it is sent soon;
  * - `ignored`: it was sent, the scheduler did not bind it there, and steering pauses;
  * - `leaving`: it is being deleted;
@@ -84,6 +85,7 @@ export interface Unsent {
     | 'no-node-ready'
     | 'no-node-fits'
     | 'node-ready'
+    | 'in-turn'
     | 'due'
     | 'ignored'
     | 'leaving'

@@ -1,3 +1,4 @@
+import { noEvidence } from '../evidence/evidence.ts';
 import { timeText } from '../lib/time-text.ts';
 import { acceptsBy } from '../steer/accepts.ts';
 import { History } from '../steer/history.ts';
@@ -6,9 +7,10 @@ import type { PendingPod } from '../steer/pending-pod.ts';
 import { plan, type Snapshot } from '../steer/plan.ts';
 import type { StatusFacts } from './facts.ts';
 import type { Unsent, VerbStatus } from './model.ts';
+import { knownFrom } from './node-proofs.ts';
 
 /** What a plan needs of the facts. */
-type PlanFacts = Pick<StatusFacts, 'policy' | 'readiness' | 'pods' | 'usage'>;
+type PlanFacts = Pick<StatusFacts, 'policy' | 'readiness' | 'pods' | 'usage' | 'partial'>;
 
 /** What a plan of steering says of pods that are held, by UID. */
 interface HeldPlan {
@@ -21,12 +23,15 @@ interface HeldPlan {
 }
 
 /** The leader's own plan, as far as it can be made without the leader's memory of nominations. */
-function planHeld({ policy, readiness, pods, usage }: PlanFacts, now: number): HeldPlan {
-  const held = Array.from(pods).flatMap(({ held: hold }) => hold?.pod ?? []);
+function planHeld({ policy, readiness, pods, usage, partial }: PlanFacts, now: number): HeldPlan {
+  const all = [...pods];
+  const held = all.flatMap(({ held: hold }) => hold?.pod ?? []);
+  // a node that looks unproved may have been proved by a pod of another namespace
+  const evidence = partial ? noEvidence : knownFrom(all, policy, readiness, now).evidence;
   const passedOver: HeldPlan['passedOver'] = new Map();
   const known: Snapshot = {
     nodes: [...readiness.nodes()],
-    accepts: acceptsBy(policy, readiness, now),
+    accepts: acceptsBy(policy, readiness, now, evidence),
     usage: (node) => usage?.(node),
     history: new History(),
     start: 0,
@@ -69,13 +74,17 @@ export function whyUnsent(
 ): (pod: PendingPod) => Unsent | null {
   const planned = planHeld(facts, now);
   const nodeCount = [...facts.readiness.nodes()].length;
+  const refusals = new Map(
+    Array.from(facts.pods).flatMap(({ held }) => (held ? [[held.pod.uid, held.why] as const] : [])),
+  );
   return (pod) => {
     if (pod.nominated !== '') return null;
     if (steer.inForce === false) return { reason: 'not-steering', why: `nobody steers: ${steer.why}` };
     const node = planned.nodes.get(pod.uid);
     if (node !== undefined) return dueTo(node, pod, facts.lastNomination);
     const passed = planned.passedOver.get(pod.uid);
-    return passed === undefined ? null : unsentBy(passed, pod, nodeCount);
+    if (passed === undefined) return null;
+    return unsentBy(passed, pod, { nodeCount, refusal: refusals.get(pod.uid) ?? '' });
   };
 }
 
@@ -100,13 +109,25 @@ function dueTo(
   return { reason: 'due', why: `node ${node} would take it: it is sent there within seconds${unless}` };
 }
 
-function unsentBy(passed: PassedOver, { refused = '', profiles }: PendingPod, nodeCount: number): Unsent {
+/** Refusals of nodes that get one pod at a time. */
+const oneAtATime = / is (?:failing|unproved) there/;
+
+/** @param refusal what the gate said at the pod's last attempt */
+function unsentBy(
+  passed: PassedOver,
+  { refused = '', profiles }: PendingPod,
+  { nodeCount, refusal }: { nodeCount: number; refusal: string },
+): Unsent {
   switch (passed.why) {
     case 'leaving':
       return { reason: 'leaving', why: 'it is being deleted' };
     case 'too-large':
       return { reason: 'too-large', why: 'it asks for too much of its node for steering to choose one' };
     case 'node-ready':
+      if (oneAtATime.test(refusal)) {
+        const why = `node ${refused} gets one pod at a time until a proof passes there: this pod waits for its turn`;
+        return { reason: 'in-turn', why };
+      }
       return { reason: 'node-ready', why: `node ${refused} is ready by now, or gone: its next try will do` };
     case 'under-way':
     case 'pause':

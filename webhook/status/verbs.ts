@@ -101,9 +101,11 @@ function unchanged(where: string, webhooks: readonly RegisteredWebhook[]): Calle
   return { ...(defeated ? no(why) : yes), changed: `${why}. ${advice}` };
 }
 
-function repairing({ repair }: Policy, stopped = false): Finding {
+function repairing({ repair, proof }: Policy, stopped = false): Finding {
   if (repair.mode === 'off') return no('pods whose proof failed stay as they are');
   if (repair.mode === 'audit') return no('it reports what it would delete, and deletes nothing');
+  if (proof.mode === 'warn')
+    return no('with proof.mode warn it reports what it would delete, and deletes nothing');
   return stopped ? no('it has stopped: most recreated pods failed again') : yes;
 }
 

@@ -75,6 +75,21 @@ suite('failed proofs', () => {
     );
   });
 
+  test('what repair said is shown only in the mode in which it said so', () => {
+    const pod = factsOf('web', { verdict: 'failed', at: now - 5000 }, 'failed');
+    const shown = (mode: string, audited: boolean) => {
+      const podEvent = () => ({ note: 'said', stopped: false, audited });
+      const policy = policyOf({ repair: { mode } });
+      const options = { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined };
+      return statusOf({ ...factsWith(pod), policy, podEvent }, options).failedPods[0]?.repair;
+    };
+    assert.equal(shown('audit', true), 'said');
+    assert.equal(shown('recreate', false), 'said');
+    assert.equal(shown('recreate', true), null);
+    assert.equal(shown('off', false), null);
+    assert.equal(shown('off', true), null);
+  });
+
   test('a pod that passed is well', () => assert.equal(tell(factsOf('web', {}, 'passed')).verdict, 'well'));
 
   test('what the first failed check saw is taken from the message', () => {

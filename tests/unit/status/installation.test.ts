@@ -264,6 +264,16 @@ suite('states that are no fault', () => {
     test(name, () => assert.deepEqual([judgement(facts, settings && { settings }).verdict], ['well']));
   }
 
+  test('no leader where nothing is steered, and pods would be recreated: a fault that says so', () => {
+    const settings = { steer: { mode: 'off' }, repair: { mode: 'recreate' } };
+    const { faults } = judgement({ lease: 'absent' }, { settings });
+    assert.deepEqual(
+      faults.map(({ code }) => code),
+      ['CNI_GATE_NO_LEADER'],
+    );
+    assert.match(faults[0]?.message ?? '', /, so pods whose proof failed are not recreated\./);
+  });
+
   test('no Deployment, and endpoints that answer: the installation is run in another way', () => {
     const status = judgement({
       deployment: 'absent',

@@ -9,11 +9,17 @@ import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { apiAgent, apiDaemonSet } from '../readiness/objects.ts';
 import { node, now, usage, waiting } from '../steer/support.ts';
+import { evidenceOf } from './objects.ts';
 
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
 const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
 
 interface Scene {
+  /** Other pods, and whether only one namespace is known. */
+  others?: PodFacts[];
+  partial?: boolean;
+  /** What the gate said. */
+  refusal?: string;
   /** Nodes by name, and whether the agent is ready there. */
   nodes?: [NodeFacts, ready: boolean][];
   refused?: NodeFacts;
@@ -23,7 +29,9 @@ interface Scene {
   steer?: { inForce: boolean | null; why: string };
 }
 
-function factsOf({ nodes = [], refused = node('n1'), pod = {}, usage: known = () => usage({}) }: Scene) {
+function factsOf(scene: Scene) {
+  const { nodes = [], refused = node('n1'), pod = {}, usage: known = () => usage({}) } = scene;
+  const { others = [], partial = false, refusal = '' } = scene;
   const readiness = new Readiness();
   readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
   for (const [facts, ready] of [[refused, false] as const, ...nodes]) {
@@ -31,9 +39,9 @@ function factsOf({ nodes = [], refused = node('n1'), pod = {}, usage: known = ()
     readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(facts.name, { ready })) }, now);
   }
   const held = waiting('web', { heldSince: now - 60_000, ...pod });
-  const hold = { refused: 'n1', why: '', since: held.heldSince, nominated: held.nominated, pod: held };
-  const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held: hold }];
-  return { facts: { policy, readiness, pods, usage: known }, held };
+  const hold = { refused: 'n1', why: refusal, since: held.heldSince, nominated: held.nominated, pod: held };
+  const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held: hold }, ...others];
+  return { facts: { policy, readiness, pods, usage: known, partial }, held };
 }
 
 function unsent(scene: Scene) {
@@ -42,6 +50,24 @@ function unsent(scene: Scene) {
   const known = { ...facts, ...(lastNomination && { lastNomination }) };
   return whyUnsent(known, scene.steer ?? { inForce: true, why: '' }, now)(held);
 }
+
+/** Pods of two owners on n2 whose proofs failed there a second ago. */
+const failures: PodFacts[] = ['a', 'b'].map((name) => ({
+  namespace: 'shop',
+  name,
+  node: 'n2',
+  proof: 'failed',
+  evidence: evidenceOf(name, {
+    node: 'n2',
+    profiles: ['mesh'],
+    failedProfiles: ['mesh'],
+    verdict: 'failed',
+    at: now - 1000,
+    startedAt: now - 1000,
+    controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: `owner-${name}` },
+  }),
+}));
+const failing = 'DaemonSet net/agent is failing there (pod agent-n2): proofs say so';
 
 suite('why a pod that is held was sent nowhere', () => {
   const cases: [what: string, scene: Scene, reason: string | undefined, why: RegExp][] = [
@@ -149,6 +175,44 @@ suite('why a pod that is held was sent nowhere', () => {
       { pod: { refused: 'n2' }, nodes: [[node('n2'), true]] },
       'node-ready',
       /^node n2 is ready by now, or gone: its next try will do$/,
+    ],
+    [
+      'proofs fail on the only other node',
+      { nodes: [[node('n2'), true]], others: failures },
+      'no-node-ready',
+      /^none of the 1 other nodes is ready for mesh$/,
+    ],
+    [
+      'proofs fail on its node, and another one would take it',
+      {
+        pod: { refused: 'n2' },
+        nodes: [
+          [node('n2'), true],
+          [node('n3'), true],
+        ],
+        others: failures,
+        lastNomination: () => undefined,
+      },
+      'due',
+      /^node n3 would take it/,
+    ],
+    [
+      'it may be its turn on a node that gets one pod at a time',
+      { pod: { refused: 'n2' }, nodes: [[node('n2'), true]], refusal: failing },
+      'in-turn',
+      /^node n2 gets one pod at a time until a proof passes there: this pod waits for its turn$/,
+    ],
+    [
+      'only its namespace is known, and proofs failed on its node',
+      {
+        pod: { refused: 'n2' },
+        nodes: [[node('n2'), true]],
+        others: failures,
+        partial: true,
+        refusal: failing,
+      },
+      'in-turn',
+      /one pod at a time/,
     ],
   ];
   for (const [what, scene, reason, why] of cases) {

@@ -175,6 +175,14 @@ suite('repair', () => {
     assert.equal(told({ mode: 'recreate' }), 'recreate true');
   });
 
+  test('deletes nothing with proof.mode warn', () => {
+    const policy = policyOf({ repair: { mode: 'recreate' }, proof: { mode: 'warn' } });
+    const facts = { policy, registered: allRegistered, scheduler: recent };
+    const repair = verbsOf(facts, unhindered, true).verbs.at(-1);
+    assert.equal(repair?.inForce, false);
+    assert.match(repair?.why ?? '', /^with proof\.mode warn it reports/);
+  });
+
   test('needs a leader', () => {
     const leaderless = { ...unhindered, leaderless: 'nobody holds it' };
     assert.equal(told({ mode: 'recreate' }, leaderless), 'recreate false nobody holds it');

@@ -47,7 +47,16 @@ async function listAllOf(reader: ClusterReader, wanted: Wanted): Promise<StatusF
   await eachOf(podSources(namespaces, wanted).values(), async (source) => {
     pods.push(await reader.list(source));
   });
-  const facts = { policy, readiness, registered, installation, scheduler, namespaces, pods: pods.flat() };
+  const facts = {
+    policy,
+    readiness,
+    registered,
+    installation,
+    scheduler,
+    namespaces,
+    partial: namespace !== undefined,
+    pods: pods.flat(),
+  };
   const held = new HeldPods(reader);
   const [events] = await Promise.all([podEvents(reader, facts), held.learn(facts)]);
   return { ...facts, ...held.knowledge, podEvent: (uid) => events.get(uid) };

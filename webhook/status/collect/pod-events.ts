@@ -54,7 +54,8 @@ export async function podEvents(
     if (!uids.has(uid) || !note || Number.isNaN(at) || at < (last.get(uid)?.at ?? 0)) continue;
     // the last part of the name is why the pod is left alone
     const stopped = isOurs && metadata?.name?.endsWith('.breaker') === true;
-    last.set(uid, { at, event: { note: clean(note.slice(0, texts.quoted)), stopped } });
+    const audited = reason === eventReasons.wouldRecreate && { audited: true };
+    last.set(uid, { at, event: { note: clean(note.slice(0, texts.quoted)), stopped, ...audited } });
   }
   return new Map(Array.from(last, ([uid, { event }]) => [uid, event]));
 }

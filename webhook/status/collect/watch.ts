@@ -70,6 +70,7 @@ export function watchStatus(
         installation: installation.latest(),
         scheduler,
         namespaces: namespaces.store.list(),
+        partial: wanted.namespace !== undefined,
         pods: [...pods.list()],
       };
       held.keep(known);

@@ -43,6 +43,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   const proved = given.probe?.outcome === 'injected' && sameBundles(registered);
   const steers = policy.steer.mode !== 'off' && policy.gate.mode === 'enforce';
   const nominates = given.scheduler?.goesByNominations !== false;
+  const recreates = policy.repair.mode === 'recreate' && policy.proof.mode === 'enforce';
   const results = {
     deployment: judgeDeployment(namespace, installedDeployment, deployment, without),
     services: [
@@ -51,7 +52,15 @@ export function judgeInstallation({ installation, registered, policy, ...given }
     ],
     certificate: judgeCertificate(certificate, proved),
     policies: policiesOf(installation).map((pair) => judgePolicy(pair, policy.proof.mode === 'enforce')),
-    leader: judgeLeader(namespace, lease, steers && nominates, given.now),
+    leader: judgeLeader(
+      namespace,
+      lease,
+      [
+        ...(steers && nominates ? ['pods that are refused are sent nowhere'] : []),
+        ...(recreates ? ['pods whose proof failed are not recreated'] : []),
+      ],
+      given.now,
+    ),
   };
   const all: PartResult[] = [
     results.deployment,

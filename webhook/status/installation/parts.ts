@@ -173,15 +173,15 @@ export function judgeCertificate(certificate: Observation<CertificateFacts>, pro
 const margin = 15_000;
 
 /**
- * Whether a replica leads. Pods that were refused are sent elsewhere by that one alone.
+ * Whether a replica leads. Only that one sends pods that were refused elsewhere, and recreates those that failed.
  *
- * @param steers whether pods would be sent elsewhere, by mode and version
+ * @param undone what does not happen without a leader, by modes and version; empty if nothing is missing
  * @param now milliseconds since the epoch
  */
 export function judgeLeader(
   namespace: string,
   lease: Observation<LeaseFacts>,
-  steers: boolean,
+  undone: readonly string[],
   now: number,
 ): PartResult {
   const subject = { part: 'leader', object: `Lease ${namespace}/${leaderLease}` } as const;
@@ -190,11 +190,11 @@ export function judgeLeader(
   const found = foundIn(lease);
   const what = found === undefined ? 'it does not exist: no replica has led yet' : staleness(found, now);
   if (what === undefined) return inOrder(subject, `held by ${found?.holder}`);
-  if (!steers) return inOrder(subject, `${what}; nothing is steered anyway`);
+  if (undone.length === 0) return inOrder(subject, `${what}; nothing is steered or recreated anyway`);
   return wrong(
     subject,
     'CNI_GATE_NO_LEADER',
-    `${what}, so pods that are refused are sent nowhere`,
+    `${what}, so ${undone.join(', and ')}`,
     `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`,
   );
 }
