@@ -23,6 +23,8 @@ export class Breaker {
   /** The pod that is recreated to find out. */
   #trial: { uid: string; at: number } | undefined;
   #open = false;
+  /** Since when no failed pod waits for the stop to end. */
+  #unneededSince: number | undefined;
 
   /** @param ofNamespace how many verdicts of one namespace count */
   constructor(ofNamespace = Number.POSITIVE_INFINITY) {
@@ -87,6 +89,21 @@ export class Breaker {
     this.#backOff.resume(Math.max(1, failures), notBefore);
   }
 
+  /**
+   * Ends a stop if no failed pod has waited for its end for a minute: nobody is left who could find out.
+   *
+   * @param isNeeded whether there are failed pods that could be recreated
+   */
+  need(isNeeded: boolean, now: number): void {
+    const awaited = this.#trial !== undefined && now - this.#trial.at < repairLimits.verdict;
+    if (!this.#open || isNeeded || awaited) {
+      this.#unneededSince = undefined;
+      return;
+    }
+    this.#unneededSince ??= now;
+    if (now - this.#unneededSince >= repairLimits.verdict) this.#close();
+  }
+
   /** Whether nothing that it knows matters any longer. */
   isIdle(now: number): boolean {
     return !this.#open && this.#counted.every(({ at }) => now - at >= within);
@@ -94,6 +111,8 @@ export class Breaker {
 
   #close(): void {
     this.#open = false;
+    this.#unneededSince = undefined;
+    this.#trial = undefined;
     this.#counted = [];
     this.#backOff.worked();
   }

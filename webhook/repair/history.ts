@@ -168,6 +168,12 @@ export class RepairHistory {
     return this.#breakers.get(namespace);
   }
 
+  /** Ends stops that no pod waits for any more. @param namespaces those of failed pods that could be recreated */
+  needed(namespaces: ReadonlySet<string>, now: number): void {
+    this.breaker.need(namespaces.size > 0, now);
+    for (const [name, breaker] of this.#breakers) breaker.need(namespaces.has(name), now);
+  }
+
   /** The namespaces in which repair has stopped, and an empty name where all repair has. */
   stopped(): string[] {
     const namespaces = [...this.#breakers].filter(([, { isOpen }]) => isOpen).map(([name]) => name);

@@ -1,8 +1,11 @@
-import { isFinal, isTold } from './notices.ts';
+import { isTold, isToldAtOnce } from './notices.ts';
 import type { LeftAlone, LeftAloneReason } from './types.ts';
 
 /** A pod has to be left alone for this time before an event tells of it, in milliseconds: a node that boots is ready sooner. */
 const long = 60_000;
+
+/** A pod that ended is told of for this time, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
+const recent = 600_000;
 
 interface Known {
   reason: LeftAloneReason;
@@ -25,9 +28,10 @@ export class LeftAlonePods {
    * @param left all pods that are left alone now
    * @param now milliseconds
    * @param max the largest number of results
+   * @param wall the time of day, milliseconds since the epoch
    * @returns the pods of which an event has to tell now
    */
-  update(left: readonly LeftAlone[], now: number, max: number): LeftAlone[] {
+  update(left: readonly LeftAlone[], now: number, max: number, wall: number): LeftAlone[] {
     const known = new Map<string, Known>();
     this.#counts = new Map();
     const due: LeftAlone[] = [];
@@ -38,7 +42,8 @@ export class LeftAlonePods {
       const is = before?.reason === reason ? before : { reason, since: now, told: false };
       known.set(pod.uid, is);
       if (is.told || !isTold(reason) || due.length >= max) continue;
-      if (!isFinal(reason) && now - is.since < long) continue;
+      if (pod.ended && wall - (pod.at ?? pod.createdAt) > recent) continue;
+      if (!isToldAtOnce(reason) && now - is.since < long) continue;
       is.told = true;
       due.push(one);
     }

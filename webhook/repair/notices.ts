@@ -40,12 +40,13 @@ export function workloadNotice(
   const [{ pod, why }] = recreations;
   const names = recreations.slice(0, mostNamed).map(({ pod: { name, node } }) => `${name} on node ${node}`);
   const more = recreations.length - names.length;
+  const because = recreations.every((one) => one.why === why) ? `: ${why}` : `, the first one because ${why}`;
   const who = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
   const { one, many } = texts[deed];
   const text =
     recreations.length === 1
       ? `the proof of the network of pod ${who} failed, so it ${one}: ${why}`
-      : `the proofs of the networks of ${recreations.length} pods failed, so they ${many} (${who}): ${why}`;
+      : `the proofs of the networks of ${recreations.length} pods failed, so they ${many} (${who})${because}`;
   return {
     regarding: regardingOf(workload, pod.namespace),
     type: 'Normal',
@@ -59,25 +60,27 @@ export function workloadNotice(
 
 /** Why a pod is left alone, for people. */
 const reasons: Partial<Record<LeftAloneReason, string>> = {
+  ended:
+    'it has ended, so cni-gate cannot help it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95',
   'static-pod': 'it is a static pod',
   'no-controller': 'it has no controller, so nobody would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
-  'node-unreachable': 'its node does not report',
-  'node-not-ready': 'its node is not ready for it, and no other node is',
+  'node-unreachable': 'its node does not report. It is recreated when that is ready again',
+  'node-not-ready': 'its node is not ready for it, and no other node is. It is recreated when one is',
   'node-pause': 'pods that were recreated on its node failed again, and the next one follows after a pause',
   'owner-pause':
     'pods of its controller that were recreated failed again, and the next one follows after a pause',
   breaker:
-    'most recreated pods failed again, so repair has stopped; single pods find out whether it can go on',
+    'most recreated pods failed again, so repair has stopped, and recreates a single pod from time to time to find out whether it can go on. Look at what the proofs saw: "cni-gate status"',
 };
 
 /** Whether a pod that is left alone for this reason gets an event. Other reasons end soon by themselves. */
 export const isTold = (reason: LeftAloneReason): boolean => reasons[reason] !== undefined;
 
-/** Whether the reason lasts as long as the pod. */
-export const isFinal = (reason: LeftAloneReason): boolean =>
-  ['static-pod', 'no-controller', 'unknown-controller'].includes(reason);
+/** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
+export const isToldAtOnce = (reason: LeftAloneReason): boolean =>
+  ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
 const leftNote = (pod: PodEvidence, { reason, why }: LeftAlone): string =>
   fitNote(

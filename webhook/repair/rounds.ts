@@ -123,6 +123,7 @@ export class RepairRounds {
         ),
       signal,
     );
+    history.needed(namespacesOf(plan.recreations, left), performance.now());
     const done = await this.#make(plan.recreations, mode, history, signal);
     await this.#tell(done, mode === 'recreate' ? 'recreated' : 'wouldRecreate', signal);
     await this.#tellLeft(left, history, signal);
@@ -281,7 +282,7 @@ export class RepairRounds {
     const { notices, metrics } = this.#options;
     const max = Math.min(mostTold, Math.floor(notices.capacity / 2));
     const told = new Set<string>();
-    for (const one of this.#left.update(left, performance.now(), max)) {
+    for (const one of this.#left.update(left, performance.now(), max, Date.now())) {
       notices.add(leftAloneNotice(one));
       const { controller, namespace } = one.pod;
       if (controller === undefined || told.has(controller.uid)) continue;
@@ -298,6 +299,13 @@ export class RepairRounds {
     else this.#released.set(pod.uid, pod);
   }
 }
+
+/** The namespaces of failed pods that are recreated or could be. */
+const namespacesOf = (recreations: readonly Recreation[], left: readonly LeftAlone[]): Set<string> =>
+  new Set([
+    ...recreations.map(({ pod }) => pod.namespace),
+    ...left.flatMap(({ pod }) => (pod.leaving || pod.ended ? [] : pod.namespace)),
+  ]);
 
 const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 

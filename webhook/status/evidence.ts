@@ -50,10 +50,10 @@ export const waitingPods = (
   now: number,
 ): WaitingPod[] =>
   podsWaiting(pods, now).map((pod) => {
-    const { uid, namespace, name, node, at } = pod;
+    const { uid, namespace, name, node, at, createdAt } = pod;
     const event = podEvent?.(uid)?.note;
     const why = event ?? `it waits for ${pod.waitingFor}`;
-    return { namespace, name, node, since: textOf(at), reason: reasonOf(pod, event), why };
+    return { namespace, name, node, since: textOf(at ?? createdAt), reason: reasonOf(pod, event), why };
   });
 
 /**

@@ -78,6 +78,8 @@ export function nodeProofs(
       const pass = evidence.of(name, node)?.lastPass;
       if (proof === undefined && pass === undefined) continue;
       const { state, reason: why } = proof ?? { state: 'proved', reason: '' };
+      // nothing speaks against the node, and nobody has proved it either
+      if (state === 'proved' && pass === undefined) continue;
       if (!all && state !== 'failing') continue;
       if (!whole && state === 'unproved') continue;
       const by = pass === undefined ? null : pass.pod;

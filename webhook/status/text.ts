@@ -211,7 +211,8 @@ function daemonSetRow(
 function verdict(status: Status, paint: Paint): Line[] {
   const { headline, verdict: is, probe } = status;
   const counts = countsOf(status);
-  const more = is === 'not-well' && (counts.length > 1 || status.faults.length > 1);
+  // without a fault the first line has them all
+  const more = is === 'not-well' && status.faults.length > 0 && counts.length + status.faults.length > 2;
   return [
     // in one line, however long: scripts and people read the first one
     { laid: paint(is === 'well' ? 'green' : 'red', clean(headline)) },

@@ -27,6 +27,8 @@ class Leader {
   round(given: Given = this.#given): { made: string[]; left: LeftAloneReason[]; again: number | undefined } {
     this.history.observe(this.pods, this.now);
     const known = snapshotOf(this.pods.failed, given);
+    const namespaces = Array.from(this.pods.failed, ({ namespace }) => namespace);
+    this.history.needed(new Set(namespaces), this.now);
     const { recreations, again } = planRepair(known, this.history, this.now);
     for (const recreation of recreations) {
       this.history.made(recreation, this.pods, this.now);
@@ -211,6 +213,26 @@ suite('a node', () => {
     assert.deepEqual(leader.round().made, ['more0'], 'one finds out');
     leader.comes({ ...again('more0'), namespace: 'bad', verdict: 'passed' });
     assert.ok(leader.round().made.includes('more1'));
+    assert.deepEqual(leader.history.stopped(), []);
+  });
+
+  test('a stop ends a minute after the last failed pod of its namespace is gone', () => {
+    const bad = owners(20, 'bad', { namespace: 'bad' });
+    const leader = new Leader(bad, { passedAt: start });
+    leader.round();
+    const failed = Array.from({ length: 10 }, (_, index) => again(`bad${index}`));
+    for (const pod of failed) leader.comes({ ...pod, namespace: 'bad', startedAt: start - minute });
+    leader.round();
+    leader.now += minute - 1;
+    leader.round();
+    assert.deepEqual(leader.history.stopped(), ['bad'], 'its pods wait for the end of the stop');
+    for (const pod of leader.pods.all()) leader.pods.remove(pod.uid);
+    leader.round();
+    leader.now += minute - 1;
+    leader.round();
+    assert.deepEqual(leader.history.stopped(), ['bad']);
+    leader.now += 1;
+    leader.round();
     assert.deepEqual(leader.history.stopped(), []);
   });
 });

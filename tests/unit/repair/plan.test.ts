@@ -121,6 +121,11 @@ suite('where it helps', () => {
     assert.equal(planOf(owners, { needsProof: true, passedAt: start - 12 * second }).names.length, 1);
   });
 
+  test('the gate lets one pod at a time through, and it is the turn of the next: the reason is whole', () => {
+    const { recreations } = planOf([failedPod({ name: 'a' })], { state: 'unproved', elsewhere: true });
+    assert.equal(recreations[0]?.why, 'node n1 gets one pod at a time, and another node is ready');
+  });
+
   test('the gate lets one pod at a time through, and another node is ready: all', () => {
     assert.equal(planOf(owners, { state: 'unproved', elsewhere: true }).names.length, 5);
   });

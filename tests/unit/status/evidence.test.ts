@@ -287,7 +287,7 @@ suite('events about pods', () => {
 
 suite('what proofs say of nodes', () => {
   const mesh = { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' };
-  const strict = policyOf({ profiles: [mesh, { name: 'bare', evidence: 'proof' }] });
+  const strict = policyOf({ profiles: [mesh, { name: 'bare', evidence: 'proof' }, { name: 'easy' }] });
   const show = (
     pods: PodFacts[],
     { all = false, profile = 'mesh', asked = undefined as string | undefined } = {},
@@ -363,6 +363,11 @@ suite('what proofs say of nodes', () => {
       status.nodeProofs.map(({ node, profile, state }) => [node, profile, state]),
       [['n1', 'bare', 'failing']],
     );
+  });
+
+  test('with --all, nobody proved a node against which nothing speaks: it is not called proved', () => {
+    const waits = factsOf('web', { verdict: 'waiting', hasSandbox: false, profiles: ['easy'] }, 'waiting');
+    assert.deepEqual(show([waits], { all: true, profile: 'easy' }).nodeProofs, []);
   });
 
   test('-n does not call a node unproved: pods of other namespaces are not known', () => {
