@@ -309,6 +309,41 @@ export const cases: AlertCase[] = [
     fires: [],
   },
   {
+    alert: 'CniGateDoesNotRepair',
+    when: 'both replicas are standby for 6 minutes',
+    series: {
+      'cni_gate_repair_state{state="recreate", pod="a"}': '0x10',
+      'cni_gate_repair_state{state="audit", pod="a"}': '0x10',
+      'cni_gate_repair_state{state="standby", pod="a"}': '1x10',
+      'cni_gate_repair_state{state="recreate", pod="b"}': '1 0x9',
+      'cni_gate_repair_state{state="standby", pod="b"}': '0 1x9',
+    },
+    at: '7m',
+    fires: [{ summary: 'No replica of cni-gate recreates pods whose proof failed, or reports them.' }],
+  },
+  {
+    alert: 'CniGateDoesNotRepair',
+    when: 'one replica only reports, and the lead changes',
+    series: {
+      'cni_gate_repair_state{state="audit", pod="a"}': '1x3 0x7',
+      'cni_gate_repair_state{state="standby", pod="a"}': '0x3 1x7',
+      'cni_gate_repair_state{state="audit", pod="b"}': '0x4 1x6',
+      'cni_gate_repair_state{state="standby", pod="b"}': '1x4 0x6',
+    },
+    at: '10m',
+    fires: [],
+  },
+  {
+    alert: 'CniGateDoesNotRepair',
+    when: 'repair is off',
+    series: {
+      'cni_gate_repair_state{state="recreate", pod="a"}': '0x10',
+      'cni_gate_repair_state{state="off", pod="a"}': '1x10',
+    },
+    at: '7m',
+    fires: [],
+  },
+  {
     alert: 'CniGateLetsGo',
     when: 'a pod was released after gate.maxHold',
     series: {
