@@ -18,6 +18,12 @@ const texts = {
   },
 } as const;
 
+const lead =
+  /^the proof of (?:its network|the network of pod \S+) failed on node \S+, (?:so it|and the pod) /;
+
+/** The note of an event on a pod, without what a table says that names the pod and its node. */
+export const withoutLead = (note: string): string => note.replace(lead, 'it ');
+
 /** The event of a recreation on its pod. */
 export function podNotice({ pod, why }: Recreation, deed: Deed): Notice {
   return {
@@ -61,7 +67,7 @@ export function workloadNotice(
 /** Why a pod is left alone, for people. */
 const reasons: Partial<Record<LeftAloneReason, string>> = {
   ended:
-    'it has ended, so cni-gate cannot help it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95',
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95',
   'static-pod': 'it is a static pod',
   'no-controller': 'it has no controller, so nobody would recreate it: delete it and create it again',
   'unknown-controller':

@@ -1,6 +1,7 @@
 import { clean } from '../lib/clean.ts';
 import { statusRole } from '../lib/names.ts';
 import { type State, states } from '../readiness/state.ts';
+import { withoutLead } from '../repair/notices.ts';
 import { ageText } from './age.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
@@ -112,7 +113,7 @@ export function statusText(
         pod.verdict,
         since(pod.since),
         pod.why,
-        pod.repair,
+        pod.repair && withoutLead(pod.repair),
       ]),
       max,
       2,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { leftAloneNotice, podNotice, workloadNotice } from '../../../webhook/repair/notices.ts';
+import { leftAloneNotice, podNotice, withoutLead, workloadNotice } from '../../../webhook/repair/notices.ts';
 import type { Recreation } from '../../../webhook/repair/types.ts';
 import { controllerOf, failedPod } from './support.ts';
 
@@ -29,6 +29,14 @@ suite('events of repair', () => {
   test('of a pod that would be recreated: the settings for which it is not', () => {
     const { note } = podNotice(recreation('a', 'it is so'), 'wouldRecreate');
     assert.match(note, /but repair only reports \(repair\.mode is audit, or proof\.mode warn\): it is so$/);
+  });
+
+  test('in a table: without the pod and its node', () => {
+    const { note } = podNotice(recreation('a', 'it is so'), 'recreated');
+    assert.equal(withoutLead(note), 'it is deleted to be recreated: it is so');
+    const left = leftAloneNotice({ pod: failedPod({ name: 'a' }), reason: 'no-controller', why: '' });
+    assert.match(withoutLead(left.note), /^it is not recreated: it has no controller, /);
+    assert.equal(withoutLead('something else'), 'something else');
   });
 
   test('of a pod that ended: what its Job needs', () => {
