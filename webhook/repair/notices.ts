@@ -72,8 +72,8 @@ const reasons: Partial<Record<LeftAloneReason, string>> = {
   'no-controller': 'it has no controller, so nobody would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
-  'node-unreachable': 'its node does not report. It is recreated when that is ready again',
-  'node-not-ready': 'its node is not ready for it, and no other node is. It is recreated when one is',
+  'node-unreachable': 'its node does not report',
+  'node-not-ready': 'its node is not ready for it, and no other node is',
   'node-pause': 'pods that were recreated on its node failed again, and the next one follows after a pause',
   'owner-pause':
     'pods of its controller that were recreated failed again, and the next one follows after a pause',
@@ -88,10 +88,13 @@ export const isTold = (reason: LeftAloneReason): boolean => reasons[reason] !== 
 export const isToldAtOnce = (reason: LeftAloneReason): boolean =>
   ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
+/** Reasons that end with a change of a node. */
+const waits: ReadonlySet<LeftAloneReason> = new Set(['node-unreachable', 'node-not-ready']);
+
 const leftNote = (pod: PodEvidence, { reason, why }: LeftAlone): string =>
   fitNote(
-    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}`,
-    why === '' ? '' : fitNote(` (${why})`),
+    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}${why === '' ? '' : ` (${why})`}`,
+    waits.has(reason) ? '. It is recreated when a node is ready' : '',
   );
 
 /** The event on a pod that is left alone. */

@@ -39,6 +39,16 @@ suite('events of repair', () => {
     assert.equal(withoutLead('something else'), 'something else');
   });
 
+  test('of a pod that waits for a node: why, and what will be, however long the reason', () => {
+    const note = (why: string) =>
+      leftAloneNotice({ pod: failedPod({ name: 'a' }), reason: 'node-not-ready', why }).note;
+    assert.match(
+      note('its agent fails'),
+      /no other node is \(its agent fails\)\. It is recreated when a node is ready$/,
+    );
+    assert.ok(Buffer.byteLength(note('x'.repeat(2000))) <= 1024);
+  });
+
   test('of a pod that ended: what its Job needs', () => {
     const pod = failedPod({ name: 'a', ended: true, controller: controllerOf('job', 'Job') });
     const { note } = leftAloneNotice({ pod, reason: 'ended', why: '' });
