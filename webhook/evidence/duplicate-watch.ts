@@ -56,6 +56,8 @@ export class DuplicateWatch {
       const key = keyOf(one);
       left.delete(key);
       const seen = this.#seen.get(key) ?? { since: now, again: 0 };
+      // our clock may have been set back
+      seen.since = Math.min(seen.since, now);
       this.#seen.set(key, seen);
       const { older, younger } = one;
       const wait = older.leaving || younger.leaving ? confirmedOfLeaving : confirmed;

@@ -148,7 +148,7 @@ export class Tally {
     const before = this.#withoutSandbox.get(uid);
     if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
     // waits from before a pass that was seen say nothing any more, whatever the node's clock says
-    else if (before === undefined && (since > this.#passSeen || this.#passSeen > now)) {
+    else if (before === undefined && (since >= this.#passSeen || this.#passSeen > now)) {
       const one = { pod: nameOf(pod), owner: ownerOf(pod), since: Math.min(pod.at ?? now, now) };
       this.#withoutSandbox.set(uid, one);
     }

@@ -21,7 +21,9 @@ export class Breaker {
   readonly #ofNamespace: number;
   #counted: Counted[] = [];
   /** The pod that is recreated to find out. */
-  #trial: { uid: string; at: number } | undefined;
+  #trial: { uid: string; at: number; first: boolean } | undefined;
+  /** When the next one may find out, apart from the growing pauses. */
+  #again = Number.NEGATIVE_INFINITY;
   #open = false;
   /** Since when no failed pod waits for the stop to end. */
   #unneededSince: number | undefined;
@@ -38,15 +40,18 @@ export class Breaker {
 
   room(now: number): Room {
     if (!this.#open) return { count: Number.POSITIVE_INFINITY, reason: 'breaker', again: undefined };
-    const { notBefore } = this.#backOff;
+    const notBefore = Math.max(this.#backOff.notBefore, this.#again);
     if (notBefore > now) return { count: 0, reason: 'breaker', again: notBefore };
     const awaited = this.#trial !== undefined && now - this.#trial.at < repairLimits.verdict;
     return { count: awaited ? 0 : 1, reason: 'breaker', again: undefined };
   }
 
-  /** @param pod the recreated one */
-  made({ uid }: { uid: string }, now: number): void {
-    if (this.#open) this.#trial = { uid, at: now };
+  /**
+   * @param pod the recreated one
+   * @param first whether no failure is known of its like. Then its failure does not make the others wait longer
+   */
+  made({ uid }: { uid: string }, now: number, first = false): void {
+    if (this.#open) this.#trial = { uid, at: now, first };
   }
 
   /**
@@ -58,8 +63,10 @@ export class Breaker {
   ended({ uid, namespace }: { uid: string; namespace: string }, passed: boolean, now: number): boolean {
     if (this.#open) {
       if (this.#trial?.uid !== uid) return false;
+      const { first } = this.#trial;
       this.#trial = undefined;
       if (passed) this.#close();
+      else if (first) this.#again = now + pause;
       else this.#backOff.failed(now);
       return passed;
     }

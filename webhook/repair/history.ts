@@ -5,6 +5,7 @@ import { BackOff } from '../steer/back-off.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
 import { Breaker } from './breaker.ts';
 import { recreationsBefore } from './inherit.ts';
+import { LastFailures } from './last-failures.ts';
 import { inTimeOf, type OwnerLegacy, readLegacy, writeLegacy } from './legacy.ts';
 import { NodeRecord } from './node-record.ts';
 import { OwnerRecord } from './owner-record.ts';
@@ -31,6 +32,7 @@ export class RepairHistory {
   readonly lastMinute = new Window(minute);
   /** Stops all repair. */
   readonly breaker = new Breaker(repairLimits.breaker.ofNamespace);
+  readonly lastFailures = new LastFailures();
   readonly #owners = new Map<string, OwnerRecord>();
   /** By node and profile. */
   readonly #nodes = new Map<string, NodeRecord>();
@@ -61,8 +63,9 @@ export class RepairHistory {
     owner.known.add(pod.uid);
     owner.made({ recreation, at: now, late: false }, now);
     if (probes) for (const profile of pod.failedProfiles) this.#makeNode(pod.node, profile).awaited += 1;
-    this.breaker.made(pod, now);
-    this.#breakers.get(pod.namespace)?.made(pod, now);
+    const { lastFailures } = this;
+    this.breaker.made(pod, now, lastFailures.ofNamespace(pod) === 0);
+    this.#breakers.get(pod.namespace)?.made(pod, now, lastFailures.ofController(pod) === 0);
   }
 
   /** Audit: the pod would have been recreated. It counts for the budgets, and nothing is expected of it. */
@@ -120,7 +123,7 @@ export class RepairHistory {
   }
 
   /** What is known of a controller: to read. @param uid its UID */
-  owner(uid: string): Pick<OwnerRecord, 'room' | 'failures'> {
+  owner(uid: string): Pick<OwnerRecord, 'room'> {
     return this.#owners.get(uid) ?? newOwner;
   }
 
@@ -285,9 +288,11 @@ export class RepairHistory {
     const { node, profiles, failedProfiles } = successor;
     if (passed) {
       owner.worked(now);
+      this.lastFailures.worked(pod);
       for (const profile of profiles) this.#nodes.get(keyOf(node, profile))?.worked();
     } else {
       owner.failed(now);
+      this.lastFailures.failed(pod, now);
       for (const profile of failedProfiles) this.#makeNode(node, profile).failed(now);
     }
     this.breaker.ended(pod, passed, now);
@@ -309,6 +314,7 @@ export class RepairHistory {
       for (const node of this.#release(attempt)) node.failed(now);
       attempt.late = true;
       owner.backOff.failed(now);
+      this.lastFailures.failed(attempt.recreation.pod, now);
     }
     const isOver = ({ at }: Attempt): boolean => now - at >= repairLimits.lateVerdict;
     const over = owner.attempts.filter(isOver);

@@ -88,7 +88,10 @@ class Planner {
     }
     const turns = new First<{ turn: number; helped: Helped }>(
       repairLimits.candidates,
-      (one, other) => one.turn - other.turn || this.#compare(one.helped, other.helped),
+      (one, other) =>
+        one.turn - other.turn ||
+        this.#failureOfNamespace(one.helped) - this.#failureOfNamespace(other.helped) ||
+        this.#compare(one.helped, other.helped),
     );
     for (const [namespace, candidates] of this.#candidates) {
       const had = this.#history.recentOf(namespace, this.#now);
@@ -173,12 +176,16 @@ class Planner {
   }
 
   readonly #compare = (one: Helped, other: Helped): number =>
-    this.#failures(one) - this.#failures(other) ||
+    this.#failure(one) - this.#failure(other) ||
     one.pod.createdAt - other.pod.createdAt ||
     (one.pod.uid < other.pod.uid ? -1 : 1);
 
-  #failures({ pod }: Helped): number {
-    return this.#history.owner(pod.controller.uid).failures;
+  #failure({ pod }: Helped): number {
+    return this.#history.lastFailures.ofController(pod);
+  }
+
+  #failureOfNamespace({ pod }: Helped): number {
+    return this.#history.lastFailures.ofNamespace(pod);
   }
 
   *#situation(pod: Owned): Pausing<Situation> {

@@ -90,6 +90,14 @@ suite('what is reported', () => {
       [3],
     ));
 
+  test('our clock is set back by an hour before it counts: three seconds after that', () => {
+    const watch = new DuplicateWatch();
+    const hour = 3_600_000;
+    const due = (time: number): number =>
+      watch.due(duplicateAddresses(twoPods), neverBooted, time, 10).length;
+    assert.deepEqual([now, now + 2000, now - hour, now - hour + 3000].map(due), [0, 0, 0, 1]);
+  });
+
   test('an address that moves: the new pod is seen two seconds before the end of the old one: never', () => {
     const [old, next] = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
     const ends = (second: number): PodEvidence[] => [{ ...old, ended: second >= 2 }, next];

@@ -170,6 +170,30 @@ test('the owner of pods that fail everywhere does not stop the repair of others'
   assert.ok(sim.now - began <= minute, `${sim.now - began} ms`);
 });
 
+for (const evidence of ['ready', 'proof'] as const) {
+  test(`${evidence}: pods of ten namespaces that fail everywhere do not take every turn, while repair has stopped too`, () => {
+    const nodes = [
+      { name: 'n1', readyAt: 0, worksAt: 0 },
+      { name: 'n2', readyAt: 0, worksAt: 0 },
+    ];
+    const sim = new Simulation({ nodes, evidence });
+    for (let index = 0; index < 60; index += 1) {
+      const broken = { ...controllerOf(`broken${index}`), uid: `never-${index}` };
+      sim.create(broken, 1, index % 2 === 0 ? 'n1' : 'n2', `broken${index % 10}`);
+    }
+    sim.run(30 * minute);
+    assert.ok(sim.history.stopped().includes(''), 'all repair has stopped');
+    sim.create(web, 20, 'n2');
+    const comes = sim.now + 5000;
+    sim.reboot('n2', { startedAt: comes - 1000, readyAt: comes, worksAt: comes, instance: 'boot 2' });
+    const began = sim.now;
+    while (sim.now < began + 60 * minute && !sim.allPass(({ namespace }) => namespace === 'shop'))
+      sim.run(1000);
+    // at most the pause that has begun
+    assert.ok(sim.now - began <= 12 * minute, `${(sim.now - began) / 1000} s`);
+  });
+}
+
 test('a new leader in the middle of a repair: all run, and the budgets hold', () => {
   const sim = new Simulation({
     nodes: [{ name: 'n1', readyAt: 0, worksAt: 11_000 }],

@@ -1,0 +1,43 @@
+import type { PodEvidence } from '../evidence/facts.ts';
+
+/** Whose pod was recreated. */
+type Whose = Pick<PodEvidence, 'namespace' | 'controller'>;
+
+/** How many namespaces and controllers are remembered. */
+const most = 4096;
+
+/**
+ * When a recreated pod of each namespace and controller last failed again, or got no verdict, if none has passed since.
+ * Where few pods may be recreated, those come first whose last failure is the longest ago: pods that fail for their own
+ * sake must not take every turn. Times are milliseconds of a monotonic clock.
+ */
+export class LastFailures {
+  /** Those of the longest ago first. */
+  readonly #times = new Map<string, number>();
+
+  failed(pod: Whose, now: number): void {
+    for (const key of keysOf(pod)) {
+      this.#times.delete(key);
+      this.#times.set(key, now);
+    }
+    for (const key of this.#times.keys()) {
+      if (this.#times.size <= most) break;
+      this.#times.delete(key);
+    }
+  }
+
+  worked(pod: Whose): void {
+    for (const key of keysOf(pod)) this.#times.delete(key);
+  }
+
+  ofNamespace({ namespace }: Whose): number {
+    return this.#times.get(namespace) ?? 0;
+  }
+
+  ofController(pod: Whose): number {
+    return this.#times.get(controllerKey(pod)) ?? 0;
+  }
+}
+
+const controllerKey = ({ namespace, controller }: Whose): string => `${namespace}/${controller?.uid ?? ''}`;
+const keysOf = (pod: Whose): string[] => [pod.namespace, controllerKey(pod)];
