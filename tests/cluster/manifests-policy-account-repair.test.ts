@@ -121,6 +121,9 @@ suite('a pod may be deleted', () => {
     'while the proof waits to be repeated': {
       status: { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(95) },
     },
+    'if its proof failed after it had passed, as after a reboot': {
+      status: { state: ended(95), lastState: ended(0) },
+    },
     "if Istio's own validator failed": { annotation: foreign, status: { state: ended(126) } },
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
@@ -134,6 +137,8 @@ suite('the token deletes no pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'whose proof passed': { status: { state: ended(0) } },
     'whose proof passed after it had failed': { status: { state: ended(0), lastState: ended(95) } },
+    'whose proof passed and is repeated': { status: { state: { running: {} }, lastState: ended(0) } },
+    'whose proof crashed after it had passed': { status: { state: ended(137), lastState: ended(0) } },
     'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
     'whose proof was not possible': { status: { state: ended(69) } },
     'whose proof crashed': { status: { state: ended(137) } },

@@ -94,5 +94,5 @@ export const expectedPolicies: Record<
       'not-of-a-network-of-ones-own:0cc71e1394d51c77',
     ],
   },
-  'service-account.cni-gate.io': { digest: '1e47b89db936f2ab', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
+  'service-account.cni-gate.io': { digest: '496c28e783a14b91', conditions: ['by-cni-gate:790425bcb4e89ea0'] },
 };
