@@ -144,6 +144,7 @@ suite('the token deletes no pod', () => {
       status: { state: { running: {} }, lastState: ended(0) },
     },
     'whose proof crashed after it had failed': { status: { state: ended(137), lastState: ended(95) } },
+    'whose proof crashed after it had passed': { status: { state: ended(137), lastState: ended(0) } },
     'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
     'whose proof was not possible': { status: { state: ended(69) } },
     'whose proof crashed': { status: { state: ended(137) } },

@@ -1,7 +1,7 @@
 import { nodeEvidence } from '../lib/limits.ts';
 import { isBefore } from '../readiness/versions.ts';
 import type { PodEvidence } from './facts.ts';
-import { ownerOf, Tally } from './tally.ts';
+import { ownerOf, Tally, type Wait } from './tally.ts';
 import { Trials } from './trials.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
@@ -46,11 +46,11 @@ export const noEvidence: EvidenceView = {
 };
 
 /** What was observed of a pod without a verdict. */
-interface Waiting {
-  /** When it was first seen so, by our clock. */
-  since: number;
-  /** Its resourceVersion at that time. */
+interface Waiting extends Wait {
+  /** Its resourceVersion when it was first seen so. */
   version: string;
+  /** When the pass ended that it showed before, if it did. */
+  passedAt: number | undefined;
 }
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -191,7 +191,10 @@ export class Evidence implements EvidenceView {
     if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, uid);
     const since = listed ? Math.min(pod.at ?? now, now) : now;
     const isWaiting = pod.verdict === 'waiting';
-    const waited = this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version } : undefined);
+    const again = before !== undefined && before.verdict !== 'waiting';
+    const passedAt = before?.verdict === 'passed' ? before.at : undefined;
+    const waited =
+      this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version, again, passedAt } : undefined);
     this.#count(pod, { before, waited, listed }, now);
     if (isWaiting && waited !== undefined) this.#waiting.set(uid, waited);
     else this.#waiting.delete(uid);
@@ -213,19 +216,23 @@ export class Evidence implements EvidenceView {
     now: number,
   ): void {
     const { verdict, node, uid } = pod;
-    const isNews = before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at);
+    // after a boot, the kubelet shows the pass of before until the proof runs again
+    const isRepeated = verdict === 'passed' && pod.at !== undefined && pod.at === waited?.passedAt;
+    const isNews =
+      !isRepeated && (before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at));
     const isOld =
       waited === undefined && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
     if (verdict === 'passed' && isNews) this.#refuted.delete(ownerOf(pod));
     for (const profile of pod.profiles) {
       const tally = this.#isProfile(profile) ? this.#tally(node, profile) : undefined;
       if (tally === undefined) continue;
-      if (verdict === 'waiting' && !pod.ended && !pod.leaving) tally.waits(pod, waited?.since ?? now, now);
+      if (verdict === 'waiting' && !pod.ended && !pod.leaving)
+        tally.waits(pod, waited ?? { since: now, again: false }, now);
       else if (verdict === 'passed' && isNews && !isOld) {
         const seen = !listed && before !== undefined;
         for (const owner of tally.passed(pod, waited?.version ?? '', seen, now)) this.#refute(owner);
       } else if (verdict === 'failed' && isNews && !isOld && pod.failedProfiles.includes(profile)) {
-        tally.failed(pod, waited?.since, now);
+        tally.failed(pod, waited, now);
       } else tally.forgets(uid);
     }
   }

@@ -30,6 +30,14 @@ export interface Overdue {
   since: number;
 }
 
+/** How a pod without a verdict came to wait for one. */
+export interface Wait {
+  /** When it was first seen to wait, by our clock. */
+  since: number;
+  /** Whether it had a verdict before, in another sandbox: it was on the node when that booted. */
+  again: boolean;
+}
+
 /** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
 export const longestVerdict = 30_000;
 
@@ -58,8 +66,10 @@ export class Tally {
   readonly #failures = new Map<string, Failure>();
   #attempts: number[] = [];
   #failureSeen: number | undefined;
-  /** By UID: when pods were first seen to wait, by our clock. */
-  readonly #recent = new Map<string, number>();
+  /** By UID: pods that began to wait a moment ago. */
+  readonly #recent = new Map<string, Wait>();
+  /** Whether a pod failed that had a verdict before: what others of the boot will say is known then. */
+  #failedAgain = false;
   readonly #undecided = new Set<string>();
   readonly #withoutSandbox = new Map<string, Overdue>();
   /** When the last pass was seen to happen, by our clock. */
@@ -77,7 +87,7 @@ export class Tally {
 
   /**
    * When attempts that failed since the last pass started, by the node's clock. Failures of pods that began to wait at
-   * the same time are one attempt.
+   * the same time are one attempt. Pods that were on the node already when it booted are none: no gate let them through.
    */
   get attempts(): readonly number[] {
     return this.#attempts;
@@ -105,14 +115,14 @@ export class Tally {
 
   /** Whether the verdict of a pod is to come that has not waited for longer than {@link longestVerdict}. */
   isSomebodyOnTheWay(now: number): boolean {
-    for (const [uid, since] of this.#recent) {
+    for (const [uid, wait] of this.#recent) {
       // our clock may have been set back: then the pod's time begins anew
-      const from = Math.min(since, now);
-      if (now - from < longestVerdict) {
-        if (from < since) this.#recent.set(uid, from);
-        return true;
+      const since = Math.min(wait.since, now);
+      if (now - since >= longestVerdict) this.#recent.delete(uid);
+      else {
+        if (since < wait.since) this.#recent.set(uid, { ...wait, since });
+        if (!wait.again || !this.#failedAgain) return true;
       }
-      this.#recent.delete(uid);
     }
     return false;
   }
@@ -134,16 +144,12 @@ export class Tally {
     return [...found.values()];
   }
 
-  /**
-   * A pod has no verdict yet.
-   *
-   * @param since when it began to wait, by our clock
-   */
-  waits(pod: PodEvidence, since: number, now: number): void {
+  /** A pod has no verdict yet. */
+  waits(pod: PodEvidence, { since, again }: Wait, now: number): void {
     const { uid } = pod;
     if (!this.#undecided.has(uid)) {
       this.#undecided.add(uid);
-      if (now - since < longestVerdict) this.#recent.set(uid, since);
+      if (now - since < longestVerdict) this.#recent.set(uid, { since, again });
     }
     const before = this.#withoutSandbox.get(uid);
     if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
@@ -170,6 +176,7 @@ export class Tally {
       this.#passSeen = now;
     }
     this.#lastPass = { pod: nameOf(pod), uid: pod.uid, at, waited };
+    this.#failedAgain = false;
     const refuted: string[] = [];
     for (const [owner, failure] of this.#failures) {
       if (!seen && failure.startedAt > at) continue;
@@ -187,9 +194,9 @@ export class Tally {
   /**
    * A pod failed. It counts if its run started after the last pass: an earlier run says what the network was before.
    *
-   * @param since when the pod began to wait, by our clock, if that was seen
+   * @param waited undefined if the pod was not seen to wait
    */
-  failed(pod: PodEvidence, since: number | undefined, now: number): void {
+  failed(pod: PodEvidence, waited: Wait | undefined, now: number): void {
     this.forgets(pod.uid);
     const at = pod.at ?? now;
     const startedAt = pod.startedAt ?? at;
@@ -200,6 +207,11 @@ export class Tally {
     else if (this.#failures.size < nodeEvidence.owners) {
       this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
     }
+    if (waited?.again === true) {
+      this.#failedAgain = true;
+      return;
+    }
+    const { since } = waited ?? {};
     if (this.#failureSeen !== undefined && (since === undefined || since <= this.#failureSeen)) return;
     this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
     this.#failureSeen = now;
@@ -215,6 +227,7 @@ export class Tally {
   /** Proofs up to now no longer say anything: the node booted. Pods without a verdict stay. */
   reset(): void {
     this.#lastPass = undefined;
+    this.#failedAgain = false;
     this.#failures.clear();
     this.#attempts = [];
     this.#failureSeen = undefined;
