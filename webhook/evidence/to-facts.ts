@@ -65,15 +65,12 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     return controllers.of(`${uid} ${name}`, () => ({ apiVersion, kind, name, uid }));
   };
   const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
-  const required = (
-    spec: ApiEvidencePod['spec'],
-    profiles: readonly string[],
-  ): { required?: NodeRequired } => {
+  const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
     const ofPod = requiredOf(spec);
     const hasVolumes = hasClaims(spec.volumes);
     const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
     const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
-    return tooLarge ? {} : { required: kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes })) };
+    return tooLarge ? undefined : kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes }));
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
@@ -85,7 +82,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
     const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
     const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
-    return {
+    const kept: PodEvidence = {
       uid: metadata.uid,
       namespace: text(metadata.namespace ?? ''),
       name: metadata.name,
@@ -94,8 +91,6 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       profiles,
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       controller: controllerOf(metadata),
-      ...releasedFrom(metadata),
-      ...(verdict === 'failed' ? required(spec, profiles) : {}),
       createdAt: Date.parse(metadata.creationTimestamp),
       leaving: typeof metadata.deletionTimestamp === 'string',
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
@@ -106,13 +101,12 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       hasSandbox,
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
+    // few pods have these, so the others do not pay for the fields
+    const job = metadata.annotations?.[releasedAnnotation];
+    if (typeof job === 'string') kept.releasedFrom = job.slice(0, nameCharacters);
+    if (verdict === 'failed') kept.required = required(spec, profiles);
+    return kept;
   };
-}
-
-/** Few pods have it, so the others do not pay for the field. */
-function releasedFrom({ annotations }: ApiEvidencePod['metadata']): { releasedFrom?: string } {
-  const job = annotations?.[releasedAnnotation];
-  return typeof job === 'string' ? { releasedFrom: job.slice(0, nameCharacters) } : {};
 }
 
 const none: readonly string[] = [];
