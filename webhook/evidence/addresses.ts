@@ -32,7 +32,8 @@ export function addressesOf(
   for (const { name, ips } of networksOf(own(metadata.annotations, foreign.networkStatus))) {
     for (const ip of ips) add(name, ip);
   }
-  return found;
+  // a list to which something was pushed has room for 16 more, which takes more memory than the addresses
+  return found.slice();
 }
 
 /** Characters of the longest address: IPv6 with an IPv4 address at its end. */

@@ -31,7 +31,7 @@ export interface NodeRequired extends Required {
   hasVolumes: boolean;
 }
 
-/** The kept facts of a pod on a node that carries our label: some 200 bytes. */
+/** The kept facts of a pod on a node that carries our label: some 400 bytes. */
 export interface PodEvidence {
   uid: string;
   namespace: string;

@@ -66,15 +66,12 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     return controllers.of(`${uid} ${name}`, () => ({ apiVersion, kind, name, uid }));
   };
   const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
-  const required = (
-    spec: ApiEvidencePod['spec'],
-    profiles: readonly string[],
-  ): { required?: NodeRequired } => {
+  const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
     const ofPod = requiredOf(spec);
     const hasVolumes = hasClaims(spec.volumes);
     const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
     const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
-    return tooLarge ? {} : { required: kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes })) };
+    return tooLarge ? undefined : kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes }));
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
@@ -86,7 +83,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
     const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
     const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
-    return {
+    const kept: PodEvidence = {
       uid: metadata.uid,
       namespace: text(metadata.namespace ?? ''),
       name: metadata.name,
@@ -95,8 +92,6 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       profiles,
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       controller: controllerOf(metadata),
-      ...releasedFrom(metadata),
-      ...(verdict === 'failed' ? required(spec, profiles) : {}),
       createdAt: Date.parse(metadata.creationTimestamp),
       leaving: typeof metadata.deletionTimestamp === 'string',
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
@@ -107,22 +102,29 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       hasSandbox,
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
+    // few pods have these, so the others do not pay for the fields
+    const job = releasedFrom(metadata);
+    if (job !== undefined) kept.releasedFrom = job;
+    if (verdict === 'failed') kept.required = required(spec, profiles);
+    return kept;
   };
 }
 
 /**
- * Few pods have it, so the others do not pay for the field. A user may write the annotation to any pod, also in the
- * template of a controller: a pod that a controller still finds was not released.
+ * The Job that a pod was released from. A user may write the annotation to any pod, also in the template of a
+ * controller: a pod that a controller still finds was not released.
  */
-function releasedFrom({ annotations, labels, ownerReferences }: ApiEvidencePod['metadata']): {
-  releasedFrom?: string;
-} {
+function releasedFrom({
+  annotations,
+  labels,
+  ownerReferences,
+}: ApiEvidencePod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
-  if (typeof job !== 'string') return {};
+  if (typeof job !== 'string') return undefined;
   const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
   // the Job removes itself from the owners a moment after the release
   const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
-  return isFound || isOwned ? {} : { releasedFrom: job.slice(0, nameCharacters) };
+  return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
 }
 
 const none: readonly string[] = [];

@@ -50,6 +50,7 @@ export const errorCodes = {
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob given to review is missing or may not be read.',
   CNI_GATE_INPUT_SYNTAX:
     'An input of review is neither YAML nor JSON, or a document in it has the wrong form.',
+  CNI_GATE_JOB_COUNTS_PROOF: 'A Job counts proofs that fail, and may fail for its network.',
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that looks like one of cni-gate and has no effect.',
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',

@@ -6,6 +6,7 @@ import { Baseline } from './changes/baseline.ts';
 import { onlyChanged } from './changes/compare.ts';
 import { openRevision } from './changes/revision.ts';
 import { coverageFindings } from './findings/coverage.ts';
+import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
@@ -115,13 +116,18 @@ async function judgeAll(
 
 function findingsOf(
   reviewed: readonly Reviewed[],
-  { findings, namespaces }: ManifestReader,
+  { findings, namespaces, jobFaults }: ManifestReader,
   admission: ReviewOptions['admission'],
 ): Finding[] {
   const offline = 'policy' in admission;
   const optIn = !offline ? 'server' : admission.profile === undefined ? 'labels' : 'profile';
   const join = offline ? (profile: string) => admission.policy.join(profile) : undefined;
-  return [...findings, ...coverageFindings(reviewed, namespaces, findings, optIn, join)];
+  return [
+    ...findings,
+    // in this mode a proof that fails ends with 0
+    ...(offline && admission.policy.proof.mode === 'warn' ? [] : jobFindings(reviewed, jobFaults)),
+    ...coverageFindings(reviewed, namespaces, findings, optIn, join),
+  ];
 }
 const asked = (): never => {
   throw new TypeError('a workload is asked about once');

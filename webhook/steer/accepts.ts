@@ -41,3 +41,19 @@ export function acceptsBy(
   const blockers = blockersBy(policy, readiness, now, evidence);
   return (profiles, node) => blockers(profiles, node) === undefined;
 }
+
+/**
+ * Whether the gate lets one pod of these profiles through to a node, to find out whether the network works there.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function trialsBy(policy: Policy, readiness: Readiness, now: number, evidence: EvidenceView): Accepts {
+  return (profiles, node) =>
+    profiles.some((name) => {
+      const profile = policy.profiles.get(name);
+      return (
+        profile !== undefined &&
+        blockedBy(profile, node, { readiness, evidence }, policy, { now }).trial !== undefined
+      );
+    });
+}

@@ -12,7 +12,7 @@ import { type Taint, toleratesAll } from '../scheduling/taints.ts';
  * - `size`: the pod requests more than the empty node has;
  * - `volumes`: it is in another zone than the pod's volumes;
  * - `ignored`: the scheduler ignored a nomination for it;
- * - `full`: the free capacity is too small.
+ * - `full`: the free capacity is too small, or it gets one pod at a time and another one is nominated for it.
  */
 export type Misfit = (typeof misfits)[number];
 /** All of {@link Misfit}, in the order in which people read them. */

@@ -5,7 +5,7 @@ import { Candidates } from './candidates.ts';
 import type { History } from './history.ts';
 import { type Misfit, type MisfitCounts, misfitOf, type PassedOver } from './misfit.ts';
 import { NodeScorer } from './node-scorer.ts';
-import type { NodeUsage } from './node-usage.ts';
+import type { Expected, NodeUsage } from './node-usage.ts';
 import type { PendingPod } from './pending-pod.ts';
 import { inTurns, type Queue, Turns } from './turns.ts';
 import { type Pausing, stepsPerNode, Work, withoutPauses } from './work.ts';
@@ -14,6 +14,8 @@ import { type Pausing, stepsPerNode, Work, withoutPauses } from './work.ts';
 export interface Snapshot {
   nodes: readonly NodeFacts[];
   accepts: Accepts;
+  /** Whether the gate lets one pod at a time through to a node that accepts it. By default to none. */
+  isTrial?: Accepts;
   /** The usage of a node; undefined where it is not known. */
   usage: (node: string) => NodeUsage | undefined;
   history: History;
@@ -75,6 +77,8 @@ export function plan(pods: Iterable<PendingPod>, known: Snapshot, max: number): 
  * - with a nomination that may still work, by cni-gate or by somebody else, as after a preemption;
  * - that pauses, or whose group does: see {@link History}.
  *
+ * A node to which the gate lets one pod at a time through has one place.
+ *
  * It yields where a pause is due. The cluster may change during the pauses, so each nomination has to be checked
  * before it is written: {@link isOutdated}.
  */
@@ -107,6 +111,8 @@ class Planner {
   /** How many more of a group may be nominated. */
   readonly #widths = new Map<string, number>();
   readonly #unknown = new Set<string>();
+  /** Nodes for which a pod is nominated that still waits. */
+  readonly #awaited: Set<string>;
   #again: number | undefined;
 
   constructor(known: Snapshot, work: Work) {
@@ -114,7 +120,11 @@ class Planner {
     this.#work = work;
     this.#nodes = new Map(known.nodes.map((node) => [node.name, node]));
     this.#candidates = new Candidates(known.nodes, known.accepts, known.start, work);
-    this.#scorer = new NodeScorer(known.usage, known.history.expected());
+    const expected = known.history.expected();
+    this.#scorer = new NodeScorer(known.usage, expected);
+    const isAwaited = ([, pods]: [string, Expected[]]): boolean =>
+      pods.some((pod) => pod.leftAt === undefined);
+    this.#awaited = new Set([...expected].filter(isAwaited).map(([name]) => name));
   }
 
   result(): Pick<Plan, 'nominations' | 'unknown' | 'again'> {
@@ -146,10 +156,14 @@ class Planner {
     for (const name of unknown) this.#unknown.add(name);
     if (best === undefined) {
       if (unknown.length > 0) return this.#passOver(pod, { why: 'usage-unknown', nodes: unknown });
-      return this.#passOver(pod, { why: 'no-node', misfits: { ...misfits, full: open.length } });
+      return this.#passOver(pod, {
+        why: 'no-node',
+        misfits: { ...misfits, full: (misfits.full ?? 0) + open.length },
+      });
     }
     this.nominations.push({ pod, node: best.node.name, why: best.why });
     this.#scorer.add(best.node, pod);
+    this.#awaited.add(best.node.name);
     this.#widths.set(pod.group, width - 1);
   }
 
@@ -170,6 +184,9 @@ class Planner {
   #misfitOfOne(pod: RefusedPod, node: NodeFacts): Misfit | undefined {
     const { history, now } = this.#known;
     if (history.avoids(pod, node.name, now)) return 'ignored';
+    // the gate would refuse the second pod
+    if (this.#awaited.has(node.name) && this.#known.isTrial?.(pod.profiles, node.name) === true)
+      return 'full';
     // the scheduler chose the refused node, so the volumes can be used in its zone
     const zone = pod.hasVolumes ? this.#nodes.get(pod.refused)?.labels[zoneLabel] : undefined;
     return zone !== undefined && node.labels[zoneLabel] !== zone ? 'volumes' : undefined;

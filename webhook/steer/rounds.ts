@@ -7,7 +7,7 @@ import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import { acceptsBy } from './accepts.ts';
+import { acceptsBy, trialsBy } from './accepts.ts';
 import { History } from './history.ts';
 import type { SteerMetrics } from './metrics.ts';
 import { NodeUsages } from './node-usages.ts';
@@ -118,6 +118,7 @@ export class Rounds {
     const known: Snapshot = {
       nodes: [...view.readiness.nodes()],
       accepts: acceptsBy(policy(), view.readiness, now, view.evidence),
+      isTrial: trialsBy(policy(), view.readiness, now, view.evidence),
       usage: (node) => this.#usages.get(node, performance.now()),
       history: this.#history,
       // the same for a while, as the usage of nodes is known for a while

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toDaemonSetFacts } from '../../../webhook/readiness/to-facts.ts';
-import { acceptsBy } from '../../../webhook/steer/accepts.ts';
+import { acceptsBy, trialsBy } from '../../../webhook/steer/accepts.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { evidenceWith, start } from '../evidence/support.ts';
 import { clusterWith } from '../gate/support.ts';
 import { apiDaemonSet } from '../readiness/objects.ts';
 import { now } from './support.ts';
@@ -34,4 +35,18 @@ test('a node accepts the pods that the gate would allow there', () => {
     [true, true, true],
   );
   assert.equal(accepts(['lost', 'bare', 'mesh'], 'n1'), false, 'each profile counts');
+});
+
+test('a node gets one pod at a time while no proof has passed there', () => {
+  const readiness = clusterWith({ n1: { ready: true }, n2: { ready: true } });
+  const mesh = { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' };
+  const policy = policyOf({ profiles: [mesh, { name: 'bare' }] });
+  const isTrial = trialsBy(
+    policy,
+    readiness,
+    start,
+    evidenceWith([{ node: 'n2', verdict: 'passed', at: 7 }]),
+  );
+  assert.deepEqual([isTrial(['bare', 'mesh'], 'n1'), isTrial(['mesh'], 'n2')], [true, false]);
+  assert.deepEqual([isTrial(['bare'], 'n1'), isTrial(['unknown'], 'n1')], [false, false]);
 });

@@ -59,6 +59,31 @@ suite('a refused pod is sent', () => {
     test(what, () => assert.deepEqual(sent([{ ...one, ...pod }], more, nodes), expected));
   }
 
+  suite('to a node that gets one pod at a time', () => {
+    const pods = ['a', 'b', 'c'].map((name) => waiting(name));
+    const isTrial = (_: readonly string[], name: string): boolean => name === 'n2';
+
+    test('if no other pod is', () => {
+      assert.deepEqual(sent(pods, { isTrial }), ['a>n2', 'b>n3', 'c>n3']);
+    });
+
+    test('not while the pod of an earlier round waits, and again once that pod has left', () => {
+      const history = new History();
+      const [first] = plan(pods, known(three, { history, isTrial }), 1).nominations;
+      assert.ok(first);
+      history.made(first, '11', now);
+      assert.deepEqual(sent(pods.slice(1), { history, isTrial }, three.slice(0, 2)), []);
+      history.observe(byUid(...pods.slice(1)), now + 5000);
+      assert.deepEqual(sent(pods.slice(1), { history, isTrial }, three.slice(0, 2)), ['b>n2']);
+    });
+
+    test('if it has other profiles there, as the others are', () => {
+      const others = pods.map((pod) => ({ ...pod, profiles: ['cni'] }));
+      const ofMesh = (profiles: readonly string[]): boolean => profiles.includes('mesh');
+      assert.equal(sent(others, { isTrial: ofMesh }, three.slice(0, 2)).length, 3);
+    });
+  });
+
   test('not to a tainted or cordoned node, unless it tolerates that', () => {
     const taint = { key: 'gpu', value: '', effect: 'NoSchedule' };
     const nodes = [node('n1'), node('n2', { unschedulable: true }), node('n3', { taints: [taint] })];

@@ -7,6 +7,7 @@ import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
 import { contentOf } from '../changes/content.ts';
+import { jobFault } from '../findings/jobs.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import {
   type Fault,
@@ -33,6 +34,8 @@ export class ManifestReader {
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
   readonly findings: Finding[] = [];
+  /** Of Jobs and CronJobs that would be findings if their pods get a check. */
+  readonly jobFaults = new Map<Workload, string>();
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
@@ -170,6 +173,8 @@ export class ManifestReader {
       const workload = { ...this.#made(value, known), ...this.#content(value), document, path, line };
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
+      const fault = jobFault(value);
+      if (fault !== undefined) this.jobFaults.set(workload, fault);
     } else if (kind === 'Namespace' && group === '') {
       const { name, labels, annotations } = namespaceLabels(value);
       const place = { file: document.file, line };
