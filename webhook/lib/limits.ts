@@ -207,6 +207,10 @@ export const repairLimits = {
   },
   /** Pods that are compared in one plan, of each namespace and in total: the oldest. */
   candidates: 1024,
+  /** Namespaces and controllers whose last failure is remembered. */
+  lastFailures: 4096,
+  /** Pods that were released before and are deleted in one round: of one namespace, and of how many namespaces. */
+  released: { ofNamespace: 5, namespaces: 10 },
   /** What a leader leaves to the next one in the Lease, which it writes every 2 s. */
   legacy: { owners: 200, times: 1000, characters: 32 * KiB },
   /** Different requirements of one namespace's failed pods for which a plan looks for another node. */

@@ -1,10 +1,8 @@
 import type { PodEvidence } from '../evidence/facts.ts';
+import { repairLimits } from '../lib/limits.ts';
 
 /** Whose pod was recreated. */
 type Whose = Pick<PodEvidence, 'namespace' | 'controller'>;
-
-/** How many namespaces and controllers are remembered. */
-const most = 4096;
 
 /**
  * When a recreated pod of each namespace and controller last failed again, or got no verdict, if none has passed since.
@@ -21,7 +19,7 @@ export class LastFailures {
       this.#times.set(key, now);
     }
     for (const key of this.#times.keys()) {
-      if (this.#times.size <= most) break;
+      if (this.#times.size <= repairLimits.lastFailures) break;
       this.#times.delete(key);
     }
   }

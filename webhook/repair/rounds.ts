@@ -7,6 +7,7 @@ import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError } from '../kubernetes/errors.ts';
 import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
+import { repairLimits } from '../lib/limits.ts';
 import { legacyAnnotation } from '../lib/names.ts';
 import { inSlices } from '../steer/slices.ts';
 import { type Work, withoutPauses } from '../steer/work.ts';
@@ -42,8 +43,6 @@ export interface RepairOptions {
 export const interval = 2000;
 /** Recreations of a round, and in parallel. */
 const [most, inParallel] = [50, 5];
-/** Pods that were released before and are deleted in one round. */
-const mostReleased = { ofNamespace: 5, namespaces: 10 };
 /** The largest number of events about pods that are left alone, for each round. */
 const mostTold = 20;
 
@@ -166,8 +165,8 @@ export class RepairRounds {
       if (this.#options.leader?.leads !== true) return;
       if (pod.leaving || history.isBusy(pod, performance.now())) continue;
       const count = (counts.get(pod.namespace) ?? 0) + 1;
-      if (count > mostReleased.ofNamespace) continue;
-      if (counts.size >= mostReleased.namespaces && count === 1) continue;
+      const { ofNamespace, namespaces } = repairLimits.released;
+      if (count > ofNamespace || (count === 1 && counts.size >= namespaces)) continue;
       counts.set(pod.namespace, count);
       this.#finished(pod, await removeReleased(this.#client, pod), history);
     }

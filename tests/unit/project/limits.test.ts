@@ -30,6 +30,8 @@ test('the reference has the limits that the code has', () => {
     ['repair may stop', inTime({ count: breaker.least, within: breaker.within })],
     ['that count for all', number(breaker.ofNamespace)],
     ['one plan compares', number(candidates)],
+    ['last failure is remembered', number(repairLimits.lastFailures)],
+    ['that one round deletes', number(repairLimits.released.ofNamespace)],
     ['a DaemonSet that a profile names', size(objectBytes.daemonSet)],
     ['a pod that waits for a node', size(objectBytes.pendingPod)],
     ['a pod with our label', size(objectBytes.evidencePod)],
