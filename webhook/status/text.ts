@@ -90,7 +90,7 @@ export function statusText(
       ['NODE', 'PROFILE', 'PROOFS', 'LAST PROVED', 'BY', 'WHY'],
       nodeProofs.map(({ node, profile, state, provedAt, provedBy, why }) => {
         // the table above has the reason already where the profile has a DaemonSet
-        const isKnown = nodes.some((one) => one.node === node && one.why === why);
+        const isKnown = nodes.slice(0, max).some((one) => one.node === node && one.why === why);
         return [node, profile, state, since(provedAt), provedBy, isKnown ? null : why];
       }),
       max,
