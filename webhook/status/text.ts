@@ -88,7 +88,11 @@ export function statusText(
     ),
     ...table(
       ['NODE', 'PROFILE', 'PROOFS', 'LAST PROVED', 'BY', 'WHY'],
-      nodeProofs.map((one) => [one.node, one.profile, one.state, since(one.provedAt), one.provedBy, one.why]),
+      nodeProofs.map(({ node, profile, state, provedAt, provedBy, why }) => {
+        // the table above has the reason already where the profile has a DaemonSet
+        const isKnown = nodes.slice(0, max).some((one) => one.node === node && one.why === why);
+        return [node, profile, state, since(provedAt), provedBy, isKnown ? null : why];
+      }),
       max,
     ),
     ...proofTable(status, table, max),

@@ -352,7 +352,9 @@ suite('what proofs say of nodes', () => {
       [['n1', 'failing', 'proofs say that the network does not work: pod shop/a failed, pod shop/b failed']],
     );
     assert.equal(status.headline, 'Not all is well: not ready: 1, failed proofs: 2.');
-    assert.match(toText(status, false), /^n1 +net\/agent +failing/m);
+    const text = toText(status, false);
+    assert.match(text, /^n1 +net\/agent +failing/m);
+    assert.equal(text.match(/proofs say that/g)?.length, 1, 'the reason is there once');
   });
 
   test('a network without a DaemonSet is failing as well', () => {
