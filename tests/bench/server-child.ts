@@ -5,6 +5,14 @@ import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
 
+/** What this process has taken since its start. */
+export interface Usage {
+  /** Of processor time. */
+  seconds: number;
+  /** The most resident memory, in MiB. */
+  peak: number;
+}
+
 const now = new Date();
 const authority = createAuthority({ commonName: 'bench', days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
@@ -49,4 +57,12 @@ async function cniGate(): Promise<number> {
 }
 
 const port = await (process.argv[2] === 'bare' ? bare() : cniGate());
+process
+  .on('message', () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    const usage: Usage = { seconds: (userCPUTime + systemCPUTime) / 1e6, peak: maxRSS / 1024 };
+    process.send?.(usage);
+  })
+  // a normal exit, in which a CPU profile is written
+  .on('disconnect', () => process.exit());
 process.send?.({ port, ca: authority.certificate });
