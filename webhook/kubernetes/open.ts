@@ -1,6 +1,7 @@
 import type { Access } from './access.ts';
 import { ApiClient } from './client.ts';
 import { inCluster } from './in-cluster.ts';
+import { fromPlainKubeconfig } from './plain-kubeconfig.ts';
 
 /**
  * A client for the cluster that this process belongs to: the file that was named, else the pod's service account,
@@ -17,7 +18,9 @@ export async function openCluster(kubeconfig?: string, context?: string): Promis
 async function findAccess(kubeconfig: string | undefined, context: string | undefined): Promise<Access> {
   const own = kubeconfig === undefined && context === undefined ? inCluster(process.env) : undefined;
   if (own !== undefined) return own;
-  // loaded only here: in a pod it would cost its memory for nothing
+  const plain = fromPlainKubeconfig(kubeconfig, context);
+  if (plain !== undefined) return plain;
+  // loaded only here: elsewhere it would cost its memory for nothing
   const { fromKubeconfig } = await import('./kubeconfig.ts');
   return fromKubeconfig(kubeconfig, context);
 }
