@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
  * that only parses and answers. Figures vary from run to run: compare the ratios. With the argument `servers` it measures
- * the servers alone; with CNI_GATE_CPU_PROF set to a folder, each server writes a CPU profile there.
+ * the servers alone; with CNI_GATE_CPU_PROF set to a folder, each server writes a CPU profile there. The arguments in
+ * CNI_GATE_BENCH_NODE go to the Node of cni-gate, such as `--max-semi-space-size=2`.
  */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -1,0 +1,64 @@
+/**
+ * An API server in a process of its own that has many nodes and their DaemonSets' pods, and nothing else. It makes each
+ * object when it is asked for. Lists come in pages, as from the real one; watches stay open and are silent.
+ */
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { createAuthority, issueServing } from '../../../certs/issue.ts';
+import { agent, daemonSet, daemonSets, node } from './objects.ts';
+
+const count = Number(process.argv[2]);
+const now = new Date();
+const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
+
+interface Found {
+  size: number;
+  at: (index: number) => object;
+}
+
+const nothing: Found = { size: 0, at: () => ({}) };
+
+/** The objects behind a path. */
+function find({ pathname, searchParams: query }: URL): Found {
+  if (pathname === '/api/v1/nodes') return { size: count, at: node };
+  const [, namespace, resource] = /\/namespaces\/([^/]+)\/(pods|daemonsets)$/.exec(pathname) ?? [];
+  const which = daemonSets.findIndex(
+    (one) =>
+      one.namespace === namespace &&
+      (resource === 'pods' || query.get('fieldSelector') === `metadata.name=${one.name}`),
+  );
+  if (which < 0) return nothing;
+  return resource === 'pods'
+    ? { size: count, at: (index) => agent(which, index) }
+    : { size: 1, at: () => daemonSet(which) };
+}
+
+async function list(url: URL, response: ServerResponse): Promise<void> {
+  const { size, at } = find(url);
+  const from = Number(url.searchParams.get('continue') ?? 0);
+  const to = Math.min(size, from + Number(url.searchParams.get('limit') ?? size));
+  const metadata = { resourceVersion: '9000000', ...(to < size && { continue: String(to) }) };
+  response.write(`{"kind":"List","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`);
+  for (let index = from; index < to; index++) {
+    const isRoom = response.write(`${index > from ? ',' : ''}${JSON.stringify(at(index))}`);
+    if (!isRoom) await new Promise((resolve) => response.once('drain', resolve));
+  }
+  response.end(']}');
+}
+
+const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+  const url = new URL(request.url ?? '/', 'https://localhost');
+  response.setHeader('content-type', 'application/json');
+  if (request.method !== 'GET' || /\/(leases|events|secrets)(\/|$)/.test(url.pathname)) {
+    response.statusCode = 403;
+    response.end('{"kind":"Status","status":"Failure","code":403,"reason":"Forbidden"}');
+  } else if (url.searchParams.get('watch') === 'true') response.flushHeaders();
+  else void list(url, response);
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  process.send?.({ port, ca: authority.certificate, certificate: pair.certificate, key: pair.key });
+});
+process.on('disconnect', () => process.exit());

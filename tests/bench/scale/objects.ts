@@ -1,0 +1,136 @@
+/** Objects of a cluster with many nodes, as large as kubelets and controllers make them. */
+
+/** The DaemonSets of networks that a cluster here has. */
+export const daemonSets = [
+  { namespace: 'kube-system', name: 'cilium' },
+  { namespace: 'linkerd-cni', name: 'linkerd-cni' },
+  { namespace: 'istio-system', name: 'istio-cni-node' },
+];
+
+const time = '2026-01-01T00:00:00Z';
+
+/** A text that differs for each number, such as part of a UID. */
+const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0');
+
+const uid = (kind: number, index: number): string => `${hex(index, 8)}-0000-4000-8000-${hex(kind, 12)}`;
+
+/** As many as a kubelet tells of, by its own default (`nodeStatusMaxImages`). */
+const images = Array.from({ length: 50 }, (_, index) => ({
+  names: [
+    `registry.example/team-${index}/service-${index}@sha256:${hex(index, 64)}`,
+    `registry.example/team-${index}/service-${index}:v1.${index}.0`,
+  ],
+  sizeBytes: 100_000_000 + index,
+}));
+
+const nodeName = (index: number): string =>
+  `ip-10-${index >> 14}-${(index >> 7) & 127}-${index & 127}.example`;
+
+const condition = (type: string, status: string): object => ({
+  type,
+  status,
+  lastHeartbeatTime: time,
+  lastTransitionTime: time,
+  reason: `Kubelet${type}`,
+  message: `kubelet reports ${type} as it is after its last look at the machine`,
+});
+
+/** A Node of about 15 KB. */
+export function node(index: number): object {
+  const name = nodeName(index);
+  const amounts = { cpu: '15890m', 'ephemeral-storage': '95551679124', memory: '61524092Ki', pods: '110' };
+  return {
+    metadata: {
+      name,
+      uid: uid(0, index),
+      resourceVersion: String(1_000_000 + index),
+      creationTimestamp: time,
+      labels: {
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/instance-type': 'm5.4xlarge',
+        'beta.kubernetes.io/os': 'linux',
+        'failure-domain.beta.kubernetes.io/region': 'region-1',
+        'failure-domain.beta.kubernetes.io/zone': `region-1${'abc'[index % 3]}`,
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'node.kubernetes.io/instance-type': 'm5.4xlarge',
+        'topology.kubernetes.io/region': 'region-1',
+        'topology.kubernetes.io/zone': `region-1${'abc'[index % 3]}`,
+      },
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: { podCIDR: `10.${index & 255}.0.0/24`, providerID: `example:///${name}` },
+    status: {
+      capacity: amounts,
+      allocatable: amounts,
+      conditions: [
+        ...['MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => condition(type, 'False')),
+        condition('Ready', 'True'),
+      ],
+      nodeInfo: { bootID: uid(9, index), machineID: hex(index, 32), kubeletVersion: 'v1.36.3' },
+      images,
+    },
+  };
+}
+
+/** A DaemonSet by its number. */
+export const daemonSet = (which: number): object => {
+  const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  return {
+    metadata: { name, namespace, uid: uid(which + 1, 0), resourceVersion: '1', creationTimestamp: time },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: { spec: { hostNetwork: true, tolerations: [{ operator: 'Exists' }], containers: [] } },
+    },
+  };
+};
+
+const env = Array.from({ length: 30 }, (_, index) => ({ name: `SETTING_${index}`, value: 'x'.repeat(40) }));
+const volumeMounts = Array.from({ length: 8 }, (_, index) => ({
+  name: `host-${index}`,
+  mountPath: `/var/lib/network/folder-${index}`,
+}));
+
+/** The pod of a DaemonSet on the node of that number, about 5 KB. */
+export function agent(which: number, index: number): object {
+  const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  return {
+    metadata: {
+      name: `${name}-${hex(index, 5)}`,
+      namespace,
+      uid: uid(which + 11, index),
+      resourceVersion: String(2_000_000 + index),
+      creationTimestamp: time,
+      labels: { app: name },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: uid(which + 1, 0), controller: true },
+      ],
+    },
+    spec: {
+      nodeName: nodeName(index),
+      hostNetwork: true,
+      containers: [{ name, image: 'example', env, volumeMounts }],
+    },
+    status: {
+      phase: 'Running',
+      startTime: time,
+      conditions: ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+        type,
+        status: 'True',
+        lastTransitionTime: time,
+      })),
+      containerStatuses: [
+        {
+          name,
+          image: 'example',
+          imageID: `registry.example/agent@sha256:${hex(index, 64)}`,
+          containerID: `containerd://${hex(which, 2)}${hex(index, 62)}`,
+          restartCount: 0,
+          ready: true,
+          state: { running: { startedAt: time } },
+        },
+      ],
+    },
+  };
+}
