@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -24,7 +27,7 @@ function guarded(args: string[]): number | null {
   return status;
 }
 
-test('the Kubernetes client, 85 MB, is loaded for kubeconfig files only', () => {
+test('the Kubernetes client, 85 MB, is loaded for kubeconfig files that need it only', () => {
   const main = path('webhook/main.ts');
   assert.equal(guarded([main, 'serve', '--kubeconfig', '/nowhere']), 42, 'or this test sees nothing');
   assert.equal(guarded([main, 'review', '-f', path('examples/web.yaml')]), 0);
@@ -41,4 +44,24 @@ test('nor is it loaded in a pod', () => {
     path(`webhook/${name}.ts`),
   );
   for (const module of modules) assert.equal(guarded([module]), 0, module);
+});
+
+test('nor for a kubeconfig with a token, but for one with a plugin', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config');
+  const module = path('webhook/kubernetes/open.ts');
+  const program = `const { openCluster } = await import('${module}'); (await openCluster('${file}')).close();`;
+  const status = (user: object): number | null => {
+    const config = {
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+      clusters: [{ name: 'x', cluster: { server: 'https://api:6443' } }],
+      users: [{ name: 'x', user }],
+    };
+    writeFileSync(file, JSON.stringify(config));
+    return guarded(['--input-type=module', '-e', program]);
+  };
+  assert.equal(status({ token: 'abc' }), 0);
+  assert.equal(status({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } }), 42);
 });
