@@ -1,7 +1,7 @@
 import { nodeEvidence } from '../lib/limits.ts';
 import { isBefore } from '../readiness/versions.ts';
 import type { PodEvidence } from './facts.ts';
-import { ownerOf, Tally } from './tally.ts';
+import { ownerOf, Tally, type Wait } from './tally.ts';
 import { Trials } from './trials.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
@@ -46,10 +46,8 @@ export const noEvidence: EvidenceView = {
 };
 
 /** What was observed of a pod without a verdict. */
-interface Waiting {
-  /** When it was first seen so, by our clock. */
-  since: number;
-  /** Its resourceVersion at that time. */
+interface Waiting extends Wait {
+  /** Its resourceVersion when it was first seen so. */
   version: string;
 }
 
@@ -191,7 +189,8 @@ export class Evidence implements EvidenceView {
     if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, uid);
     const since = listed ? Math.min(pod.at ?? now, now) : now;
     const isWaiting = pod.verdict === 'waiting';
-    const waited = this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version } : undefined);
+    const again = before !== undefined && before.verdict !== 'waiting';
+    const waited = this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version, again } : undefined);
     this.#count(pod, { before, waited, listed }, now);
     if (isWaiting && waited !== undefined) this.#waiting.set(uid, waited);
     else this.#waiting.delete(uid);
@@ -225,7 +224,7 @@ export class Evidence implements EvidenceView {
         const seen = !listed && before !== undefined;
         for (const owner of tally.passed(pod, waited?.version ?? '', seen, now)) this.#refute(owner);
       } else if (verdict === 'failed' && isNews && !isOld && pod.failedProfiles.includes(profile)) {
-        tally.failed(pod, waited?.since, now);
+        tally.failed(pod, waited, now);
       } else tally.forgets(uid);
     }
   }

@@ -30,6 +30,14 @@ export interface Overdue {
   since: number;
 }
 
+/** How a pod without a verdict came to wait for one. */
+export interface Wait {
+  /** When it was first seen to wait, by our clock. */
+  since: number;
+  /** Whether it had a verdict before, in another sandbox: it was on the node when that booted. */
+  again: boolean;
+}
+
 /** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
 export const longestVerdict = 30_000;
 
@@ -77,7 +85,7 @@ export class Tally {
 
   /**
    * When attempts that failed since the last pass started, by the node's clock. Failures of pods that began to wait at
-   * the same time are one attempt.
+   * the same time are one attempt. Pods that were on the node already when it booted are none: no gate let them through.
    */
   get attempts(): readonly number[] {
     return this.#attempts;
@@ -187,9 +195,9 @@ export class Tally {
   /**
    * A pod failed. It counts if its run started after the last pass: an earlier run says what the network was before.
    *
-   * @param since when the pod began to wait, by our clock, if that was seen
+   * @param waited undefined if the pod was not seen to wait
    */
-  failed(pod: PodEvidence, since: number | undefined, now: number): void {
+  failed(pod: PodEvidence, waited: Wait | undefined, now: number): void {
     this.forgets(pod.uid);
     const at = pod.at ?? now;
     const startedAt = pod.startedAt ?? at;
@@ -200,6 +208,8 @@ export class Tally {
     else if (this.#failures.size < nodeEvidence.owners) {
       this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
     }
+    if (waited?.again === true) return;
+    const { since } = waited ?? {};
     if (this.#failureSeen !== undefined && (since === undefined || since <= this.#failureSeen)) return;
     this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
     this.#failureSeen = now;

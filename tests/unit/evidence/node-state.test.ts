@@ -273,6 +273,26 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(24.5, web), 'unproved, lets');
   });
 
+  test('pods that were on the node when it booted are no attempt: no pause follows them', () => {
+    const scene = new Scene();
+    const web = { pod: { key: 'k', owner: 'web' } };
+    const pods = Array.from({ length: 30 }, (_, pod) => ({ uid: `p${pod}` }));
+    for (const pod of pods) scene.runs(0, pod.uid, 'passed');
+    scene.evidence.booted('n1', '5');
+    scene.agentStarts(20, 6);
+    for (const pod of pods) scene.shows(21, { ...pod, version: 7 });
+    assert.equal(scene.says(31, web), 'unproved, holds');
+    for (const [index, pod] of pods.entries()) {
+      scene.shows(32 + index / 10, { ...pod, verdict: 'failed', startedAt: 22, version: 8 });
+    }
+    assert.equal(scene.says(35, web), 'unproved, lets');
+    scene.shows(35, { uid: 'new', version: 9 });
+    assert.equal(scene.says(44, web), 'unproved, holds');
+    scene.shows(45, { uid: 'new', version: 10, verdict: 'failed', startedAt: 35 });
+    assert.equal(scene.says(54, web), 'unproved, holds');
+    assert.equal(scene.says(55, web), 'unproved, lets');
+  });
+
   test('a container of the DaemonSet that starts asks for a new proof', () => {
     const scene = new Scene();
     scene.agentStarts(0, 1);
