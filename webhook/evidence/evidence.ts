@@ -49,6 +49,8 @@ export const noEvidence: EvidenceView = {
 interface Waiting extends Wait {
   /** Its resourceVersion when it was first seen so. */
   version: string;
+  /** When the pass ended that it showed before, if it did. */
+  passedAt: number | undefined;
 }
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -190,7 +192,9 @@ export class Evidence implements EvidenceView {
     const since = listed ? Math.min(pod.at ?? now, now) : now;
     const isWaiting = pod.verdict === 'waiting';
     const again = before !== undefined && before.verdict !== 'waiting';
-    const waited = this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version, again } : undefined);
+    const passedAt = before?.verdict === 'passed' ? before.at : undefined;
+    const waited =
+      this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version, again, passedAt } : undefined);
     this.#count(pod, { before, waited, listed }, now);
     if (isWaiting && waited !== undefined) this.#waiting.set(uid, waited);
     else this.#waiting.delete(uid);
@@ -212,7 +216,10 @@ export class Evidence implements EvidenceView {
     now: number,
   ): void {
     const { verdict, node, uid } = pod;
-    const isNews = before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at);
+    // after a boot, the kubelet shows the pass of before until the proof runs again
+    const isRepeated = verdict === 'passed' && pod.at !== undefined && pod.at === waited?.passedAt;
+    const isNews =
+      !isRepeated && (before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at));
     const isOld =
       waited === undefined && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
     if (verdict === 'passed' && isNews) this.#refuted.delete(ownerOf(pod));

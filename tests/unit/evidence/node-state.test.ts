@@ -293,6 +293,19 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(55, web), 'unproved, lets');
   });
 
+  test('the pass of before a boot, which the kubelet shows again before it repeats the proof, proves nothing', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'passed');
+    scene.evidence.booted('n1', '5');
+    scene.agentStarts(20, 6);
+    scene.shows(21, { uid: 'a', version: 7, hasSandbox: false });
+    scene.shows(23, { uid: 'a', version: 8, verdict: 'passed', at: 3 });
+    assert.match(scene.says(24), /^unproved/);
+    scene.shows(25, { uid: 'a', version: 9 });
+    scene.shows(30, { uid: 'a', version: 10, verdict: 'passed', startedAt: 25 });
+    assert.equal(scene.says(31), 'proved, lets');
+  });
+
   test('a container of the DaemonSet that starts asks for a new proof', () => {
     const scene = new Scene();
     scene.agentStarts(0, 1);
