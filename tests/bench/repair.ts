@@ -106,6 +106,7 @@ function one(nth: number): void {
       state: 'open',
       why: '',
       needsProof: true,
+      undecided: false,
       passedAt: evidence.of(profile, node)?.lastPass?.at,
       instance: '',
     }),

@@ -226,8 +226,7 @@ export class Evidence implements EvidenceView {
     for (const profile of pod.profiles) {
       const tally = this.#isProfile(profile) ? this.#tally(node, profile) : undefined;
       if (tally === undefined) continue;
-      if (verdict === 'waiting' && !pod.ended && !pod.leaving)
-        tally.waits(pod, waited ?? { since: now, again: false }, now);
+      if (verdict === 'waiting' && !pod.ended && !pod.leaving) tally.waits(pod, waited?.since ?? now, now);
       else if (verdict === 'passed' && isNews && !isOld) {
         const seen = !listed && before !== undefined;
         for (const owner of tally.passed(pod, waited?.version ?? '', seen, now)) this.#refute(owner);

@@ -66,10 +66,8 @@ export class Tally {
   readonly #failures = new Map<string, Failure>();
   #attempts: number[] = [];
   #failureSeen: number | undefined;
-  /** By UID: pods that began to wait a moment ago. */
-  readonly #recent = new Map<string, Wait>();
-  /** Whether a pod failed that had a verdict before: what others of the boot will say is known then. */
-  #failedAgain = false;
+  /** By UID: when pods were first seen to wait, by our clock. */
+  readonly #recent = new Map<string, number>();
   readonly #undecided = new Set<string>();
   readonly #withoutSandbox = new Map<string, Overdue>();
   /** When the last pass was seen to happen, by our clock. */
@@ -115,14 +113,14 @@ export class Tally {
 
   /** Whether the verdict of a pod is to come that has not waited for longer than {@link longestVerdict}. */
   isSomebodyOnTheWay(now: number): boolean {
-    for (const [uid, wait] of this.#recent) {
+    for (const [uid, since] of this.#recent) {
       // our clock may have been set back: then the pod's time begins anew
-      const since = Math.min(wait.since, now);
-      if (now - since >= longestVerdict) this.#recent.delete(uid);
-      else {
-        if (since < wait.since) this.#recent.set(uid, { ...wait, since });
-        if (!wait.again || !this.#failedAgain) return true;
+      const from = Math.min(since, now);
+      if (now - from < longestVerdict) {
+        if (from < since) this.#recent.set(uid, from);
+        return true;
       }
+      this.#recent.delete(uid);
     }
     return false;
   }
@@ -144,12 +142,16 @@ export class Tally {
     return [...found.values()];
   }
 
-  /** A pod has no verdict yet. */
-  waits(pod: PodEvidence, { since, again }: Wait, now: number): void {
+  /**
+   * A pod has no verdict yet.
+   *
+   * @param since when it began to wait, by our clock
+   */
+  waits(pod: PodEvidence, since: number, now: number): void {
     const { uid } = pod;
     if (!this.#undecided.has(uid)) {
       this.#undecided.add(uid);
-      if (now - since < longestVerdict) this.#recent.set(uid, { since, again });
+      if (now - since < longestVerdict) this.#recent.set(uid, since);
     }
     const before = this.#withoutSandbox.get(uid);
     if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
@@ -176,7 +178,6 @@ export class Tally {
       this.#passSeen = now;
     }
     this.#lastPass = { pod: nameOf(pod), uid: pod.uid, at, waited };
-    this.#failedAgain = false;
     const refuted: string[] = [];
     for (const [owner, failure] of this.#failures) {
       if (!seen && failure.startedAt > at) continue;
@@ -207,10 +208,7 @@ export class Tally {
     else if (this.#failures.size < nodeEvidence.owners) {
       this.#failures.set(owner, { pod: nameOf(pod), startedAt, at });
     }
-    if (waited?.again === true) {
-      this.#failedAgain = true;
-      return;
-    }
+    if (waited?.again === true) return;
     const { since } = waited ?? {};
     if (this.#failureSeen !== undefined && (since === undefined || since <= this.#failureSeen)) return;
     this.#attempts = [...this.#attempts, startedAt].slice(-mostAttempts);
@@ -227,7 +225,6 @@ export class Tally {
   /** Proofs up to now no longer say anything: the node booted. Pods without a verdict stay. */
   reset(): void {
     this.#lastPass = undefined;
-    this.#failedAgain = false;
     this.#failures.clear();
     this.#attempts = [];
     this.#failureSeen = undefined;

@@ -73,10 +73,12 @@ export function networksOf({ policy, readiness, evidence, now, work = new Work()
     node: (name, profile) => {
       const starts = startsOf(name, profile);
       const found = policy.profiles.get(profile);
-      const passedAt = evidence.of(profile, name)?.lastPass?.at;
+      const tally = evidence.of(profile, name);
+      const passedAt = tally?.lastPass?.at;
       return {
         ...state(name, profile),
         needsProof: found !== undefined && policy.evidenceOf(found) === 'proof',
+        undecided: tally?.isSomebodyOnTheWay(now) === true,
         passedAt:
           passedAt === undefined || starts.some(({ at = 0 }) => at >= passedAt) ? undefined : passedAt,
         instance: instanceOf(nodes.get(name), starts),

@@ -150,7 +150,10 @@ class Planner {
     yield { key: `owner/${controller.uid}`, room: ofOwner };
     for (const { profile, known } of probes(helped) ? networks : []) {
       if (!failedProfiles.includes(profile)) continue;
-      const room = history.node(node, profile, known).room(now, needsProof(known));
+      const room =
+        needsProof(known) && known.undecided
+          ? isTold
+          : history.node(node, profile, known).room(now, needsProof(known));
       yield { key: `proof/${node}/${profile}`, room };
     }
     yield { key: `node/${node}`, room: history.roomOfNode(node, budgets.perNodePerMinute, now) };
@@ -206,6 +209,9 @@ class Planner {
     this.#known.leftAlone?.({ pod, ...left });
   }
 }
+
+/** No pod is recreated to find out what another pod's verdict tells soon. */
+const isTold: Room = { count: 0, reason: 'node-to-prove', again: undefined };
 
 /** Whether the pod finds out if its node works. */
 const probes = ({ moves, proven }: Helped): boolean => !moves && !proven;

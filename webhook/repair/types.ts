@@ -22,6 +22,8 @@ export interface NodeForProfile {
   why: string;
   /** Whether only a passed proof shows that the network works there: `gate.evidence: proof`. */
   needsProof: boolean;
+  /** Whether a pod there may have a verdict soon, which shows without a deletion whether the network works. */
+  undecided: boolean;
   /**
    * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs
    * count that were made since the node booted and since the DaemonSets' pods got their containers.

@@ -175,6 +175,14 @@ suite('the network of a node', () => {
     assert.deepEqual([state, needsProof], ['unproved', true]);
   });
 
+  test('tells whether the verdict of a pod is expected, for 30 s', () => {
+    const undecided = (at: number): boolean =>
+      networks([{ node: 'n1', verdict: 'waiting', at }])
+        .of()
+        .node('n1', 'mesh').undecided;
+    assert.deepEqual([undecided(0), undecided(-31)], [true, false]);
+  });
+
   test('tells when a proof last passed', () => {
     const { passedAt } = networks([{ node: 'n1', verdict: 'passed', at: 7 }])
       .of()

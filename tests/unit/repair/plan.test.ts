@@ -109,6 +109,13 @@ suite('where it helps', () => {
     assert.deepEqual([names, left], [['p4'], Array(4).fill('node-to-prove')]);
   });
 
+  test('the same while the verdict of another pod there is expected: none, as that one finds out', () => {
+    const { names, left } = planOf(owners, { needsProof: true, undecided: true });
+    assert.deepEqual([names, left], [[], Array(5).fill('node-to-prove')]);
+    assert.equal(planOf(owners, { undecided: true }).names.length, 3);
+    assert.equal(planOf(owners, { needsProof: true, undecided: true, passedAt: start }).names.length, 5);
+  });
+
   test('the same with ready: three at first', () => {
     assert.deepEqual(planOf(owners).names, ['p4', 'p3', 'p2']);
   });

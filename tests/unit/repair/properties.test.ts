@@ -275,7 +275,7 @@ class World {
       boots: 0,
     };
     const passedAt = this.pods.passedAt(profile, node);
-    return { state, why: '', needsProof, passedAt, instance: `${boots}` };
+    return { state, why: '', needsProof, undecided: false, passedAt, instance: `${boots}` };
   }
 
   #create({ owner, node, profiles: list, namespace }: Event & { type: 'create' }): void {

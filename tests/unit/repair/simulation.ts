@@ -261,6 +261,7 @@ export class Simulation {
       state,
       why: state === 'open' ? '' : state,
       needsProof: this.#options.evidence === 'proof',
+      undecided: this.pods.evidence.of('mesh', name)?.isSomebodyOnTheWay(this.#wall()) === true,
       passedAt: this.pods.passedAt('mesh', name),
       instance: node.instance ?? '',
     };

@@ -54,6 +54,7 @@ export const openNode: NodeForProfile = {
   state: 'open',
   why: '',
   needsProof: false,
+  undecided: false,
   passedAt: undefined,
   instance: 'boot 1',
 };
