@@ -52,6 +52,9 @@ export function judged<T>(
   return unknown === undefined ? judge(foundIn(seen)) : notKnown(unknown, essential);
 }
 
+/** A number of things: `1 node`, `2 nodes`. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
 /** The first names of a list, and how many more there are. */
 export function few(names: readonly string[], most = mostNames): string {
   const more = names.length - most;

@@ -9,13 +9,13 @@ import type { Fault } from '../status/model.ts';
 import { type Called, registrationsOf } from '../status/verbs.ts';
 import type { CheckId } from './catalogue.ts';
 import type { ConfigurationFacts, InstalledFacts, RightFacts } from './facts.ts';
-import { failed, few, judged, notKnown, passed, skipped } from './finding.ts';
+import { counted, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
 import { checkApis, checkClocks, checkNodes, checkOwnClock, checkVersion } from './kubernetes.ts';
 import type { Finding } from './model.ts';
 import { rightText } from './rights.ts';
 
-/** Faults that one check names at most. */
-const mostFaults = 3;
+/** Texts that one check puts together at most. */
+const mostTexts = 3;
 
 /** Checks an installation. The order is the report's. @param now milliseconds since the epoch */
 export function checkInstalled(facts: InstalledFacts, now: number): Partial<Record<CheckId, Finding>> {
@@ -97,7 +97,7 @@ function checkRegistration({ inForce, why, changed }: Called, kind: keyof typeof
 const again = 'Apply the overlay again, and look at what writes the caBundle';
 
 function ofPart(
-  { status, fault, advice = '', right, blind, byMode }: PartResult,
+  { status, fault, advice = '', right, blind, byMode, forbidden }: PartResult,
   { trouble }: ConfigurationFacts,
 ): Finding {
   const { object, inOrder, what } = status;
@@ -108,7 +108,7 @@ function ofPart(
   }
   if (inOrder === true) return passed(what);
   // somebody else's replicas, and a URL: nothing in the cluster shows more
-  if (right === undefined && !blind) return skipped(`${object}: ${what}`);
+  if (!forbidden) return skipped(`${object}: ${what}`);
   return notKnown({ why: `${object}: ${what}`, ...(right && { right }) }, blind === true);
 }
 
@@ -119,7 +119,7 @@ function worst(findings: readonly Finding[]): Finding {
   const [first] = findings.toSorted((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
   if (first === undefined) return skipped('there is none');
   const alike = findings.filter(({ result }) => result === first.result);
-  return { ...first, what: [...new Set(alike.map(({ what }) => what))].slice(0, mostFaults).join('; ') };
+  return { ...first, what: [...new Set(alike.map(({ what }) => what))].slice(0, mostTexts).join('; ') };
 }
 
 function checkServerRights(rights: Observation<readonly RightFacts[]>, account: string): Finding {
@@ -129,7 +129,7 @@ function checkServerRights(rights: Observation<readonly RightFacts[]>, account: 
     if (missing.length === 0) return passed(`service account ${account} has all ${asked.length}`);
     return failed(
       'CNI_GATE_RIGHTS',
-      `service account ${account} may not ${few(missing, mostFaults)}`,
+      `service account ${account} may not ${few(missing, mostTexts)}`,
       'Apply the overlay again, and look at what changes its ClusterRole, Roles and bindings',
     );
   });
@@ -160,7 +160,7 @@ function ofNamespaces({
         ) ??
         (optedIn.length === 0
           ? skipped('no namespace has opted in', 'Label one, and "check --pre" proposes profiles')
-          : passed(`${optedIn.length} namespaces opted in`)),
+          : passed(`${counted(optedIn.length, 'namespace')} opted in`)),
       true,
     ),
     daemonsets: judged(namespaces, () =>
@@ -177,13 +177,12 @@ function ofNamespaces({
   };
 }
 
-/** A check that fails with all of these faults; undefined where there are none. */
+/** A check that fails with the first of these faults; undefined where there are none. */
 function byFaults(faults: readonly Fault[], hint: string): Finding | undefined {
   const [first] = faults;
   if (first === undefined) return undefined;
-  const more = faults.length - mostFaults;
-  const texts = faults.slice(0, mostFaults).map(({ message }) => message);
-  return failed(first.code, texts.join('; ') + (more > 0 ? `; and ${more} more` : ''), hint);
+  const more = faults.length > 1 ? `; and ${faults.length - 1} more, which "cni-gate status" lists` : '';
+  return failed(first.code, first.message + more, hint);
 }
 
 function checkProbe({ namespace, outcome, what }: ProbeFacts): Finding {

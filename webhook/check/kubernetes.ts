@@ -1,7 +1,7 @@
 import { timeText } from '../lib/time-text.ts';
 import { foundIn, type LeaseFacts, type Observation, unknownIn } from '../status/installation/facts.ts';
 import type { ClusterFacts, NodeBrief, PreFacts } from './facts.ts';
-import { failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
+import { counted, failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
 import type { Finding } from './model.ts';
 
 /** The oldest Kubernetes on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
@@ -74,7 +74,7 @@ export function checkPlugins({ apiServers }: Pick<PreFacts, 'apiServers'>): Find
       return skipped('the flags of the API server are not visible: no pod of it is in kube-system');
     const off = new Set(servers.flatMap((flags) => flags.flatMap(disabledBy)));
     const missing = neededPlugins.filter((name) => off.has(name));
-    if (missing.length === 0) return passed(`on in ${servers.length} API servers`);
+    if (missing.length === 0) return passed(`on in ${counted(servers.length, 'API server')}`);
     const hint = 'Take them out of --disable-admission-plugins of kube-apiserver';
     return failed('CNI_GATE_KUBERNETES', `the API server has ${missing.join(', ')} turned off`, hint);
   });
@@ -135,7 +135,7 @@ export function checkClocks(
     }
     return found.length === 0
       ? skipped('no node renews a Lease')
-      : passed(`${found.length} nodes agree with the API server`);
+      : passed(`those of ${counted(found.length, 'node')} agree with the API server`);
   });
 }
 
@@ -169,7 +169,7 @@ export function checkNodes({ nodes }: Pick<ClusterFacts, 'nodes'>): Finding {
     const other = linux.filter(
       ({ architecture }) => architecture !== '' && !architectures.includes(architecture),
     );
-    if (other.length === 0) return passed(`${linux.length} Linux nodes of amd64 or arm64`);
+    if (other.length === 0) return passed(`${counted(linux.length, 'Linux node')} of amd64 or arm64`);
     return warning(
       `the image is for ${architectures.join(' and ')} only, and not for ${few(other.map(({ name, architecture }) => `${name} (${architecture})`))}`,
       'Do not opt in namespaces whose pods run there',

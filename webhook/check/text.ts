@@ -2,6 +2,7 @@ import { clean } from '../lib/clean.ts';
 import type { Paint, Style } from '../status/emphasis.ts';
 import { wrap } from '../status/table.ts';
 import { defaultWidth, type TextOptions } from '../status/text.ts';
+import { counted } from './finding.ts';
 import type { Check, CheckReport, CheckResult } from './model.ts';
 import type { Proposal } from './networks.ts';
 
@@ -92,7 +93,7 @@ function proposalLines(proposals: readonly Proposal[], width: number, paint: Pai
     paint('bold', 'profiles for namespaces, after the installation'),
     ...proposals.flatMap(({ profile, count, namespaces, command, problem }) => {
       const [what, action] = [
-        `${profile} fits ${count} ${count === 1 ? 'namespace' : 'namespaces'}`,
+        `${profile} fits ${counted(count, 'namespace')}`,
         indent + command,
       ];
       if (problem !== '') return wrap(clean(`${what} and is not possible: ${problem}`), width, indent);

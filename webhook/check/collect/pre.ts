@@ -12,6 +12,7 @@ import { ClusterReader, eachOf, observe } from '../../status/collect/reader.ts';
 import { mapObservation } from '../../status/installation/facts.ts';
 import { judgeInstallation } from '../../status/installation/judge.ts';
 import type { NamespaceBrief, PreFacts, ServedApi } from '../facts.ts';
+import { daemonSetSources } from '../../view/sources.ts';
 import { fittingProfiles } from '../networks.ts';
 import { installRights } from '../rights.ts';
 import { atMost } from './bounded.ts';
@@ -145,10 +146,14 @@ const namespaceSource = (policy: Policy): Source<ApiObject, NamespaceBrief> => (
   keeping: atMost(namespaceLimits.max.count),
 });
 
-/** DaemonSets with the names of those that profiles name, in whatever namespace; those of the profiles themselves first. */
+/** The DaemonSets that profiles name, and of others with these names a bounded number. */
 async function readDaemonSets(reader: ClusterReader, policy: Policy): Promise<DaemonSetRef[]> {
   const names = new Set([...policy.daemonSets].map((key) => key.split('/')[1] ?? ''));
   const found: DaemonSetRef[] = [];
+  // each by itself: among many of one name, it could be one of those that are not kept
+  await eachOf(daemonSetSources(policy).values(), async (source) => {
+    found.push(...(await reader.list(source)).map(({ facts }) => ({ namespace: facts.namespace, name: facts.name })));
+  });
   await eachOf(names, async (name) => {
     const source: Source<ApiObject, DaemonSetRef> = {
       resource: `daemonsets ${name}`,
@@ -156,7 +161,8 @@ async function readDaemonSets(reader: ClusterReader, policy: Policy): Promise<Da
       query: { fieldSelector: `metadata.name=${name}` },
       objectBytes: objectBytes.daemonSet,
       pick: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
-      keeping: atMost(sameName, (one) => (policy.daemonSets.has(`${one.namespace}/${one.name}`) ? 0 : 1)),
+      wants: (one) => !policy.daemonSets.has(`${one.namespace}/${one.name}`),
+      keeping: atMost(sameName),
     };
     found.push(...(await reader.list(source)));
   });

@@ -22,6 +22,8 @@ export interface PartResult {
   advice?: string;
   /** Whether it is a fault by the mode of the configuration only. */
   byMode?: boolean;
+  /** Whether a missing right is why it is not known. */
+  forbidden?: true;
   /** The right whose lack is why it is not known. */
   right?: string;
   /** Whether nothing can be said about admission without it, and a missing right is why it is not known. */
@@ -59,6 +61,7 @@ export const notKnown = (
 ): PartResult => ({
   status: { ...subject, inOrder: null, what: why },
   blind: essential && forbidden,
+  ...(forbidden && { forbidden }),
   ...(right !== undefined && { right }),
 });
 
