@@ -92,10 +92,7 @@ function proposalLines(proposals: readonly Proposal[], width: number, paint: Pai
     '',
     paint('bold', 'profiles for namespaces, after the installation'),
     ...proposals.flatMap(({ profile, count, namespaces, command, problem }) => {
-      const [what, action] = [
-        `${profile} fits ${counted(count, 'namespace')}`,
-        indent + command,
-      ];
+      const [what, action] = [`${profile} fits ${counted(count, 'namespace')}`, indent + command];
       if (problem !== '') return wrap(clean(`${what} and is not possible: ${problem}`), width, indent);
       return [count > namespaces.length ? `${what}, of which these are the first` : what, action];
     }),

@@ -27,11 +27,14 @@ test('without any right but that to the version: every check that needs one says
   const facts = await readInstalled(client, { ownNamespace: 'cni-gate', given: undefined, probe: false });
   const findings = checkInstalled(facts, Date.now());
   assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
-  const others = Object.entries(findings).filter(([id]) => !['kubernetes-version', 'own-clock', 'installed'].includes(id));
+  const others = Object.entries(findings).filter(
+    ([id]) => !['kubernetes-version', 'own-clock', 'installed'].includes(id),
+  );
   for (const [id, { result, what }] of others) {
     if (id === 'daemonsets' || id === 'namespace-labels') continue;
     assert.equal(result, 'not-known', `${id}: ${what}`);
-    const right = /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
+    const right =
+      /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
     assert.match(what, right, id);
   }
   assert.ok(others.length > 12);
@@ -77,7 +80,11 @@ test("tenants' DaemonSets of a network's name: 20 are kept, and that of the netw
       [...policy.daemonSets].map((key) => {
         const namespace = key.split('/')[0] ?? '';
         const own = ({ query }: Asked): object =>
-          list(`${namespace} ${query.fieldSelector}` === 'kube-system metadata.name=cilium' ? [daemonSet(namespace)] : []);
+          list(
+            `${namespace} ${query.fieldSelector}` === 'kube-system metadata.name=cilium'
+              ? [daemonSet(namespace)]
+              : [],
+          );
         return [`/apis/apps/v1/namespaces/${namespace}/daemonsets`, own];
       }),
     ),
@@ -87,7 +94,10 @@ test("tenants' DaemonSets of a network's name: 20 are kept, and that of the netw
   assert.ok(typeof daemonSets === 'object' && 'found' in daemonSets);
   assert.equal(daemonSets.found.length, 21);
   assert.ok(daemonSets.found.some(({ namespace }) => namespace === 'kube-system'));
-  assert.match(checkPre(facts, 'cni-gate', Date.now()).findings.networks?.what ?? '', /^profiles that fit: cilium/);
+  assert.match(
+    checkPre(facts, 'cni-gate', Date.now()).findings.networks?.what ?? '',
+    /^profiles that fit: cilium/,
+  );
 });
 
 test('an API server whose clock is an hour behind: nodes by its clock agree, and this machine is ahead', async (t) => {

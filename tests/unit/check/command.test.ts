@@ -65,5 +65,8 @@ test('--wait says once what it waits for, and gives up', async () => {
 test('the help lists the exit codes', () => {
   const { status, stdout } = cniGate(['check', '--help']);
   assert.equal(status, 0);
-  assert.match(stdout.replaceAll(/\s+/g, ' '), /Exit code: 0 no check failed; 1 .*2 .*3 cni-gate is not installed/);
+  assert.match(
+    stdout.replaceAll(/\s+/g, ' '),
+    /Exit code: 0 no check failed; 1 .*2 .*3 cni-gate is not installed/,
+  );
 });

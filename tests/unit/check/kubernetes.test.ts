@@ -68,13 +68,17 @@ test('whether the API server reaches a Service: one that answers, one that does 
     'warning',
     'API v1beta1.metrics.k8s.io of Service kube-system/metrics-server does not answer: failing or missing response: timeout',
   ]);
-  assert.equal(checkReach({ servedApis: found([silent, { ...metrics, available: true, message: '' }]) }).result, 'passed');
+  assert.equal(
+    checkReach({ servedApis: found([silent, { ...metrics, available: true, message: '' }]) }).result,
+    'passed',
+  );
   assert.equal(checkReach({ servedApis: found([]) }).result, 'skipped');
 });
 
 suite('clocks', () => {
   const { nodes, clockSkew } = installed();
-  const beats = (...ages: number[]) => found(ages.map((age, at) => ({ node: `n${at + 1}`, renewed: now - age })));
+  const beats = (...ages: number[]) =>
+    found(ages.map((age, at) => ({ node: `n${at + 1}`, renewed: now - age })));
   const clocks = (...ages: number[]): Finding =>
     checkClocks({ nodes, heartbeats: beats(...ages), clockSkew }, undefined, now);
 
@@ -127,8 +131,12 @@ suite('clocks', () => {
 
 test('nodes: none, one of another architecture, and Windows nodes, which count for nothing', () => {
   const node = (name: string, os: string, architecture: string) => ({ name, ready: true, os, architecture });
-  const check = (...nodes: ReturnType<typeof node>[]): [string, string] => short(checkNodes({ nodes: found(nodes) }));
-  assert.deepEqual(check(node('w1', 'windows', 'amd64')), ['warning', 'there is no Linux node, so no replica can start']);
+  const check = (...nodes: ReturnType<typeof node>[]): [string, string] =>
+    short(checkNodes({ nodes: found(nodes) }));
+  assert.deepEqual(check(node('w1', 'windows', 'amd64')), [
+    'warning',
+    'there is no Linux node, so no replica can start',
+  ]);
   assert.deepEqual(check(node('n1', 'linux', 'amd64'), node('n2', 'linux', 's390x')), [
     'warning',
     'the image is for amd64 and arm64 only, and not for n2 (s390x)',

@@ -11,7 +11,8 @@ const ref = (key: string): { namespace: string; name: string } => {
 };
 const networks = (daemonSets: string[], webhooks?: string[]): Network[] =>
   networksOf({ policy, daemonSets: daemonSets.map(ref), webhooks });
-const complete = (found: Network[]): string[] => found.filter((one) => one.complete).map(({ profile }) => profile);
+const complete = (found: Network[]): string[] =>
+  found.filter((one) => one.complete).map(({ profile }) => profile);
 
 const istio = 'namespace.sidecar-injector.istio.io';
 const linkerd = 'linkerd-proxy-injector.linkerd.io';
@@ -22,10 +23,10 @@ suite('networks', () => {
     assert.deepEqual(complete(networks(['kube-system/aws-node'], [])), ['aws-vpc-cni']);
     assert.deepEqual(complete(networks(['linkerd-cni/linkerd-cni'], [linkerd])), ['linkerd']);
     assert.deepEqual(complete(networks(['istio-system/istio-cni-node'], [istio])), ['istio']);
-    assert.deepEqual(
-      complete(networks(['istio-system/istio-cni-node', 'istio-system/ztunnel'], [istio])),
-      ['istio-ambient', 'istio'],
-    );
+    assert.deepEqual(complete(networks(['istio-system/istio-cni-node', 'istio-system/ztunnel'], [istio])), [
+      'istio-ambient',
+      'istio',
+    ]);
   });
 
   test('a mesh without its injector is not complete, unless the webhooks are not known', () => {
@@ -36,11 +37,10 @@ suite('networks', () => {
 
   test('a mesh with linkerd-init: the injector is there, and the DaemonSet is not', () => {
     const [network] = networks([], [linkerd]);
-    assert.deepEqual([network?.profile, network?.complete, network?.missing], [
-      'linkerd',
-      false,
-      ['linkerd-cni/linkerd-cni'],
-    ]);
+    assert.deepEqual(
+      [network?.profile, network?.complete, network?.missing],
+      ['linkerd', false, ['linkerd-cni/linkerd-cni']],
+    );
   });
 
   test('half of a network, and one in another namespace', () => {
@@ -103,7 +103,9 @@ suite('proposals', () => {
   });
 
   test('many namespaces: the first 20 by name, and how many there are', () => {
-    const many = Array.from({ length: 5000 }, (_, at) => brief(`ns-${String(at).padStart(4, '0')}`, ['cilium']));
+    const many = Array.from({ length: 5000 }, (_, at) =>
+      brief(`ns-${String(at).padStart(4, '0')}`, ['cilium']),
+    );
     const [one, ...others] = proposalsFor(policy, both, many.toReversed(), 'cni-gate');
     assert.deepEqual(others, []);
     assert.deepEqual([one?.count, one?.namespaces.length, one?.namespaces[0]], [5000, 20, 'ns-0000']);

@@ -40,7 +40,8 @@ const cluster: Pick<InstalledFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' 
   clockSkew: 0,
 };
 
-const allowed = (rights: ReturnType<typeof installRights>) => rights.map((right) => ({ right, allowed: true }));
+const allowed = (rights: ReturnType<typeof installRights>) =>
+  rights.map((right) => ({ right, allowed: true }));
 
 /** An installation in which everything is as it should be at {@link now}. */
 export const installed = (more: Partial<InstalledFacts> = {}): InstalledFacts => ({

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
@@ -18,14 +17,15 @@ const texts = (rights: Right[]): string[] => [...new Set(rights.map(rightText))]
 test('with everything on, the service account needs what the manifests give it, and nothing else', () => {
   const given = objects('rights.yaml').flatMap(({ kind, metadata, rules = [] }) =>
     /^(?:Cluster)?Role$/.test(kind)
-      ? rules.flatMap((rule: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }) =>
-          rule.apiGroups.flatMap((group) =>
-            rule.resources.flatMap((resource) =>
-              (rule.resourceNames ?? [undefined]).flatMap((name) =>
-                rule.verbs.map((verb) => ({ verb, group, resource, name, namespace: metadata.namespace })),
+      ? rules.flatMap(
+          (rule: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }) =>
+            rule.apiGroups.flatMap((group) =>
+              rule.resources.flatMap((resource) =>
+                (rule.resourceNames ?? [undefined]).flatMap((name) =>
+                  rule.verbs.map((verb) => ({ verb, group, resource, name, namespace: metadata.namespace })),
+                ),
               ),
             ),
-          ),
         )
       : [],
   );
@@ -49,8 +49,5 @@ test('the rights to install name every kind of the manifests', () => {
     .flatMap((object) => (typeof object?.kind === 'string' ? [object.kind] : []));
   const resources = new Set(installRights().map(({ resource }) => resource));
   const plural = (kind: string): string => kind.toLowerCase().replace(/y$/, 'ie').concat('s');
-  assert.deepEqual(
-    [...resources].toSorted(),
-    [...new Set(kinds.map(plural))].toSorted(),
-  );
+  assert.deepEqual([...resources].toSorted(), [...new Set(kinds.map(plural))].toSorted());
 });

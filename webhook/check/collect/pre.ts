@@ -11,8 +11,8 @@ import { readAdmission } from '../../status/collect/list.ts';
 import { ClusterReader, eachOf, observe } from '../../status/collect/reader.ts';
 import { mapObservation } from '../../status/installation/facts.ts';
 import { judgeInstallation } from '../../status/installation/judge.ts';
-import type { NamespaceBrief, PreFacts, ServedApi } from '../facts.ts';
 import { daemonSetSources } from '../../view/sources.ts';
+import type { NamespaceBrief, PreFacts, ServedApi } from '../facts.ts';
 import { fittingProfiles } from '../networks.ts';
 import { installRights } from '../rights.ts';
 import { atMost } from './bounded.ts';
@@ -152,7 +152,9 @@ async function readDaemonSets(reader: ClusterReader, policy: Policy): Promise<Da
   const found: DaemonSetRef[] = [];
   // each by itself: among many of one name, it could be one of those that are not kept
   await eachOf(daemonSetSources(policy).values(), async (source) => {
-    found.push(...(await reader.list(source)).map(({ facts }) => ({ namespace: facts.namespace, name: facts.name })));
+    found.push(
+      ...(await reader.list(source)).map(({ facts }) => ({ namespace: facts.namespace, name: facts.name })),
+    );
   });
   await eachOf(names, async (name) => {
     const source: Source<ApiObject, DaemonSetRef> = {
