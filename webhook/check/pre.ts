@@ -1,4 +1,4 @@
-import { foundIn } from '../status/installation/facts.ts';
+import { foundIn, unknownIn } from '../status/installation/facts.ts';
 import type { CheckId } from './catalogue.ts';
 import type { PreFacts } from './facts.ts';
 import { failed, few, judged, notKnown, passed, warning } from './finding.ts';
@@ -48,7 +48,7 @@ export function checkPre(facts: PreFacts, ownNamespace: string, now: number): Pr
       'priority-class': checkPriorityClass(facts.priorityClass),
       'install-rights': checkRights(facts),
       'not-installed-yet': checkAbsence(facts),
-      networks: judged(daemonSets, () => checkNetworks(networks)),
+      networks: judged(daemonSets, () => checkNetworks(networks, unknownIn(namespaces)?.why)),
     },
     networks,
     proposals: proposalsFor(policy, networks, foundIn(namespaces) ?? [], ownNamespace),
@@ -68,7 +68,8 @@ function checkAbsence({ present }: PreFacts): Finding {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-function checkNetworks(networks: readonly Network[]): Finding {
+/** @param unread why no profile is proposed; undefined where the namespaces are known */
+function checkNetworks(networks: readonly Network[], unread: string | undefined): Finding {
   const complete = networks.filter((network) => network.complete).map(({ profile }) => profile);
   const others = networks.filter((network) => !network.complete).map(lackOf);
   const what = [
@@ -76,6 +77,7 @@ function checkNetworks(networks: readonly Network[]): Finding {
       ? `profiles that fit: ${few(complete, 10)}`
       : 'no built-in or configured profile fits',
     ...others,
+    ...(unread === undefined ? [] : [`no profile is proposed, as ${unread}`]),
   ].join('; ');
   if (complete.length > 0) return passed(what);
   return warning(

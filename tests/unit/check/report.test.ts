@@ -69,11 +69,30 @@ const notInstalled = (): CheckReport =>
     serverRights: 'absent',
   });
 
+/** A cluster that cannot have cni-gate yet, whose networks are not those of the profiles. */
+const preTroubled = (): CheckReport => {
+  const { rights } = bare();
+  return preReport({
+    version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false, nominationsFrom: '1.35' }),
+    apiServers: found([['--disable-admission-plugins=ValidatingAdmissionPolicy']]),
+    servedApis: found([]),
+    present: true,
+    rights: rights.map((one) => ({ ...one, allowed: one.right.resource !== 'clusterroles' })),
+    daemonSets: found([
+      { namespace: 'cilium', name: 'cilium' },
+      { namespace: 'kube-system', name: 'kube-multus-ds' },
+    ]),
+    nodes: found([]),
+    namespaces: forbidden('namespaces', 'namespaces'),
+  });
+};
+
 const reports: Record<string, () => CheckReport> = {
   well: installedReport,
   troubled,
   'no-endpoints': () => installedReport(noEndpoints),
   pre: preReport,
+  'pre-troubled': preTroubled,
   'not-installed': notInstalled,
 };
 
