@@ -55,8 +55,8 @@ export function checkShort(report: CheckReport, { paint = plain }: Pick<TextOpti
     .join('');
 }
 
-const oneLine = ({ id, what, hint, link }: Check): string =>
-  [`${id}: ${what}`, ...(hint === '' ? [] : [hint]), link].join('. ');
+const oneLine = ({ id, what, code, hint, link }: Check): string =>
+  [`${id}: ${what}${code === null ? '' : ` (${code})`}`, ...(hint === '' ? [] : [hint]), link].join('. ');
 
 const marked = ({ result }: Check, paint: Paint): string => paint(marks[result].style, marks[result].mark);
 
