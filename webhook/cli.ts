@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { validateCommand } from '../validator/shared/contract.ts';
 import { certsCommand } from './commands/certs.ts';
+import { checkCommand } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -29,6 +30,7 @@ const program = new Command('cni-gate')
   )
   .addCommand(serveCommand())
   .addCommand(reviewCommand())
+  .addCommand(checkCommand())
   .addCommand(statusCommand())
   .addCommand(certsCommand())
   .addCommand(completionCommand());

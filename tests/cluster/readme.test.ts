@@ -139,9 +139,10 @@ suite('the commands of README.md, from top to bottom', () => {
     assert.equal(response.status.code, 403);
   });
 
-  test('status', async () => {
-    const { code, output, errors } = await bash(block(/status/));
+  test('check and status', async () => {
+    const { code, output, errors } = await bash(block(/cni-gate check\n.*status/));
     assert.equal(code, 0, output + errors);
+    assert.match(output, /^All \d+ checks passed\./m);
     assert.match(output, /All is well/);
   });
 

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
 import { readPolicy } from '../config/file.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
@@ -7,9 +6,9 @@ import type { FoundPolicy } from '../status/collect/configuration.ts';
 import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
-import type { TextOptions } from '../status/text.ts';
 import { addWrappedHelp } from './help-text.ts';
 import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
+import { terminal } from './terminal.ts';
 
 interface Flags extends ClusterFlags {
   namespace?: string;
@@ -100,19 +99,6 @@ async function run(flags: Flags): Promise<void> {
   } finally {
     client.close();
   }
-}
-
-/**
- * How text is to look on standard output: as wide as the terminal, and in colour where it has colours. `styleText`
- * looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
- */
-function terminal(): TextOptions {
-  const { stdout } = process;
-  return {
-    // some terminals do not tell how wide they are, and read as 0
-    ...(stdout.isTTY && stdout.columns > 0 && { width: stdout.columns }),
-    paint: (style, text) => styleText(style, text, { stream: stdout }),
-  };
 }
 
 function tell(status: Status, text: string): void {

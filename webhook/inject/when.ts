@@ -15,7 +15,8 @@ function matches(matcher: Matcher, value: string | undefined): boolean {
   );
 }
 
-function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
+/** Whether labels or annotations match all matchers of a condition. */
+export function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
   return Object.entries(matchers ?? {}).every(([key, matcher]) => matches(matcher, own(map, key)));
 }
 

@@ -31,6 +31,8 @@ export function operationOf(method: string, path: string, watch = false): Operat
     return { verb: method.toLowerCase(), resource: '', group: '', name: path };
   const group = core ? '' : (parts[1] ?? '');
   let rest = parts.slice(core ? 2 : 3);
+  // what a group serves is no resource either
+  if (rest.length === 0) return { verb: method.toLowerCase(), resource: '', group: '', name: path };
   let namespace: string | undefined;
   if (rest[0] === 'namespaces' && rest[2] !== undefined && !ofNamespaces.has(rest[2])) {
     namespace = rest[1];

@@ -32,6 +32,9 @@ export const errorCodes = {
   CNI_GATE_POLICY:
     'A ValidatingAdmissionPolicy of cni-gate is missing, not bound, or not that of the manifests.',
   CNI_GATE_NO_LEADER: 'No replica of cni-gate leads, so pods that are refused are sent nowhere.',
+  CNI_GATE_KUBERNETES: 'The cluster lacks something of Kubernetes that cni-gate needs.',
+  CNI_GATE_RIGHTS: 'The service account of cni-gate, or who is to install it, lacks a right.',
+  CNI_GATE_CLOCK_SKEW: 'The clock of a node or of the leader is not that of the API server.',
   CNI_GATE_PROBE: 'A pod that status asked the API server about did not come back with its proof.',
   CNI_GATE_NOT_OPTED_IN: 'The namespace that status was asked about has not opted in.',
   CNI_GATE_NODE_NOT_READY: 'A pod was to be put on a node whose network is not ready.',

@@ -154,6 +154,9 @@ export function statusText(
       faults.map(({ code, message }) => [`${message} (${code})`]),
       max,
     ),
+    ...(installation.some(({ inOrder }) => inOrder === false)
+      ? ['', 'To check the installation, with a hint and a link for each fault: cni-gate check']
+      : []),
     ...(verbs.some(({ inForce }) => inForce === null)
       ? ['', `ClusterRole ${statusRole} has the rights to all that is not known here.`]
       : []),

@@ -1,7 +1,7 @@
 import type { Policy } from '../config/policy.ts';
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
-import type { RegisteredWebhook, StatusFacts } from './facts.ts';
+import type { Registered, RegisteredWebhook, StatusFacts } from './facts.ts';
 import type { Installation } from './installation/judge.ts';
 import { changesOf } from './installation/webhook-rules.ts';
 import type { Fault, VerbStatus } from './model.ts';
@@ -23,10 +23,7 @@ export function verbsOf(
   const { policy, registered } = facts;
   const { proof, gate, steer, repair } = policy;
   const { hindered, leaderless } = installation;
-  const called = {
-    prove: calledFor('mutating', installedWebhooks.mutating, registered.mutating),
-    gate: calledFor('validating', gateWebhooks, registered.validating),
-  };
+  const called = registrationsOf(registered);
   const proving = through(called.prove, hindered.mutating);
   const gating =
     gate.mode === 'audit'
@@ -43,7 +40,8 @@ export function verbsOf(
     { verb: 'repair', mode: repair.mode, ...through(repairing(policy, facts.repairStopped), leaderless) },
   ];
   const faults = Object.values(called).flatMap(({ inForce, why, changed }): Fault[] => {
-    if (changed !== undefined) return [{ code: 'CNI_GATE_NOT_REGISTERED', message: changed }];
+    if (changed !== undefined)
+      return [{ code: 'CNI_GATE_NOT_REGISTERED', message: `${changed.what}. ${changed.advice}` }];
     if (inForce !== false) return [];
     return [
       { code: 'CNI_GATE_NOT_REGISTERED', message: optedIn ? `${why}, and namespaces have opted in` : why },
@@ -52,10 +50,16 @@ export function verbsOf(
   return { verbs, faults };
 }
 
-/** Whether webhooks are called, and the message of a fault where one of them was changed. */
-interface Called extends Finding {
-  changed?: string;
+/** Whether webhooks are called, and where one of them was changed: how, and what to do. */
+export interface Called extends Finding {
+  changed?: { what: string; advice: string };
 }
+
+/** Whether the API server calls the webhook for pods, and those of the gate, as the manifests ask. */
+export const registrationsOf = ({ mutating, validating }: Registered): { prove: Called; gate: Called } => ({
+  prove: calledFor('mutating', installedWebhooks.mutating, mutating),
+  gate: calledFor('validating', gateWebhooks, validating),
+});
 
 const yes: Finding = { inForce: true, why: '' };
 const no = (why: string): Finding => ({ inForce: false, why });
@@ -98,7 +102,7 @@ function unchanged(where: string, webhooks: readonly RegisteredWebhook[]): Calle
   const advice =
     `Apply the manifests again; apply keeps what somebody else added: remove that with "kubectl edit ${where}". ` +
     'If another release is installed, run the "status" of that one';
-  return { ...(defeated ? no(why) : yes), changed: `${why}. ${advice}` };
+  return { ...(defeated ? no(why) : yes), changed: { what: why, advice } };
 }
 
 function repairing({ repair, proof }: Policy, stopped = false): Finding {

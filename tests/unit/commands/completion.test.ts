@@ -62,6 +62,7 @@ const lines: [line: string, called: string][] = [
   ['cni-gate review -f dep\tw\t', '<review> <-f> <deploy/web.yaml>'],
   ['cni-gate review -f a dep\tw\t', '<review> <-f> <a> <deploy/web.yaml>'],
   ['cni-gate status --outp\tj\t', '<status> <--output> <json>'],
+  ['cni-gate chec\t--outp\ts\t', '<check> <--output> <short>'],
   ['cni-gate completion f\t', '<completion> <fish>'],
 ];
 
@@ -92,7 +93,7 @@ suite('bash: all that it offers', () => {
   test('every command, also below another', () => {
     assert.deepEqual(
       offered('cni-gate', '').filter((word) => !word.startsWith('-')),
-      ['validate', 'serve', 'review', 'status', 'certs', 'completion'],
+      ['validate', 'serve', 'review', 'check', 'status', 'certs', 'completion'],
     );
     assert.deepEqual(
       offered('cni-gate', 'certs', '').filter((word) => !word.startsWith('-')),

@@ -133,7 +133,7 @@ suite('addresses', () => {
     const names = globSync('*.json', { cwd: join(root, 'schemas') }).filter(
       (name) => name !== 'catalog-entry.json',
     );
-    assert.deepEqual(names.toSorted(), ['certs-show.json', 'review.json', 'status.json']);
+    assert.deepEqual(names.toSorted(), ['certs-show.json', 'check.json', 'review.json', 'status.json']);
     for (const name of names) assert.equal(schema(name).$id, `${base}schemas/${name}`);
   });
 

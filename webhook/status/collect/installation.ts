@@ -145,9 +145,11 @@ async function readCertificate(
   webhooks: readonly RegisteredWebhook[],
 ): Promise<Observation<CertificateFacts>> {
   if (deployment === 'absent') return notSaid('there is no Deployment that says in which Secret it is');
-  const found = foundIn(deployment);
-  if (found === undefined)
-    return notSaid('the Deployment, which says in which Secret it is, may not be read');
+  if ('unknown' in deployment) {
+    const why = 'the Deployment, which says in which Secret it is, may not be read';
+    return { unknown: { ...deployment.unknown, why } };
+  }
+  const { found } = deployment;
   const at = servingSecret(found);
   if (at === undefined) return notSaid('the Deployment does not say in which Secret it is');
   const secret = `${namespace}/${at.name}`;

@@ -70,8 +70,8 @@ async function listDaemonSets(reader: ClusterReader, { policy }: Wanted): Promis
   return found;
 }
 
-/** Reads the webhook configurations, and what they call. */
-async function readAdmission(
+/** Reads the webhook configurations, and what they call. @throws ClusterError where the cluster does not answer */
+export async function readAdmission(
   reader: ClusterReader,
   ownNamespace: string,
 ): Promise<Pick<StatusFacts, 'registered' | 'installation'>> {

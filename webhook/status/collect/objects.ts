@@ -22,6 +22,7 @@ export interface ApiDeployment {
 }
 
 interface ApiPodSpec {
+  serviceAccountName?: string | null;
   containers?:
     | { args?: string[] | null; volumeMounts?: { name: string; mountPath: string }[] | null }[]
     | null;

@@ -6,6 +6,8 @@ export interface Unknown {
   why: string;
   /** Whether a right is missing. Otherwise nobody could read it from the cluster. */
   forbidden: boolean;
+  /** That right, as RBAC names it; absent where the answer does not say. */
+  right?: string;
 }
 
 /** A Service that our webhooks call, and who stands behind it. */

@@ -18,6 +18,8 @@ export interface Installation {
   /** Whether anything of it is there; null where that is not known. */
   present: boolean | null;
   parts: PartStatus[];
+  /** The same parts, each with what follows from it. */
+  results: PartResult[];
   faults: Fault[];
   /** Parts about which nothing is known though admission depends on them, as rights are missing. */
   blind: string[];
@@ -74,6 +76,7 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   return {
     present: presence(installation, registered),
     parts: all.map(({ status }) => status),
+    results: all,
     faults: all.flatMap(({ fault }) => fault ?? []),
     blind: all.flatMap(({ status, blind }) => (blind ? [`${status.object}: ${status.what}`] : [])),
     hindered: {

@@ -18,6 +18,14 @@ import {
 export interface PartResult {
   status: PartStatus;
   fault?: Fault;
+  /** What to do about the fault; absent where there is none. */
+  advice?: string;
+  /** Whether it is a fault by the mode of the configuration only. */
+  byMode?: boolean;
+  /** Whether a missing right is why it is not known. */
+  forbidden?: true;
+  /** The right whose lack is why it is not known. */
+  right?: string;
   /** Whether nothing can be said about admission without it, and a missing right is why it is not known. */
   blind?: boolean;
 }
@@ -38,6 +46,7 @@ export const inOrder = (subject: Subject, what: string): PartResult => ({
 export const wrong = (subject: Subject, code: ErrorCode, what: string, advice: string): PartResult => ({
   status: { ...subject, inOrder: false, what },
   fault: { code, message: `${subject.object}: ${what}. ${advice}` },
+  advice,
 });
 
 /**
@@ -45,9 +54,15 @@ export const wrong = (subject: Subject, code: ErrorCode, what: string, advice: s
  *
  * @param essential whether admission depends on it
  */
-export const notKnown = (subject: Subject, { why, forbidden }: Unknown, essential: boolean): PartResult => ({
+export const notKnown = (
+  subject: Subject,
+  { why, forbidden, right }: Unknown,
+  essential: boolean,
+): PartResult => ({
   status: { ...subject, inOrder: null, what: why },
   blind: essential && forbidden,
+  ...(forbidden && { forbidden }),
+  ...(right !== undefined && { right }),
 });
 
 /**
@@ -191,12 +206,13 @@ export function judgeLeader(
   const what = found === undefined ? 'it does not exist: no replica has led yet' : staleness(found, now);
   if (what === undefined) return inOrder(subject, `held by ${found?.holder}`);
   if (undone.length === 0) return inOrder(subject, `${what}; nothing is steered or recreated anyway`);
-  return wrong(
+  const result = wrong(
     subject,
     'CNI_GATE_NO_LEADER',
     `${what}, so ${undone.join(', and ')}`,
     `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`,
   );
+  return { ...result, byMode: true };
 }
 
 function staleness({ holder, renewed, duration }: LeaseFacts, now: number): string | undefined {

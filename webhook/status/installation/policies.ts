@@ -43,7 +43,7 @@ export function judgePolicy(
       'every pod of namespaces that opted in is refused',
     );
   const loose = bindingFault(name, bound, enforced);
-  if (loose !== undefined) return fault(loose);
+  if (loose !== undefined) return { ...fault(loose), byMode: bindingFault(name, bound, false) === undefined };
   const unread = paramsObject && unknownIn(paramsObject);
   if (unread) return notKnown(subject, unread, true);
   const open =

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { readInstalled } from '../../../webhook/check/collect/installed.ts';
+import { readPre } from '../../../webhook/check/collect/pre.ts';
+import { checkInstalled } from '../../../webhook/check/installed.ts';
+import { checkPre } from '../../../webhook/check/pre.ts';
+import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
+import { policy } from './objects.ts';
+
+/* How check reads a cluster that refuses, that has too much of something, or whose clock is another one. */
+
+const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
+const list = (items: object[]): object => ({ kind: 'List', metadata: { resourceVersion: '1' }, items });
+const forbid = ({ path }: Asked): object =>
+  status(403, 'Forbidden', `things is forbidden: User "x" cannot list resource "things" at ${path}`);
+
+/** An API server that answers some paths and refuses the others as RBAC does. */
+const start = (t: TestContext, answers: Record<string, (asked: Asked) => object>) =>
+  startFakeApi(t, (asked, response) => {
+    const answer = answers[asked.path];
+    if (answer === undefined) json(response, 403, forbid(asked));
+    else json(response, 200, answer(asked));
+  });
+
+test('without any right but that to the version: every check that needs one says which', async (t) => {
+  const { client } = await start(t, { '/version': () => version });
+  const facts = await readInstalled(client, { ownNamespace: 'cni-gate', given: undefined, probe: false });
+  const findings = checkInstalled(facts, Date.now());
+  assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
+  const others = Object.entries(findings).filter(
+    ([id]) => !['kubernetes-version', 'own-clock', 'installed'].includes(id),
+  );
+  for (const [id, { result, what }] of others) {
+    if (id === 'daemonsets' || id === 'namespace-labels') continue;
+    assert.equal(result, 'not-known', `${id}: ${what}`);
+    const right =
+      /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
+    assert.match(what, right, id);
+  }
+  assert.ok(others.length > 12);
+});
+
+test('without any right, also before an installation; rights of the caller are denied and not unknown', async (t) => {
+  const denied = (): object => ({ status: { allowed: false } });
+  const { client, asked } = await start(t, {
+    '/version': () => version,
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': denied,
+  });
+  const facts = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
+  const { findings } = checkPre(facts, 'cni-gate', Date.now());
+  assert.equal(findings['install-rights']?.result, 'failed');
+  assert.equal(findings.networks?.result, 'not-known');
+  // everything, and then each right
+  const reviews = asked.filter(({ path }) => path.endsWith('selfsubjectaccessreviews'));
+  assert.equal(reviews.length, 1 + facts.rights.length);
+});
+
+test('a cluster administrator is asked about once', async (t) => {
+  const { client, asked } = await start(t, {
+    '/version': () => version,
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': () => ({ status: { allowed: true } }),
+  });
+  const { rights } = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
+  assert.ok(rights.every(({ allowed }) => allowed));
+  assert.equal(asked.filter(({ path }) => path.endsWith('selfsubjectaccessreviews')).length, 1);
+});
+
+test("tenants' DaemonSets of a network's name: 20 are kept, and that of the network is one of them", async (t) => {
+  const daemonSet = (namespace: string): object => ({
+    metadata: { name: 'cilium', namespace, uid: namespace, resourceVersion: '1' },
+    spec: { template: { spec: {} } },
+  });
+  const many = Array.from({ length: 500 }, (_, at) => daemonSet(`tenant-${at}`));
+  const { client } = await start(t, {
+    '/version': () => version,
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': () => ({ status: { allowed: true } }),
+    '/apis/apps/v1/daemonsets': ({ query }) =>
+      list(query.fieldSelector === 'metadata.name=cilium' ? [daemonSet('kube-system'), ...many] : []),
+    ...Object.fromEntries(
+      [...policy.daemonSets].map((key) => {
+        const namespace = key.split('/')[0] ?? '';
+        const own = ({ query }: Asked): object =>
+          list(
+            `${namespace} ${query.fieldSelector}` === 'kube-system metadata.name=cilium'
+              ? [daemonSet(namespace)]
+              : [],
+          );
+        return [`/apis/apps/v1/namespaces/${namespace}/daemonsets`, own];
+      }),
+    ),
+  });
+  const facts = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
+  const { daemonSets } = facts;
+  assert.ok(typeof daemonSets === 'object' && 'found' in daemonSets);
+  assert.equal(daemonSets.found.length, 21);
+  assert.ok(daemonSets.found.some(({ namespace }) => namespace === 'kube-system'));
+  assert.match(
+    checkPre(facts, 'cni-gate', Date.now()).findings.networks?.what ?? '',
+    /^profiles that fit: cilium/,
+  );
+});
+
+test('an API server whose clock is an hour behind: nodes by its clock agree, and this machine is ahead', async (t) => {
+  const anHour = 3_600_000;
+  const theirs = (): number => Date.now() - anHour;
+  const { client } = await startFakeApi(t, ({ path }, response) => {
+    const date = new Date(theirs()).toUTCString();
+    const lease = {
+      metadata: { name: 'n1', namespace: 'kube-node-lease', uid: 'n1', resourceVersion: '1' },
+      spec: { renewTime: new Date(theirs()).toISOString() },
+    };
+    if (path === '/version') json(response, 200, version, { date });
+    else if (path.endsWith('/kube-node-lease/leases')) json(response, 200, list([lease]), { date });
+    else json(response, 404, status(404, 'NotFound', 'not found'), { date });
+  });
+  const facts = await readInstalled(client, { ownNamespace: 'cni-gate', given: undefined, probe: false });
+  const findings = checkInstalled(facts, Date.now());
+  assert.equal(findings['cluster-clocks']?.result, 'passed');
+  assert.match(findings['own-clock']?.what ?? '', /36\d\d s ahead of the API server's$/);
+});
+
+test('an API server that fails in the middle is an error, and no finding', async (t) => {
+  const { client } = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/version') json(response, 200, version);
+    else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));
+  });
+  const options = { ownNamespace: 'cni-gate', given: undefined, probe: false };
+  await assert.rejects(readInstalled(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
+});

@@ -1,0 +1,169 @@
+import type { Policy } from '../config/policy.ts';
+import type { Condition, DaemonSetRef, Profile } from '../config/types.ts';
+import { allMatch } from '../inject/when.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { profileLabel } from '../lib/names.ts';
+import { type Mesh, type MeshNamespace, meshes } from '../review/mesh/meshes.ts';
+import type { NamespaceBrief } from './facts.ts';
+
+/** What a cluster has of the network that a profile describes. */
+export interface Network {
+  profile: string;
+  /** Whether all of it is there, so that the profile can be used as it is. */
+  complete: boolean;
+  /** DaemonSets that the profile names and the cluster lacks, `namespace/name`. */
+  missing: string[];
+  /** DaemonSets of the same name in other namespaces. */
+  elsewhere: string[];
+  /** Whether the mesh's injector is missing, without which no pod gets the proxy that the profile asks for. */
+  injectorMissing: boolean;
+}
+
+/** Namespaces that have not opted in, and the profile that fits them. */
+export interface Proposal {
+  /** The label's value: one profile, or several joined by dots. */
+  profile: string;
+  /** How many namespaces it fits. */
+  count: number;
+  /** The first of them by name. */
+  namespaces: string[];
+  /** The command that labels these; empty where the profiles cannot be joined. */
+  command: string;
+  /** Why the profiles cannot be joined; empty where they can. */
+  problem: string;
+}
+
+/** Namespaces that one proposal names at most: more make a command that nobody reads. */
+const mostNamespaces = 20;
+/** Proposals at most. */
+const mostProposals = 20;
+
+/**
+ * The names of the injectors' webhooks. Sources: linkerd2, `charts/linkerd-control-plane/templates/proxy-injector-rbac.yaml`;
+ * istio, `manifests/charts/istio-control/istio-discovery/templates/mutatingwebhook.yaml`.
+ */
+const injectors: Record<string, RegExp> = {
+  linkerd: /^linkerd-proxy-injector\.linkerd\.io$/,
+  istio: /(?:^|\.)sidecar-injector\.istio\.io$/,
+};
+
+const conditionsOf = ({ when }: Profile): Condition[] => (Array.isArray(when) ? when : [when]);
+
+/** The mesh whose injector adds the container that a condition asks for. */
+const meshOf = ({ container }: Condition): Mesh | undefined =>
+  meshes.find(({ containerPrefix }) => container?.startsWith(containerPrefix));
+
+const nothing = { metadata: {}, spec: { containers: [] } };
+
+/** Profiles that can apply to a plain pod of a namespace, by what the namespace asks for. */
+export function fittingProfiles({ profiles }: Pick<Policy, 'profiles'>, namespace: MeshNamespace): string[] {
+  return [...profiles.values()]
+    .filter((profile) => {
+      const all = conditionsOf(profile);
+      const ofNamespaces = all.filter(({ namespaceLabels }) => namespaceLabels !== undefined);
+      // where a label of the namespace enrols pods, the other conditions are about pods that enrol themselves
+      return (ofNamespaces.length > 0 ? ofNamespaces : all).some(
+        (condition) =>
+          allMatch(condition.namespaceLabels, namespace.labels) &&
+          (meshOf(condition)?.asks(nothing, namespace) ?? true),
+      );
+    })
+    .map(({ name }) => name);
+}
+
+/** What is known of a cluster's networks. */
+export interface NetworkFacts {
+  policy: Policy;
+  daemonSets: readonly DaemonSetRef[];
+  /** Names of all mutating webhooks; undefined where they may not be listed. */
+  webhooks: readonly string[] | undefined;
+}
+
+/** The networks of a cluster of which something is there. A profile without DaemonSets describes none. */
+export function networksOf({ policy, daemonSets, webhooks }: NetworkFacts): Network[] {
+  return [...policy.profiles.values()].flatMap((profile): Network[] => {
+    if (profile.daemonSets.length === 0) return [];
+    const exists = (wanted: DaemonSetRef): boolean =>
+      daemonSets.some(({ namespace, name }) => namespace === wanted.namespace && name === wanted.name);
+    const missing = profile.daemonSets.filter((wanted) => !exists(wanted));
+    const elsewhere = daemonSets.filter(({ name }) => missing.some((wanted) => wanted.name === name));
+    const mesh = conditionsOf(profile).flatMap((condition) => meshOf(condition) ?? [])[0];
+    const pattern = mesh && injectors[mesh.name];
+    const injector = pattern && webhooks?.some((name) => pattern.test(name));
+    const injectorMissing = injector === false;
+    const isSeen = missing.length < profile.daemonSets.length || elsewhere.length > 0 || injector === true;
+    if (!isSeen) return [];
+    return [
+      {
+        profile: profile.name,
+        complete: missing.length === 0 && !injectorMissing,
+        missing: missing.map(keyOf),
+        elsewhere: elsewhere.map(keyOf),
+        injectorMissing,
+      },
+    ];
+  });
+}
+
+const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
+
+/**
+ * The profiles that fit namespaces: of the networks that are complete, those that can apply to the namespace's pods.
+ * Namespaces of Kubernetes, of the networks and of cni-gate get none.
+ *
+ * @param ownNamespace of cni-gate
+ */
+export function proposalsFor(
+  policy: Policy,
+  networks: readonly Network[],
+  namespaces: readonly NamespaceBrief[],
+  ownNamespace: string,
+): Proposal[] {
+  const complete = new Set(networks.filter((network) => network.complete).map(({ profile }) => profile));
+  const ofNetworks = new Set(
+    [...policy.profiles.values()].flatMap(({ name, daemonSets }) =>
+      complete.has(name) ? daemonSets.map(({ namespace }) => namespace) : [],
+    ),
+  );
+  const byJoin = new Map<string, string[]>();
+  for (const { name, profile, fits } of namespaces) {
+    if (profile !== undefined || name === ownNamespace || ofNetworks.has(name) || /^kube-/.test(name))
+      continue;
+    const join = joinOf(
+      policy,
+      fits.filter((one) => complete.has(one)),
+    );
+    if (join !== '') byJoin.set(join, [...(byJoin.get(join) ?? []), name]);
+  }
+  return [...byJoin]
+    .map(([profile, names]) => proposal(policy, profile, names.toSorted()))
+    .toSorted((one, other) => other.count - one.count || (one.profile < other.profile ? -1 : 1))
+    .slice(0, mostProposals);
+}
+
+/** The label's value: networks of all pods first, then the meshes on top of them. */
+function joinOf({ profiles }: Policy, names: readonly string[]): string {
+  const isMesh = (name: string): boolean => {
+    const profile = profiles.get(name);
+    return profile !== undefined && conditionsOf(profile).some((one) => one.container ?? one.namespaceLabels);
+  };
+  return [...names.filter((name) => !isMesh(name)).toSorted(), ...names.filter(isMesh).toSorted()].join('.');
+}
+
+function proposal(policy: Policy, profile: string, names: string[]): Proposal {
+  const namespaces = names.slice(0, mostNamespaces);
+  const problem = problemOf(policy, profile);
+  const command =
+    problem === '' ? `kubectl label namespace ${namespaces.join(' ')} ${profileLabel}=${profile}` : '';
+  return { profile, count: names.length, namespaces, command, problem };
+}
+
+function problemOf(policy: Policy, profile: string): string {
+  try {
+    policy.join(profile);
+    return '';
+  } catch (error) {
+    if (error instanceof CniGateError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { clean } from '../lib/clean.ts';
+import type { Paint, Style } from '../status/emphasis.ts';
+import { wrap } from '../status/table.ts';
+import { defaultWidth, type TextOptions } from '../status/text.ts';
+import { counted } from './finding.ts';
+import type { Check, CheckReport, CheckResult } from './model.ts';
+import type { Proposal } from './networks.ts';
+
+/** How a result is marked, and in which colour. */
+const marks: Record<CheckResult, { mark: string; style: Style }> = {
+  passed: { mark: '✓', style: 'green' },
+  failed: { mark: '✗', style: 'red' },
+  warning: { mark: '!', style: 'yellow' },
+  'not-known': { mark: '?', style: 'yellow' },
+  skipped: { mark: '-', style: 'dim' },
+};
+
+/** A narrower terminal breaks lines by itself. */
+const leastWidth = 60;
+/** Before what belongs to a check. */
+const indent = '    ';
+
+const plain: Paint = (_style, text) => text;
+
+/** A report for people: every check, and of those that did not pass what to do. */
+export function checkText(
+  report: CheckReport,
+  { width: asked = defaultWidth, paint = plain }: TextOptions = {},
+): string {
+  const width = Math.max(asked, leastWidth);
+  const { time, configuration, checks, proposals } = report;
+  const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
+  const groups = Map.groupBy(checks, ({ group }) => group);
+  const lines = [
+    headline(report, paint),
+    ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
+    ...[...groups].flatMap(([group, found]) => [
+      '',
+      paint('bold', group),
+      ...found.flatMap((check) => checkLines(check, { width, column, paint })),
+    ]),
+    ...proposalLines(proposals, width, paint),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** A report for people in a hurry, and for logs: the verdict, and the checks that did not pass. */
+export function checkShort(report: CheckReport, { paint = plain }: Pick<TextOptions, 'paint'> = {}): string {
+  const notable = report.checks.filter(({ result }) => result !== 'passed' && result !== 'skipped');
+  return [
+    headline(report, paint),
+    ...notable.map((check) => `${marked(check, paint)} ${clean(oneLine(check))}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const oneLine = ({ id, what, code, hint, link }: Check): string =>
+  [`${id}: ${what}${code === null ? '' : ` (${code})`}`, ...(hint === '' ? [] : [hint]), link].join('. ');
+
+const marked = ({ result }: Check, paint: Paint): string => paint(marks[result].style, marks[result].mark);
+
+/** In one line, however long: scripts and people read the first one. */
+const headline = ({ headline: text, verdict }: CheckReport, paint: Paint): string =>
+  paint(verdict === 'passed' ? 'green' : 'red', clean(text));
+
+interface Layout {
+  width: number;
+  /** Where the column of what was seen begins. */
+  column: number;
+  paint: Paint;
+}
+
+function checkLines(check: Check, { width, column, paint }: Layout): string[] {
+  const { id, what, hint, link, result, code } = check;
+  const text = code === null ? what : `${what} (${code})`;
+  const [first = '', ...more] = wrap(clean(text), width - column, '');
+  const head = `${marked(check, paint)} ${id.padEnd(column - 2)}${first}`;
+  const isGood = result === 'passed' || result === 'skipped';
+  return [
+    head,
+    ...more.map((line) => ' '.repeat(column) + line),
+    ...(hint === '' ? [] : wrap(indent + clean(hint), width, indent)),
+    ...(isGood ? [] : [indent + link]),
+  ];
+}
+
+/** The command of each proposal in one piece, to be copied. */
+function proposalLines(proposals: readonly Proposal[], width: number, paint: Paint): string[] {
+  if (proposals.length === 0) return [];
+  return [
+    '',
+    paint('bold', 'profiles for namespaces, after the installation'),
+    ...proposals.flatMap(({ profile, count, namespaces, command, problem }) => {
+      const [what, action] = [`${profile} fits ${counted(count, 'namespace')}`, indent + command];
+      if (problem !== '') return wrap(clean(`${what} and is not possible: ${problem}`), width, indent);
+      return [count > namespaces.length ? `${what}, of which these are the first` : what, action];
+    }),
+  ];
+}

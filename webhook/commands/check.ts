@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import type { CheckReport, CheckVerdict } from '../check/model.ts';
+import { readPolicy } from '../config/file.ts';
+import type { ApiClient } from '../kubernetes/client.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { addWrappedHelp } from './help-text.ts';
+import { addClusterOptions, type ClusterFlags, milliseconds } from './options.ts';
+import { terminal } from './terminal.ts';
+
+interface Flags extends ClusterFlags {
+  pre?: true;
+  probe?: true;
+  wait?: number;
+  config?: string;
+  ownNamespace: string;
+  output: 'text' | 'json' | 'short';
+}
+
+const more = `Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from the cluster, or a missing right without which there is no verdict; 3 cni-gate is not installed.`;
+
+const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
+
+/** Milliseconds between two reports while `--wait` waits. */
+const interval = 2000;
+
+/** `cni-gate check`: whether a cluster can have cni-gate, or whether the installation is sound. Sets `process.exitCode`. */
+export function checkCommand(): Command {
+  const command = new Command('check').description(
+    'check the installation, or with --pre the cluster before installing',
+  );
+  addWrappedHelp(command, more);
+  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
+    .option('--pre', 'before installing: check the cluster, and propose profiles for its namespaces')
+    .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
+    .option('--wait <duration>', 'repeat until no check fails, for this long at most', milliseconds)
+    .option(
+      '--config <file>',
+      'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
+    )
+    .addOption(
+      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
+        .env('POD_NAMESPACE')
+        .default('cni-gate'),
+    )
+    .addOption(
+      new Option('-o, --output <form>', 'what to print').choices(['text', 'json', 'short']).default('text'),
+    )
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  if (flags.pre && flags.probe)
+    throw new CniGateError(
+      'CNI_GATE_USAGE',
+      '--probe needs an installation, and --pre is for before: give one',
+    );
+  // loaded here: the other commands need none of it
+  const { openCluster } = await import('../kubernetes/open.ts');
+  const make = await reporter(flags);
+  const client = await openCluster(flags.kubeconfig, flags.context);
+  try {
+    const report = await waitFor(() => make(client), flags.wait ?? 0);
+    process.stdout.write(await textOf(report, flags.output));
+    process.exitCode = exitCodes[report.verdict];
+  } finally {
+    client.close();
+  }
+}
+
+/** What makes a report, as the flags ask. */
+async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
+  const { config, ownNamespace, probe = false } = flags;
+  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
+  const { reportOf } = await import('../check/report.ts');
+  if (flags.pre) {
+    const [{ readPre }, { checkPre }] = await Promise.all([
+      import('../check/collect/pre.ts'),
+      import('../check/pre.ts'),
+    ]);
+    const { policy, source } = given ?? { policy: readPolicy(undefined), source: 'the built-in profiles' };
+    return async (client) => {
+      const facts = await readPre(client, { ownNamespace, policy, source });
+      const now = Date.now();
+      return reportOf({ ...checkPre(facts, ownNamespace, now), mode: 'pre', configuration: source, now });
+    };
+  }
+  const [{ readInstalled }, { checkInstalled }] = await Promise.all([
+    import('../check/collect/installed.ts'),
+    import('../check/installed.ts'),
+  ]);
+  return async (client) => {
+    const facts = await readInstalled(client, { ownNamespace, given, probe });
+    const now = Date.now();
+    const configuration = facts.configuration.source;
+    return reportOf({ findings: checkInstalled(facts, now), mode: 'installed', configuration, now });
+  };
+}
+
+/**
+ * The last report: the first one in which no check fails, or the one at the end of the time. Standard error says what
+ * is waited for.
+ *
+ * @param wait milliseconds
+ */
+async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<CheckReport> {
+  const end = performance.now() + wait;
+  let told = '';
+  for (;;) {
+    const isLast = performance.now() >= end;
+    const result = await make().catch((error: unknown) => {
+      if (isLast || !(error instanceof CniGateError)) throw error;
+      return error;
+    });
+    const isError = result instanceof CniGateError;
+    if (!isError && (isLast || result.counts.failed === 0)) return result;
+    const what = isError ? `${result.message} (${result.code})` : result.headline;
+    if (what !== told) process.stderr.write(`cni-gate: waiting: ${what}\n`);
+    told = what;
+    await sleep(Math.max(0, Math.min(interval, end - performance.now())));
+  }
+}
+
+async function textOf(report: CheckReport, output: Flags['output']): Promise<string> {
+  if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
+  const { checkShort, checkText } = await import('../check/text.ts');
+  return output === 'short' ? checkShort(report, terminal()) : checkText(report, terminal());
+}
