@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { validateCommand } from '../validator/shared/contract.ts';
 import { certsCommand } from './commands/certs.ts';
 import { completionCommand } from './commands/completion.ts';
+import { dashboardCommand } from './commands/dashboard.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
@@ -30,6 +31,7 @@ const program = new Command('cni-gate')
   .addCommand(serveCommand())
   .addCommand(reviewCommand())
   .addCommand(statusCommand())
+  .addCommand(dashboardCommand())
   .addCommand(certsCommand())
   .addCommand(completionCommand());
 for (const command of withCommandsOf(program)) {
