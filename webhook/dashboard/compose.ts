@@ -107,7 +107,13 @@ function nodeRows(
     const known = rows.get(name);
     if (known !== undefined) return known;
     const cells: (Cell | null)[] = networks.map(() => null);
-    const row = { name, zone: labels[zoneLabel] ?? '', group: groupOf(labels, groupLabel), cells, proved: [] };
+    const row = {
+      name,
+      zone: labels[zoneLabel] ?? '',
+      group: groupOf(labels, groupLabel),
+      cells,
+      proved: [],
+    };
     rows.set(name, row);
     return row;
   };

@@ -30,9 +30,10 @@ export class History {
 
   /** The minutes in which proofs ended, the oldest first. */
   proofs(): ProofMinute[] {
-    return Array.from(this.#minutes, ([at, { passed, failed }]): ProofMinute => [at, passed, failed]).toSorted(
-      ([one], [other]) => one - other,
-    );
+    return Array.from(
+      this.#minutes,
+      ([at, { passed, failed }]): ProofMinute => [at, passed, failed],
+    ).toSorted(([one], [other]) => one - other);
   }
 
   /** What repair said about pods, the latest first. */

@@ -66,7 +66,8 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
   for (const { name, text } of page.modules) serve(`/${name}`, 'text/javascript', text);
   app.get('/data', async (request, reply) => {
     if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
-      const message = 'the token is missing or is another one: open the address that cni-gate dashboard printed';
+      const message =
+        'the token is missing or is another one: open the address that cni-gate dashboard printed';
       return refuse(401, 'CNI_GATE_DASHBOARD_TOKEN', message);
     }
     const { time, ...content } = latest();
@@ -75,7 +76,9 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
     reply.header('etag', tag).header('x-data-time', time);
     if (request.headers['if-none-match'] === tag) return reply.code(304).send();
     // the time first, and the text that is made already
-    return reply.type('application/json; charset=utf-8').send(`{"time":${JSON.stringify(time)},${text.slice(1)}`);
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(`{"time":${JSON.stringify(time)},${text.slice(1)}`);
   });
   app.setNotFoundHandler(({ method, url }) =>
     refuse(404, 'CNI_GATE_NOT_FOUND', `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`),
