@@ -145,13 +145,15 @@ async function serve(
   };
   const info = ({ resource }: { resource?: unknown }): void => void outages.delete(resource);
   const watch = watchStatus(client, wanted, first, { info, warn, error: warn });
-  // what the page asks for is made at most once a second, and only while somebody looks
-  let made: { at: number; dashboard: Dashboard } | undefined;
+  // made only while somebody looks, at most once a second, and of a large cluster so that most of the time is left
+  let made: { at: number; took: number; dashboard: Dashboard } | undefined;
   const latest = (): Dashboard => {
-    if (made === undefined || performance.now() - made.at >= dashboardLimits.age) {
+    const began = performance.now();
+    if (made === undefined || began - made.at >= Math.max(dashboardLimits.age, 4 * made.took)) {
       const [stale = null] = outages.values();
       const dashboard = show(watch.facts() ?? first, stale);
-      made = { at: performance.now(), dashboard };
+      const at = performance.now();
+      made = { at, took: at - began, dashboard };
     }
     return made.dashboard;
   };

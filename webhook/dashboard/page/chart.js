@@ -51,10 +51,13 @@ export function drawChart(proofs, now) {
         `${number(passed)} passed`,
         h('span', { class: 'key', 'data-state': 'broken' }),
         `${number(failed)} failed`,
+        h(
+          'span',
+          { class: 'muted small most' },
+          `at most ${number(Math.max(...bars.map((bar) => bar.passed + bar.failed)))} in ${size} min`,
+        ),
       ),
-      passed + failed === 0
-        ? h('p', { class: 'muted' }, 'No proof ended in this time.')
-        : drawBars(bars, size),
+      passed + failed === 0 ? h('p', { class: 'muted' }, 'No proof ended in this time.') : drawBars(bars),
       passed + failed === 0 ? null : tableOf(bars, size),
       h(
         'p',
@@ -90,11 +93,8 @@ function barsOf(proofs, now, minutes, size) {
   return bars;
 }
 
-/**
- * @param {Bar[]} bars
- * @param {number} size
- */
-function drawBars(bars, size) {
+/** @param {Bar[]} bars */
+function drawBars(bars) {
   const [width, height, bottom] = [320, 110, 16];
   const most = [Math.max(...bars.map(({ passed }) => passed)), Math.max(...bars.map(({ failed }) => failed))];
   const scale = (height - 4) / Math.max(1, (most[0] ?? 0) + (most[1] ?? 0));
@@ -128,11 +128,6 @@ function drawBars(bars, size) {
     ...marks,
     svg('path', { d: `M0 ${zero + 0.5}H${width}`, class: 'line' }),
     ...labels,
-    svg(
-      'text',
-      { x: width, y: 9, class: 'axis', 'text-anchor': 'end' },
-      `most in ${size} min: ${number(most[0] ?? 0)}`,
-    ),
   );
 }
 

@@ -3,13 +3,6 @@ import { number } from './states.js';
 
 /** @typedef {import('../model.ts').Dashboard} Dashboard */
 
-const verdicts = /** @type {Record<string, string>} */ ({
-  well: 'All is well',
-  'not-well': 'Not all is well',
-  'not-known': 'Not known',
-  'not-installed': 'Not installed',
-});
-
 /**
  * The verdict, the counts, and the faults.
  *
@@ -21,8 +14,7 @@ export function drawSummary(dashboard, troubled) {
   const section = byId('verdict');
   section.dataset.verdict = verdict;
   redraw(section, [verdict, headline, notKnown], () => [
-    h('p', { class: 'verdict-word' }, verdicts[verdict] ?? verdict),
-    h('p', { class: 'verdict-text' }, headline),
+    h('p', { class: 'verdict-word text' }, headline),
     verdict !== 'not-known' && notKnown.length > 0
       ? h('p', { class: 'verdict-text' }, `Not known: ${notKnown.join('; ')}.`)
       : null,

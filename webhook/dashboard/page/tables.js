@@ -19,7 +19,7 @@ import { age, moment, secondsOf } from './time.js';
  */
 
 /** Rows that are shown at first, and with each press of the button. */
-const step = 25;
+const step = 8;
 
 /** @type {Map<string, number>} */
 const shownRows = new Map();
@@ -110,7 +110,7 @@ function drawList(list, search) {
         ? button(
             { class: 'more', 'data-key': `${id}-more` },
             () => {
-              shownRows.set(id, limit + 4 * step);
+              shownRows.set(id, limit + 5 * step);
               drawList(list, search);
             },
             `Show more (${number(more)})`,
@@ -158,20 +158,15 @@ function listsOf({ heldPods, failedPods, waitingPods, unprovedPods, duplicateAdd
       repair === null ? h('span', { class: 'muted' }, 'said nothing') : reason(repair),
     ],
   };
+  const gone = repairs.filter((step) => step.gone);
   /** @type {List<Dashboard['repairs'][number]>} */
   const repaired = {
     id: 'repairs',
     title: 'Repairs',
     none: 'repairs',
-    heads: ['pod', 'seen', 'node', 'now', 'what repair said'],
-    rows: { total: repairs.length, rows: repairs },
-    cells: ({ pod, seen, node, gone, note }) => [
-      podName(pod),
-      ageOf(seen),
-      code(node ?? ''),
-      gone ? 'gone' : 'still there',
-      reason(note),
-    ],
+    heads: ['pod', 'seen', 'node', 'what repair said before the pod was gone'],
+    rows: { total: gone.length, rows: gone },
+    cells: ({ pod, seen, node, note }) => [podName(pod), ageOf(seen), code(node ?? ''), reason(note)],
   };
   /** @type {List<Dashboard['duplicateAddresses']['rows'][number]>} */
   const duplicates = {
@@ -219,7 +214,7 @@ function listsOf({ heldPods, failedPods, waitingPods, unprovedPods, duplicateAdd
 }
 
 /** @param {string} text */
-const code = (text) => h('code', { class: 'text' }, text);
+const code = (text) => h('code', { class: 'text node' }, text);
 
 /** @param {string} text */
 const podName = (text) => h('code', { class: 'text pod' }, text);
