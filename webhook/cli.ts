@@ -3,6 +3,7 @@ import { validateCommand } from '../validator/shared/contract.ts';
 import { certsCommand } from './commands/certs.ts';
 import { checkCommand } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
+import { dashboardCommand } from './commands/dashboard.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
@@ -32,6 +33,7 @@ const program = new Command('cni-gate')
   .addCommand(reviewCommand())
   .addCommand(checkCommand())
   .addCommand(statusCommand())
+  .addCommand(dashboardCommand())
   .addCommand(certsCommand())
   .addCommand(completionCommand());
 for (const command of withCommandsOf(program)) {

@@ -401,3 +401,19 @@ export const lookups = {
   /** Answers with more that are read to their end at a time: a pod of a tenant's may have megabytes. */
   largeAtATime: 2,
 } as const;
+
+/** What the local page of `cni-gate dashboard` keeps and shows. */
+export const dashboardLimits = {
+  /** Rows of each list of pods that are sent to the page; it shows how many there are. */
+  rows: 1_000,
+  /** Milliseconds for which proofs are counted by the minute. */
+  proofs: 24 * 60 * 60_000,
+  /** Pods of which the page shows what repair said. */
+  repairs: 200,
+  /** Milliseconds for which pages share one look at what the watches know. */
+  age: 1_000,
+  /** Connections at a time; a browser opens six. */
+  connections: 64,
+  /** Milliseconds until the headers of a request are there. */
+  headersTimeout: 10_000,
+} as const;

@@ -93,7 +93,7 @@ suite('bash: all that it offers', () => {
   test('every command, also below another', () => {
     assert.deepEqual(
       offered('cni-gate', '').filter((word) => !word.startsWith('-')),
-      ['validate', 'serve', 'review', 'check', 'status', 'certs', 'completion'],
+      ['validate', 'serve', 'review', 'check', 'status', 'dashboard', 'certs', 'completion'],
     );
     assert.deepEqual(
       offered('cni-gate', 'certs', '').filter((word) => !word.startsWith('-')),

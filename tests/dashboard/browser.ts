@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Dashboard } from '../../webhook/dashboard/model.ts';
+import { readPage } from '../../webhook/dashboard/page-files.ts';
+import { dashboardServer } from '../../webhook/dashboard/server.ts';
+import { now } from '../unit/readiness/objects.ts';
+
+const program = '/usr/bin/chromium';
+
+/** Milliseconds after which the browser has failed, not only been slow. */
+const patience = 90_000;
+
+/** Debian's Chromium, without a window. @throws Error where it is not there: no test is skipped */
+export async function startBrowser(): Promise<Browser> {
+  if (!existsSync(program))
+    throw new Error(`NOT RUN: there is no ${program}. To get it: tests/dashboard/install.sh`);
+  // in a container or as root it has no sandbox of its own, and it opens this machine's pages alone
+  return chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: patience });
+}
+
+/** A page that is open. */
+export interface Opened {
+  page: Page;
+  /** Everything that the browser complained about: errors, refused scripts, dialogs. */
+  complaints: string[];
+  /** Requests to other machines. */
+  elsewhere: string[];
+  /** Replaces what the server sends. */
+  set: (dashboard: Dashboard) => void;
+  /** Ends the server. */
+  stop: () => Promise<void>;
+}
+
+/** Serves a dashboard and opens it, at the time of the tests' clusters. */
+export async function openDashboard(
+  t: TestContext,
+  browser: Browser,
+  dashboard: Dashboard,
+  { scheme = 'light' as 'light' | 'dark', token = 'right' } = {},
+): Promise<Opened> {
+  let sent = dashboard;
+  const app = dashboardServer({ page: readPage(), token: 'right', latest: () => sent });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const stop = async (): Promise<void> => void (await app.close());
+  t.after(stop);
+  const watched = await newPage(t, browser, scheme, new URL(url).origin);
+  await watched.page.goto(`${url}/#token=${token}`);
+  const set = (next: Dashboard): void => {
+    sent = next;
+  };
+  return { ...watched, set, stop };
+}
+
+/** A page whose clock stands at the time of the tests' clusters. */
+export async function newPage(
+  t: TestContext,
+  browser: Browser,
+  scheme: 'light' | 'dark' = 'light',
+  origin = '',
+): Promise<Pick<Opened, 'page' | 'complaints' | 'elsewhere'>> {
+  const page = await browser.newPage({
+    viewport: { width: 1440, height: 1180 },
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    locale: 'en',
+    timezoneId: 'UTC',
+  });
+  t.after(() => page.close());
+  page.setDefaultTimeout(patience);
+  const complaints: string[] = [];
+  const elsewhere: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
+  page.on('console', (message) => {
+    // the browser reports each 401 and a server that is gone as an error as well
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const address = request.url();
+    if (origin !== '' && !address.startsWith(`${origin}/`)) elsewhere.push(address);
+    else if (origin === '' && !/^(?:file|data):/.test(address)) elsewhere.push(address);
+  });
+  await page.addInitScript(`Date.now = () => ${now}`);
+  return { page, complaints, elsewhere };
+}
+
+/** Waits until the nodes are drawn. */
+export async function drawn(page: Page): Promise<void> {
+  await page.locator('.matrix-body .matrix-row').first().waitFor();
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import type { Dashboard } from '../../webhook/dashboard/model.ts';
+import { readPage } from '../../webhook/dashboard/page-files.ts';
+import { staticPage } from '../../webhook/dashboard/static-page.ts';
+import { clusterFacts, dashboardFrom, nodeName } from '../support/dashboard-cluster.ts';
+import { drawn, newPage, openDashboard, startBrowser } from './browser.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser?.close());
+
+const five = dashboardFrom(clusterFacts(5));
+const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
+
+for (const [count, scheme] of [
+  [5, 'light'],
+  [500, 'dark'],
+  [5000, 'light'],
+] as const)
+  test(`${count} nodes: counts, groups and the first rows are right, and only rows in view exist`, async (t) => {
+    const dashboard = dashboardFrom(clusterFacts(count));
+    const { page, complaints, elsewhere } = await openDashboard(t, browser, dashboard, { scheme });
+    await drawn(page);
+    const [measure] = await page.evaluate(() =>
+      performance.getEntriesByName('show').map(({ duration }) => duration),
+    );
+    const scrolled = await page.evaluate(async () => {
+      const grid = document.querySelector('.matrix');
+      const began = performance.now();
+      for (let step = 1; step <= 20; step += 1) {
+        if (grid) grid.scrollTop = (grid.scrollHeight / 20) * step;
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+      if (grid) grid.scrollTop = 0;
+      return (performance.now() - began) / 20;
+    });
+    t.diagnostic(
+      `${count} nodes: ${Math.round(measure ?? 0)} ms from the data to the layout, ${Math.round(scrolled)} ms for a frame while scrolling`,
+    );
+    assert.equal(await textOf(page, '#nodes-count'), count.toLocaleString('en'));
+    const troubled = await page.locator('#tiles [data-key=nodes] .tile-count').innerText();
+    const chips = await page.locator('.chip:not([data-state=ready]) b').allInnerTexts();
+    const sum = chips.reduce((total, text) => total + Number(text.replaceAll(',', '')), 0);
+    assert.equal(Number(troubled.replaceAll(',', '')), sum);
+    const sizes = await page.locator('.groups tbody td.number').allInnerTexts();
+    assert.equal(
+      sizes.reduce((total, text) => total + Number(text.replaceAll(',', '')), 0),
+      count,
+    );
+    assert.match(await textOf(page, '.matrix-body .matrix-row >> nth=0'), /broken/);
+    assert.ok((await page.locator('.matrix-body .matrix-row').count()) < 60);
+    assert.equal(await page.locator('.matrix').getAttribute('aria-rowcount'), String(count + 1));
+    assert.match(await textOf(page, '#heldPods'), /payments\/orders-1[\s\S]*→ ip-10-20-/);
+    assert.match(await textOf(page, '#failedPods'), /not-redirected[\s\S]*deleted to be recreated/);
+    assert.match(await textOf(page, '#duplicateAddresses'), /10\.44\.0\.17[\s\S]*shop\/cache-0/);
+    assert.match(await textOf(page, '#faults'), /1 of 2 replicas are ready[\s\S]*CNI_GATE_DEPLOYMENT/);
+    assert.match(await textOf(page, '#proofs'), /passed/);
+    if (process.env.UPDATE_SCREENSHOTS) {
+      const path = fileURLToPath(new URL(`../../docs/images/dashboard-${count}.png`, import.meta.url));
+      // otherwise the rows below the last scroll position may still be drawn
+      await page.waitForFunction(() => document.querySelector('[data-row="0"]') !== null);
+      await page.screenshot({ path });
+    }
+    assert.deepEqual([complaints, elsewhere], [[], []]);
+  });
+
+test('search, states, network and groups narrow the nodes', async (t) => {
+  const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
+  await drawn(page);
+  await page.fill('#search', nodeName(42));
+  assert.equal(await textOf(page, '#nodes-count'), '1 of 500');
+  assert.match(await textOf(page, '.matrix-body'), new RegExp(nodeName(42)));
+  await page.fill('#search', '');
+  await page.click('.chip[data-state=starting]');
+  assert.equal(await textOf(page, '#nodes-count'), '6 of 500');
+  assert.equal(await page.locator('.chip[data-state=starting]').getAttribute('aria-pressed'), 'true');
+  await page.selectOption('#network', { label: 'net/linkerd' });
+  assert.equal(await textOf(page, '#nodes-count'), '0 of 500');
+  assert.match(await textOf(page, '.matrix-body'), /No node matches/);
+  await page.click('.chip[data-state=starting]');
+  await page.selectOption('#grouping', 'group');
+  await page.click('.group-name:text-is("gpu")');
+  assert.equal(await textOf(page, '#nodes-count'), '100 of 500');
+});
+
+test('the keyboard reaches a node at the end, opens it, and comes back', async (t) => {
+  const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
+  await drawn(page);
+  await page.selectOption('#order', 'name');
+  await page.focus('.matrix');
+  await page.keyboard.press('Control+End');
+  const active = await page.locator('.matrix').getAttribute('aria-activedescendant');
+  assert.equal(active, 'cell-499-5');
+  assert.ok(await page.locator(`#${active}`).isVisible());
+  await page.keyboard.press('Enter');
+  const dialog = page.locator('#details');
+  assert.match(await dialog.innerText(), new RegExp(nodeName(499)));
+  await page.keyboard.press('Escape');
+  assert.equal(await dialog.isVisible(), false);
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'grid');
+});
+
+test('every control has a name, and every section a heading', async (t) => {
+  const { page } = await openDashboard(t, browser, five);
+  await drawn(page);
+  const nameless = await page.evaluate(() =>
+    [...document.querySelectorAll('button, select, input, [role=grid], section')].flatMap((element) => {
+      const labels =
+        element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.labels : null;
+      const by = document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent;
+      const own = element.matches('button') ? element.textContent : '';
+      const name = element.getAttribute('aria-label') || by || labels?.[0]?.textContent || own;
+      return name || element.id === 'nothing' || element.classList.contains('detail')
+        ? []
+        : [element.outerHTML.slice(0, 80)];
+    }),
+  );
+  assert.deepEqual(nameless, []);
+});
+
+test('a change in the cluster shows without a reload, and the choice of the reader stays', async (t) => {
+  const { page, set } = await openDashboard(t, browser, five);
+  await drawn(page);
+  await page.fill('#search', nodeName(0));
+  set({ ...five, verdict: 'well', headline: 'All is well.', faults: [] });
+  await page.locator('#verdict[data-verdict=well]').waitFor();
+  assert.equal(await textOf(page, '#verdict'), 'All is well.');
+  assert.equal(await page.locator('#faults').isVisible(), false);
+  assert.equal(await page.inputValue('#search'), nodeName(0));
+  assert.equal(await textOf(page, '#nodes-count'), '1 of 5');
+});
+
+test('a server that is gone, old data and a wrong token are told, and what was known stays', async (t) => {
+  const { page, set, stop } = await openDashboard(t, browser, five);
+  await drawn(page);
+  set({ ...five, stale: 'cannot list nodes' });
+  await page.locator('#trouble:text("The data may be old: cannot list nodes")').waitFor();
+  await stop();
+  await page.locator('#trouble:text("does not answer")').waitFor();
+  assert.equal(await textOf(page, '#nodes-count'), '5');
+  const other = await openDashboard(t, browser, five, { token: 'wrong' });
+  await other.page.locator('#trouble:text("The token of this page")').waitFor();
+  assert.equal(await other.page.locator('.matrix-body .matrix-row').count(), 0);
+});
+
+test('the theme is that of the system until the reader chooses one', async (t) => {
+  const { page } = await openDashboard(t, browser, five, { scheme: 'dark' });
+  await drawn(page);
+  const background = (): Promise<string> =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background();
+  await page.click('#theme');
+  assert.equal(await textOf(page, '#theme'), 'Theme: light');
+  assert.notEqual(await background(), dark);
+  await page.reload();
+  await drawn(page);
+  assert.equal(await textOf(page, '#theme'), 'Theme: light');
+});
+
+const attack =
+  '"><img src=x onerror=alert(1)><script>alert(2)</script>\'; </script>{{1}} javascript:alert(3)';
+
+/** The dashboard with the attack as every text of the cluster. */
+function hostile(): Dashboard {
+  const kept = new Set([
+    'time',
+    'state',
+    'verdict',
+    'verb',
+    'mode',
+    'part',
+    'reason',
+    'since',
+    'seen',
+    'provedAt',
+    'states',
+    'code',
+  ]);
+  const spoilt = (value: unknown, key = ''): unknown => {
+    if (kept.has(key)) return value;
+    if (typeof value === 'string') return value === '' ? '' : attack;
+    if (Array.isArray(value)) return value.map((one) => spoilt(one));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoilt(one, name)]));
+  };
+  return spoilt(five) as Dashboard;
+}
+
+for (const form of ['served', 'as a file'] as const)
+  test(`names, reasons and labels that are markup stay text, ${form}`, async (t) => {
+    const dashboard = hostile();
+    const { page, complaints, elsewhere } =
+      form === 'served' ? await openDashboard(t, browser, dashboard) : await openFile(t, dashboard);
+    await drawn(page);
+    await page.locator('.matrix-body [data-column]').first().click();
+    await page.locator('#details h2').waitFor();
+    const shown = await page.locator('body').innerText();
+    assert.ok(shown.split('<img src=x onerror=alert(1)>').length > 20);
+    assert.equal(await page.locator('img').count(), 0);
+    const links = await page
+      .locator('a[href]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+    assert.deepEqual(links, ['#nodes']);
+    assert.deepEqual([complaints, elsewhere], [[], []]);
+  });
+
+async function openFile(t: Parameters<typeof newPage>[0], dashboard: Dashboard): ReturnType<typeof newPage> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'dashboard.html');
+  writeFileSync(file, staticPage(readPage(), dashboard));
+  const opened = await newPage(t, browser);
+  await opened.page.goto(pathToFileURL(file).href);
+  return opened;
+}
+
+test('the file works without a server, and says of when it is', async (t) => {
+  const { page, complaints, elsewhere } = await openFile(t, five);
+  await drawn(page);
+  assert.equal(await textOf(page, '#nodes-count'), '5');
+  assert.match(await textOf(page, '#freshness'), /^as of 21 Nov 2026, 12:00:00$/);
+  assert.deepEqual([complaints, elsewhere], [[], []]);
+});
+
+test('the policy of the page refuses a script that somebody gets into it', async (t) => {
+  const { page } = await openDashboard(t, browser, five);
+  await drawn(page);
+  const outcome = await page.evaluate(() => {
+    const script = document.createElement('script');
+    try {
+      script.textContent = 'window.ran = true';
+      document.body.append(script);
+    } catch {
+      // trusted types refuse it before
+    }
+    return 'ran' in window;
+  });
+  assert.equal(outcome, false);
+});
