@@ -21,11 +21,11 @@ export async function inspectImage(image: string): Promise<{ Config: ImageConfig
 
 /** Writes an image's files into a folder. */
 export async function exportFiles(image: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   const container = (await docker('create', image)).trim();
   const archive = `${folder}.tar`;
   await docker('export', '--output', archive, container);
   await docker('rm', container);
-  await mkdir(folder, { recursive: true });
   await run('tar', ['-C', folder, '-xf', archive]);
   // the engine's, in every container
   await Promise.all([archive, join(folder, '.dockerenv')].map((path) => rm(path)));
