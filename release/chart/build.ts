@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultImage } from '../../webhook/config/load.ts';
 import { templates } from './chart.ts';
 import { valuesSchema } from './values-schema.ts';
 
@@ -12,7 +11,7 @@ import { valuesSchema } from './values-schema.ts';
  */
 const chart = fileURLToPath(new URL('../../charts/cni-gate/', import.meta.url));
 const folder = join(chart, 'templates/generated');
-const files = await templates(defaultImage);
+const files = await templates();
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 for (const [name, text] of files) writeFileSync(join(folder, name), text);

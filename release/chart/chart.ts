@@ -9,12 +9,8 @@ export type File = [name: string, text: string];
 
 const header = '# Generated from manifests/ by `npm run build:chart`. Do not edit.\n';
 
-/**
- * Generates the templates of the chart: one for each object of the kustomize manifests, and the default configuration.
- *
- * @param image the image that the manifests name
- */
-export async function templates(image: string, kubectl?: string): Promise<File[]> {
+/** Generates the templates of the chart: one for each object of the kustomize manifests, and the default configuration. */
+export async function templates(kubectl?: string): Promise<File[]> {
   const render = async (wanted: typeof defaults): Promise<KubernetesObject[]> =>
     objectsOf(await kustomize(wanted, kubectl)).filter(({ kind }) => kind !== 'Namespace');
   const base = await render(defaults);
@@ -27,7 +23,7 @@ export async function templates(image: string, kubectl?: string): Promise<File[]
   const ids = new Set([base, ...rendered.map(({ objects }) => objects)].flat().map(idOf));
   const find = (objects: KubernetesObject[], id: string): KubernetesObject | undefined => {
     const found = objects.find((object) => idOf(object) === id);
-    return found && withPlaceholders(found, image);
+    return found && withPlaceholders(found);
   };
   const files = [...ids].map((id): File => {
     const variations = rendered.map(({ condition, objects }) => ({ condition, object: find(objects, id) }));

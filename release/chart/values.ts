@@ -1,3 +1,4 @@
+import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
 import type { KubernetesObject } from '../kustomize.ts';
 import { idOf } from '../kustomize.ts';
 import { type Placeholder, placeholder } from './placeholder.ts';
@@ -16,7 +17,7 @@ const pod: Path = ['spec', 'template', 'spec'];
 const container: Path = [...pod, 'containers', 0];
 const deployment = 'Deployment/cni-gate';
 
-/** The fields that the chart takes from its values, except the image, which is replaced wherever it occurs. */
+/** The fields that the chart takes from its values, except the images, which are replaced wherever they occur. */
 const fields: ValueField[] = [
   {
     name: 'replicas',
@@ -80,7 +81,7 @@ const fields: ValueField[] = [
     object: 'ConfigMap/cni-gate-policy',
     path: ['data', 'image'],
     form: 'scalar',
-    expression: 'dig "proof" "image" (include "cni-gate.image" .) .Values.configuration | quote',
+    expression: 'dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration | quote',
   },
   ...['daemonSets', 'validators'].map(
     (name): ValueField => ({
@@ -100,24 +101,29 @@ const fields: ValueField[] = [
   },
 ];
 
-const image: Placeholder = {
-  name: 'image',
-  form: 'scalar',
-  expression: 'include "cni-gate.image" . | quote',
-};
+/** By the image that the manifests name. */
+const images: [image: string, Placeholder][] = [
+  [serverImage, { name: 'image', form: 'scalar', expression: 'include "cni-gate.image" . | quote' }],
+  [
+    validatorImage,
+    { name: 'validatorImage', form: 'scalar', expression: 'include "cni-gate.validatorImage" . | quote' },
+  ],
+];
 
 /** Every placeholder that an object can have. */
-export const placeholders: Placeholder[] = [...fields, image];
+export const placeholders: Placeholder[] = [...fields, ...images.map(([, one]) => one)];
 
 /**
  * Puts placeholders in the place of what the chart takes from its values.
  *
- * @param defaultImage the image that the manifests name
  * @returns a changed copy
  * @throws Error if a list or map to which entries are added is missing
  */
-export function withPlaceholders(object: KubernetesObject, defaultImage: string): KubernetesObject {
-  const copy: KubernetesObject = replaceEqual(structuredClone(object), defaultImage, placeholder(image));
+export function withPlaceholders(object: KubernetesObject): KubernetesObject {
+  const copy: KubernetesObject = images.reduce(
+    (result, [image, its]) => replaceEqual(result, image, placeholder(its)),
+    structuredClone(object),
+  );
   for (const field of fields) {
     if (field.object === idOf(object)) put(copy, field);
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { defaultImage } from '../../webhook/config/load.ts';
+import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
@@ -33,8 +33,9 @@ await trusted(cluster);
 
 testThatItWorks(cluster);
 
-test('the image is that of the release', () => {
-  assert.ok(readFileSync(join(folder, 'install.yaml'), 'utf8').includes(`image: ${defaultImage}\n`));
+test('the images are those of the release', () => {
+  const written = readFileSync(join(folder, 'install.yaml'), 'utf8');
+  for (const image of [serverImage, validatorImage]) assert.ok(written.includes(`image: ${image}\n`), image);
 });
 
 test('with install-permissive.yaml a pod is created while no replica answers', async () => {

@@ -12,7 +12,6 @@ import {
   kustomize,
   objectsOf,
 } from '../../release/kustomize.ts';
-import { defaultImage } from '../../webhook/config/load.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { chart, helm } from './programs.ts';
 
@@ -95,9 +94,10 @@ const variants: Variant[] = [
     },
   },
   {
-    name: 'an image and a configuration of your own',
+    name: 'images and a configuration of your own',
     values: {
       image: { repository: 'mirror.example:5000/tools/cni-gate', tag: '0.2.0' },
+      validatorImage: { repository: 'mirror.example:5000/tools/validator', tag: '0.2.1' },
       imagePullSecrets: [{ name: 'mirror' }],
       replicas: 3,
       extraArgs: ['--tls-days=3'],
@@ -115,6 +115,11 @@ const variants: Variant[] = [
             name: 'ghcr.io/cni-gate/cni-gate',
             newName: 'mirror.example:5000/tools/cni-gate',
             newTag: '0.2.0',
+          },
+          {
+            name: 'ghcr.io/cni-gate/cni-gate-validator',
+            newName: 'mirror.example:5000/tools/validator',
+            newTag: '0.2.1',
           },
         ],
         patches: [
@@ -189,7 +194,7 @@ test('the generated part is up to date', async () => {
   const folder = join(chart, 'templates/generated');
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const written = Object.fromEntries(readdirSync(folder).map((name) => [name, read(name)]));
-  assert.deepEqual(written, Object.fromEntries(await templates(defaultImage)), 'run: npm run build:chart');
+  assert.deepEqual(written, Object.fromEntries(await templates()), 'run: npm run build:chart');
   assert.equal(readFileSync(join(chart, 'values.schema.json'), 'utf8'), valuesSchema());
 });
 

@@ -13,12 +13,12 @@ import { pod, tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
 /*
- * The commands are those of the guides, word by word, run by a shell in the checkout. Their image stays the one that the
- * overlay names: another would make new pods, which nobody runs here.
+ * The commands are those of the guides, word by word, run by a shell in the checkout. Their images stay those that the
+ * overlay names: others would make new pods, which nobody runs here.
  */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
-const image = 'ghcr.io/cni-gate/cni-gate:0.1.0';
+const registry = 'ghcr.io/cni-gate';
 const cluster = await Cluster.start();
 after(() => cluster.stop());
 const { replicas } = await install(cluster, 'strict');
@@ -36,7 +36,7 @@ async function runCommands(lines: string[]): Promise<void> {
   assert.ok(lines.length > 0, 'no command in the guide');
   const env = {
     ...process.env,
-    IMAGE: image,
+    REGISTRY: registry,
     KUBECONFIG: cluster.admin.kubeconfig,
     PATH: `${dirname(programPath('kubectl'))}:${process.env.PATH}`,
   };

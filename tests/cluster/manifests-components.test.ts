@@ -27,7 +27,7 @@ interface NetworkPolicy {
 
 /* A kustomization of a user's own, as the guide has it, with every component that needs nothing else in the cluster. */
 
-const mirror = 'mirror.example:5000/tools/cni-gate';
+const mirror = 'mirror.example:5000/tools/validator';
 
 /** The patch of the guide that says where the API server calls from. */
 const narrow = blocks(readFileSync(new URL('../../docs/guides/install.md', import.meta.url), 'utf8'), 'yaml')
@@ -40,7 +40,10 @@ after(() => cluster.stop());
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 const own = ownKustomization({
   components: ['host-network', 'network-policy', 'no-opt-out'],
-  fields: { images: [{ name: 'ghcr.io/cni-gate/cni-gate', newName: mirror }], patches: [narrow] },
+  fields: {
+    images: [{ name: 'ghcr.io/cni-gate/cni-gate-validator', newName: mirror }],
+    patches: [narrow],
+  },
   transformers: ['image'],
 });
 await cluster.kubectl(['apply', '--validate=strict', '-k', own]);

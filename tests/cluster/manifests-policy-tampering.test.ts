@@ -84,12 +84,18 @@ const refused: [what: string, Change, RegExp][] = [
   ['another image', (_, it) => Object.assign(it, { image: 'example/true' }), /has the image "example\/true"/],
   [
     'an image of a like name',
-    (_, it) => Object.assign(it, { image: `${it.image}`.replace('/cni-gate:', '/cni-gate-2:') }),
+    (_, it) =>
+      Object.assign(it, { image: `${it.image}`.replace('/cni-gate-validator:', '/cni-gate-validator-2:') }),
+    /has the image/,
+  ],
+  [
+    "the server's image",
+    (_, it) => Object.assign(it, { image: `${it.image}`.replace('/cni-gate-validator:', '/cni-gate:') }),
     /has the image/,
   ],
   [
     'a registry with a port',
-    (_, it) => Object.assign(it, { image: 'ghcr.io:5000/cni-gate/cni-gate:1' }),
+    (_, it) => Object.assign(it, { image: 'ghcr.io:5000/cni-gate/cni-gate-validator:1' }),
     /has the image/,
   ],
   ['another command', (_, it) => Object.assign(it, { command: ['true'] }), /started in another way/],
@@ -209,8 +215,8 @@ const taken: [what: string, Change][] = [
   ...['HTTP_PROXY', 'NODE_NAME', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'AWS_ROLE_ARN'].map(
     (name): [string, Change] => [`variable ${name}`, addVariable(name)],
   ),
-  ['another release', image('ghcr.io/cni-gate/cni-gate:0.0.1')],
-  ['a digest', image(`ghcr.io/cni-gate/cni-gate:1@sha256:${'0'.repeat(64)}`)],
+  ['another release', image('ghcr.io/cni-gate/cni-gate-validator:0.0.1')],
+  ['a digest', image(`ghcr.io/cni-gate/cni-gate-validator:1@sha256:${'0'.repeat(64)}`)],
   ['a capability dropped by name as well', rights({ capabilities: { drop: ['NET_RAW', 'ALL'] } })],
   ['a user id', rights({ runAsUser: 1000 })],
   ['ids of SELinux, as OpenShift gives them', rights({ seLinuxOptions: { level: 's0:c1,c2' } })],

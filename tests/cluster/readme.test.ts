@@ -28,7 +28,7 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
 
 /*
  * The commands of README.md, as they stand there, from top to bottom, on a cluster that has cilium and linkerd and
- * never saw cni-gate. Three programs are stand-ins: `docker` (the image is built for real in tests/image), `helm`,
+ * never saw cni-gate. Three programs are stand-ins: `docker` (the images are built for real in tests/image), `helm`,
  * and `sudo`. Pods of cni-gate run as processes, and `rollout status` waits for them as it waits for a readiness probe.
  * The servers that a user starts have a network of their own, as the replicas' ports are taken in the cluster's.
  */
@@ -36,7 +36,7 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
 const folder = mkdtempSync(join(tmpdir(), 'readme-'));
-const image = 'registry.example/cni-gate:0.1.0';
+const image = 'registry.example/cni-gate-validator:0.1.0';
 
 const cluster = await Cluster.start();
 after(() => cluster.stop());

@@ -20,7 +20,7 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
 /** The places where an injection has the version, and no others: a user's text may contain the same digits. */
 function withoutVersion<T>(value: T): T {
   const text = JSON.stringify(value)
-    .replaceAll(`cni-gate/cni-gate:${version}"`, 'cni-gate/cni-gate:<version>"')
+    .replaceAll(`cni-gate-validator:${version}"`, 'cni-gate-validator:<version>"')
     .replaceAll(`\\"version\\":\\"${version}\\"`, '\\"version\\":\\"<version>\\"');
   return JSON.parse(text) as T;
 }

@@ -8,6 +8,9 @@ export const checkout = fileURLToPath(new URL('../../', import.meta.url));
 /** The name that docker-compose.yml gives to the image that it builds. */
 export const ownImage = 'cni-gate';
 
+/** The name that validator.yaml gives to the validator's image. */
+export const validatorImage = 'cni-gate-validator';
+
 /**
  * Runs `docker` to its end and returns what it wrote to its standard output.
  *
@@ -18,13 +21,29 @@ export const docker = (...args: string[]): Promise<string> => run('docker', args
 /** Runs `docker` to its end, however it ends. */
 export const tryDocker = (...args: string[]) => spawnSync('docker', args, { encoding: 'utf8', env: inRun() });
 
+/** As the manifests run it: no capability, nothing to write to. */
+export const restricted = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
+
+/** `docker run` to the container's end, restricted as the manifests do. */
+export const runImage = (...args: string[]) => tryDocker('run', '--rm', ...restricted, ...args);
+
 /** `docker compose` for the project's own file, as a user runs it in the checkout. */
 export const compose = (...args: string[]): Promise<string> => docker(...composeArgs, ...args);
 
 export const composeArgs = ['compose', '--project-directory', checkout];
 
-/** Builds the image by the Dockerfile. Needs npm's registry. */
-export const buildImage = (): Promise<string> => compose('build', '--quiet');
+/** Builds the server's image by the Dockerfile, as {@link ownImage}. Needs npm's registry. */
+export const buildServer = (): Promise<string> => compose('build', '--quiet');
+
+/** Builds the validator's image by the Dockerfile, as {@link validatorImage}. Needs npm's registry. */
+export const buildValidator = (): Promise<string> =>
+  docker(
+    'compose',
+    '--file',
+    fileURLToPath(new URL('./validator.yaml', import.meta.url)),
+    'build',
+    '--quiet',
+  );
 
 /** @throws Error outside the runner, where the engine would be the machine's own */
 function inRun(): NodeJS.ProcessEnv {

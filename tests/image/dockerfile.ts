@@ -3,9 +3,17 @@ import { readFileSync } from 'node:fs';
 export const dockerfileText = (): string =>
   readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
-/** The image of each FROM, in order. */
-export const baseImages = (): string[] =>
-  [...dockerfileText().matchAll(/^FROM (?:--\S+ )*(\S+)/gm)].map(([, image = '']) => image);
+/** The image of each FROM that a registry is asked for, in order: not an earlier stage, not `scratch`. */
+export function baseImages(): string[] {
+  const stages = new Set(['scratch']);
+  return [...dockerfileText().matchAll(/^FROM (?:--\S+ )*(\S+)(?: AS (\S+))?/gm)].flatMap(
+    ([, image = '', stage]) => {
+      if (stages.has(image)) return [];
+      if (stage !== undefined) stages.add(stage);
+      return image;
+    },
+  );
+}
 
 /** What each COPY takes from the build context. */
 export function copiedSources(): string[] {

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../support/run.ts';
-import { buildImage, docker, ownImage } from './docker.ts';
+import { buildServer, buildValidator, docker, ownImage, validatorImage } from './docker.ts';
 
 /** `Config` of `docker image inspect`: how the image is run. */
 export interface ImageConfig {
@@ -15,26 +15,28 @@ export interface ImageConfig {
 }
 
 /** @returns what the engine knows of the image; `Size` in bytes, of all layers unpacked */
-export async function inspectImage(): Promise<{ Config: ImageConfig; Size: number }> {
-  return JSON.parse(await docker('image', 'inspect', ownImage))[0];
+export async function inspectImage(image: string): Promise<{ Config: ImageConfig; Size: number }> {
+  return JSON.parse(await docker('image', 'inspect', image))[0];
 }
 
-/** Writes the image's files into a folder. */
-export async function exportFiles(folder: string): Promise<void> {
-  const container = (await docker('create', ownImage)).trim();
+/** Writes an image's files into a folder. */
+export async function exportFiles(image: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const container = (await docker('create', image)).trim();
   const archive = `${folder}.tar`;
   await docker('export', '--output', archive, container);
   await docker('rm', container);
-  await mkdir(folder, { recursive: true });
   await run('tar', ['-C', folder, '-xf', archive]);
   // the engine's, in every container
   await Promise.all([archive, join(folder, '.dockerenv')].map((path) => rm(path)));
 }
 
-// node tests/image/run.ts node tests/image/exported.ts FOLDER: for tests that run the image without this engine
+// node tests/image/run.ts node tests/image/exported.ts FOLDER: for tests that run the images without this engine
 if (import.meta.main) {
-  const folder = process.argv[2] ?? '';
-  await buildImage();
-  await exportFiles(join(folder, 'root'));
-  await writeFile(join(folder, 'config.json'), JSON.stringify((await inspectImage()).Config));
+  await Promise.all([buildServer(), buildValidator()]);
+  for (const image of [ownImage, validatorImage]) {
+    const folder = join(process.argv[2] ?? '', image);
+    await exportFiles(image, join(folder, 'root'));
+    await writeFile(join(folder, 'config.json'), JSON.stringify((await inspectImage(image)).Config));
+  }
 }

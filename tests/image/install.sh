@@ -26,6 +26,14 @@ need slirp4netns slirp4netns
 need debootstrap debootstrap debian-archive-keyring
 need iptables iptables
 need ip iproute2
+# for the stand-in of Rust's image; not from a distribution, whose Rust may be too old
+target="$(uname -m)-unknown-linux-musl"
+has_target() { [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ]; }
+[ "${1:-}" = --check ] || has_target || { command -v rustup >/dev/null && rustup target add "$target" >&2; } || true
+if ! has_target; then
+  printf 'NOT RUN: tests/image needs Rust 1.88 or later with the target %s: https://rustup.rs\n' "$target" >&2
+  exit 1
+fi
 if [ "${1:-}" = --check ]; then
   [ -x "$compose_plugin" ] || missing+=("docker compose in $compose_plugin")
   [ -e "$debian" ] || missing+=("$debian")
@@ -67,9 +75,10 @@ if ! [ -x "$compose_plugin" ]; then
 fi
 
 if ! [ -e "$debian" ]; then
-  echo 'tests/image: unpacking Debian, once: about 15 seconds'
+  echo 'tests/image: unpacking Debian, once: about 20 seconds'
   unfinished=$(mktemp -d "$cache/debian.new-XXXXXX")
-  debootstrap --variant=minbase bookworm "$unfinished/tree" >"$unfinished/log" 2>&1 ||
+  # the compiler is for the stand-in of Rust's image
+  debootstrap --variant=minbase --include=gcc,libc6-dev,musl-tools bookworm "$unfinished/tree" >"$unfinished/log" 2>&1 ||
     { tail -n 20 "$unfinished/log" >&2; exit 1; }
   rm -rf "$unfinished/tree/var/cache/apt" "$unfinished/tree/var/lib/apt/lists"
   tar -C "$unfinished/tree" -cf "$unfinished/debian.tar" --exclude='./dev/*' .

@@ -10,7 +10,7 @@ import { History, type PodWrite } from './harness/history.ts';
 import { forNodes } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
 import { boundIn, boundWhile, openedAt, refusalsIn, windowOf } from './harness/window.ts';
-import { gateImage, sandboxImage, standIn } from './images/images.ts';
+import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** How often the node is rebooted. */
@@ -29,7 +29,12 @@ after(() => cluster.stop());
 const { replicas } = await install(cluster, 'strict');
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 const image = standIn('localhost/waits:test', 'pause.ts');
-const node = await RealNode.start(cluster, 'node-1', [gateImage(), sandboxImage(), installerImage(), image]);
+const node = await RealNode.start(cluster, 'node-1', [
+  ...gateImages(),
+  sandboxImage(),
+  installerImage(),
+  image,
+]);
 after(() => node.powerCut());
 const history = new History(cluster, node.name);
 after(() => history.stop());

@@ -10,7 +10,7 @@ import { forNodes } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
 import { Times } from './harness/times.ts';
 import { containersOf, isReady, type Pod, proofOf, Workload, whoAnswers } from './harness/workload.ts';
-import { gateImage, sandboxImage } from './images/images.ts';
+import { gateImages, sandboxImage } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** How often the race is run. */
@@ -30,7 +30,7 @@ after(() => elsewhere.close());
 // they differ in their namespace only: one opted in
 const shop = new Workload(cluster, 'shop');
 const bare = new Workload(cluster, 'bare');
-const images = [gateImage(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
+const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
@@ -122,10 +122,11 @@ async function race(): Promise<void> {
   const started = new Set(node.starts().map(({ image }) => image));
   for (const { name } of shop.images) assert.ok(!started.has(name), `${name} was started`);
   // the same records tell of containers that did start
-  for (const { name } of [gateImage(), ...bare.images]) assert.ok(started.has(name), `no record of ${name}`);
+  for (const { name } of [...gateImages(), ...bare.images])
+    assert.ok(started.has(name), `no record of ${name}`);
 }
 
-/** cni-gate's own pods run on the node, from its image. */
+/** cni-gate's own pods run on the node, from its images. */
 function rolledOut(): Promise<string> {
   return cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
 }

@@ -17,7 +17,7 @@ import { ownMetric } from './harness/own-metrics.ts';
 import { Times } from './harness/times.ts';
 import { openedAt, type Window, windowOf } from './harness/window.ts';
 import { whoAnswersAt } from './harness/workload.ts';
-import { gateImage, sandboxImage } from './images/images.ts';
+import { gateImages, sandboxImage } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** How often the node is rebooted with each setting. */
@@ -50,7 +50,7 @@ after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 for (const other of ['n1', 'n2']) {
   await cluster.api.patch(`/api/v1/nodes/${other}`, { spec: { unschedulable: true } });
 }
-const images = [gateImage(), sandboxImage(), installerImage(), Fleet.image];
+const images = [...gateImages(), sandboxImage(), installerImage(), Fleet.image];
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 const history = new History(cluster, node.name);

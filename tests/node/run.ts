@@ -22,7 +22,7 @@ const imagePrefix = 'cni-gate-node-image-';
 const setup: Setup = {
   kubelet: '',
   group: groupOf('node', process.pid),
-  image: join(tmpdir(), `${imagePrefix}${process.pid}`),
+  images: join(tmpdir(), `${imagePrefix}${process.pid}`),
 };
 
 try {
@@ -32,7 +32,7 @@ try {
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
   setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
   // outside, because it needs the network
-  buildImage();
+  buildImages();
   makeGroup(setup.group);
   runInside();
 } catch (error) {
@@ -63,13 +63,13 @@ function checkMachine(): void {
   );
 }
 
-/** Builds the image as tests/image does, and takes it out of that engine. */
-function buildImage(): void {
-  mkdirSync(setup.image);
+/** Builds the images as tests/image does, and takes them out of that engine. */
+function buildImages(): void {
+  mkdirSync(setup.images);
   const image = (file: string): string => fileURLToPath(new URL(`../image/${file}`, import.meta.url));
-  const build = [image('run.ts'), process.execPath, image('exported.ts'), setup.image];
+  const build = [image('run.ts'), process.execPath, image('exported.ts'), setup.images];
   const { status } = spawnSync(...mortal(process.execPath, build), { stdio: 'inherit' });
-  if (status !== 0) throw new Error('NOT RUN: the image could not be built; the lines above say why.');
+  if (status !== 0) throw new Error('NOT RUN: the images could not be built; the lines above say why.');
 }
 
 function runInside(): void {
@@ -101,6 +101,6 @@ function isProgram(path: string): boolean {
 }
 
 function cleanUp(): void {
-  rmSync(setup.image, { recursive: true, force: true });
+  rmSync(setup.images, { recursive: true, force: true });
   removeGroup(setup.group);
 }

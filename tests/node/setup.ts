@@ -4,8 +4,11 @@ export interface Setup {
   kubelet: string;
   /** Control group of this run. */
   group: string;
-  /** Folder with cni-gate's image: its files in `root`, and how it is run in `config.json` (tests/image/exported.ts). */
-  image: string;
+  /**
+   * Folder with a folder for each of cni-gate's images: its files in `root`, and how it is run in `config.json`
+   * (tests/image/exported.ts).
+   */
+  images: string;
 }
 
 /** The environment variable that it is handed by, as JSON. */

@@ -1,4 +1,4 @@
-import { version } from '../lib/version.ts';
+import { validatorImage } from '../lib/images.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';
@@ -7,16 +7,13 @@ import { validateConfiguration } from './schema.ts';
 import { joinKinds, templateKindFaults } from './template-kinds.ts';
 import type { Configuration } from './types.ts';
 
-/** The image to inject if the configuration names none. */
-export const defaultImage = `ghcr.io/cni-gate/cni-gate:${version}`;
-
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
  *
  * @param image the image to inject if the text names none
  * @throws CniGateError as {@link parseChecked}
  */
-export function parseConfiguration(text: string, file: string, image = defaultImage): Configuration {
+export function parseConfiguration(text: string, file: string, image = validatorImage): Configuration {
   const value = parseChecked(text, file, validateConfiguration, configurationFaults);
   value.proof.image ??= image;
   const own = new Set(value.profiles.map((profile) => profile.name));

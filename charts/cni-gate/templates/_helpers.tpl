@@ -3,3 +3,8 @@
 {{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
+{{- define "cni-gate.validatorImage" -}}
+{{- with .Values.validatorImage -}}
+{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { defaultImage } from '../../../webhook/config/load.ts';
+import { validatorImage } from '../../../webhook/lib/images.ts';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/status/model.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
@@ -121,7 +121,7 @@ export async function setStatusScene() {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace: 'cni-gate', name: 'cni-gate-policy' },
-    data: { image: defaultImage },
+    data: { image: validatorImage },
   });
   await addNode(cluster, 'n1');
   await addNode(cluster, 'outside');

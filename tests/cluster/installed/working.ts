@@ -64,8 +64,8 @@ export function testThatItWorks(cluster: Cluster): void {
     await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
     const stored = await runningPod(cluster, 'shop', 'web');
     assert.deepEqual(initNames(stored), [validatorContainer, 'migrate']);
-    const { containers } = await ownTemplate(cluster);
-    assert.equal(stored.spec.initContainers?.[0]?.image, containers[0]?.image);
+    const { initContainers } = await ownTemplate(cluster);
+    assert.equal(stored.spec.initContainers?.[0]?.image, initContainers[0]?.image);
   });
 
   test('a dry run shows the same', async () => {
@@ -92,9 +92,9 @@ export function testThatItWorks(cluster: Cluster): void {
 }
 
 /** The pod template of our own Deployment. */
-async function ownTemplate(cluster: Cluster): Promise<{ containers: { image: string }[] }> {
-  const found = await cluster.api.get<{ spec: { template: { spec: { containers: { image: string }[] } } } }>(
-    '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate',
-  );
+async function ownTemplate(cluster: Cluster): Promise<{ initContainers: { image: string }[] }> {
+  const found = await cluster.api.get<{
+    spec: { template: { spec: { initContainers: { image: string }[] } } };
+  }>('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate');
   return found.spec.template.spec;
 }

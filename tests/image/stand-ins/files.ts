@@ -3,12 +3,14 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { programs } from '../../cluster/binaries/programs.ts';
 import { programPath } from '../../cluster/harness/programs.ts';
 import { run } from '../../support/run.ts';
@@ -22,6 +24,7 @@ import { run } from '../../support/run.ts';
  */
 export async function layFiles(image: string, root: string, debian: string): Promise<string[]> {
   if (image.startsWith('node:')) return layNode(root, debian);
+  if (image.startsWith('rust:')) return layRust(root, debian);
   if (image.startsWith('gcr.io/distroless/cc-')) return layDistroless(root, debian);
   const name = /^registry\.k8s\.io\/(?:kwok\/)?([a-z-]+):/.exec(image)?.[1];
   const program = programs.find((known) => known === name);
@@ -71,6 +74,33 @@ const npmConfig = async (name: string): Promise<string> => (await npmSays(['conf
 
 /** npm tells of the checkout's own .npmrc and of `npm_config_` variables as well. */
 const npmSays = (args: string[]): Promise<string> => run('npm', args);
+
+/**
+ * Debian with gcc and musl's, the Rust that compiles the host on this machine, and the crates of the lock file, so that
+ * no registry of crates is asked.
+ */
+async function layRust(root: string, debian: string): Promise<string[]> {
+  await run('cp', ['-a', `${debian}/.`, root]);
+  const toolchain = (await run('rustc', ['--print', 'sysroot'])).trim();
+  const host = /^host: (.*)$/m.exec(await run('rustc', ['--version', '--verbose']))?.[1] ?? '';
+  const target = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
+  const lib = join(toolchain, 'lib');
+  const libraries = readdirSync(lib).filter((name) => name.includes('.so'));
+  for (const part of [
+    ...['bin/cargo', 'bin/rustc', `lib/rustlib/${host}`, `lib/rustlib/${target}`],
+    ...libraries.map((name) => `lib/${name}`),
+  ]) {
+    copy(join(toolchain, part), join(root, 'usr/local', part));
+  }
+  const crates = '/usr/local/cargo/crates';
+  const manifest = fileURLToPath(new URL('../../../validator/host/Cargo.toml', import.meta.url));
+  await run('cargo', ['vendor', '--quiet', '--locked', '--manifest-path', manifest, join(root, crates)]);
+  writeFileSync(
+    join(root, 'usr/local/cargo/config.toml'),
+    `[source.crates-io]\nreplace-with = "copied"\n[source.copied]\ndirectory = "${crates}"\n`,
+  );
+  return [path, 'ENV CARGO_HOME=/usr/local/cargo', 'CMD ["bash"]'];
+}
 
 /** The packages of Debian's that distroless/cc is made of and Node needs, and its user. No shell. */
 async function layDistroless(root: string, debian: string): Promise<string[]> {

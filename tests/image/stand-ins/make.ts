@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
-import { docker } from '../docker.ts';
 import { layFiles } from './files.ts';
 import { namedImages } from './names.ts';
 
@@ -25,10 +24,10 @@ async function make(image: string): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'image-'));
   try {
     const settings = await layFiles(image, root, debian);
-    const archive = `${root}.tar`;
-    await run('tar', ['-C', root, '-cf', archive, '.']);
-    await docker('import', ...settings.flatMap((setting) => ['--change', setting]), archive, image);
-    rmSync(archive);
+    const changes = settings.flatMap((setting) => ['--change', setting]);
+    // no archive: all of this is in memory
+    const imported = 'set -o pipefail; from=$1; shift; tar -C "$from" -c . | docker import "$@"';
+    await run('bash', ['-c', imported, 'bash', root, ...changes, '-', image]);
   } finally {
     rmSync(root, { recursive: true });
   }

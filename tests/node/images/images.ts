@@ -1,23 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultImage } from '../../../webhook/config/load.ts';
+import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
+import * as exported from '../../image/docker.ts';
 import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';
 import type { Image } from './layout.ts';
 
-/** In every image here: cni-gate's own files, for they bring a Node, and the programs of `programs/`. */
+/** The programs of the stand-ins. They run on the Node of the server's image. */
 const programs = fileURLToPath(new URL('../programs/', import.meta.url));
 const node = '/usr/local/bin/node';
 
-/** The image that is injected: as the Dockerfile makes it, under the name that it will be published by. */
-export const gateImage = (): Image => ({
-  name: defaultImage,
-  layers: [imageFiles()],
-  config: JSON.parse(readFileSync(join(inRun().image, 'config.json'), 'utf8')),
+/** cni-gate's two images, as the Dockerfile makes them, under the names that they will be published by. */
+export const gateImages = (): Image[] => [
+  ownImage(serverImage, exported.ownImage),
+  ownImage(validatorImage, exported.validatorImage),
+];
+
+const ownImage = (name: string, exportedAs: string): Image => ({
+  name,
+  layers: [filesOf(exportedAs)],
+  config: JSON.parse(readFileSync(join(inRun().images, exportedAs, 'config.json'), 'utf8')),
 });
 
-const imageFiles = (): string => join(inRun().image, 'root');
+const filesOf = (exportedAs: string): string => join(inRun().images, exportedAs, 'root');
 
 /** Pods' sandboxes need a program that waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
@@ -30,7 +36,7 @@ export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
 export function standIn(name: string, program: string): Image {
   return {
     name,
-    layers: [imageFiles(), programs],
+    layers: [filesOf(exported.ownImage), programs],
     // the same image under two names would be one of them to containerd
     config: { Entrypoint: [node, `/${program}`], Labels: { name } },
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { defaultConfiguration, defaultImage, parseConfiguration } from '../../../webhook/config/load.ts';
+import { defaultConfiguration, parseConfiguration } from '../../../webhook/config/load.ts';
+import { validatorImage } from '../../../webhook/lib/images.ts';
 import { head } from '../../support/configurations.ts';
 
 suite('a valid configuration', () => {
@@ -11,7 +12,7 @@ suite('a valid configuration', () => {
       {
         proof: {
           mode: 'enforce',
-          image: defaultImage,
+          image: validatorImage,
           imagePullPolicy: 'IfNotPresent',
           imagePullSecrets: [],
           allowOptOut: true,

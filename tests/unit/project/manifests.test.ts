@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { CertificateMetrics } from '../../../certs/metrics.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { defaultImage } from '../../../webhook/config/load.ts';
 import { ClusterMetrics } from '../../../webhook/kubernetes/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
+import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { RepairMetrics } from '../../../webhook/repair/metrics.ts';
 import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
@@ -71,9 +71,11 @@ test('no condition looks at the namespace: the API server takes that and fails a
   );
 });
 
-test('the Deployment runs the image of this release', () => {
+test('the Deployment runs the images of this release', () => {
   const [deployment] = objects('manifests/base/deployment.yaml');
-  assert.equal(deployment.spec.template.spec.containers[0].image, defaultImage);
+  const { containers, initContainers } = deployment.spec.template.spec;
+  assert.equal(containers[0].image, serverImage);
+  assert.equal(initContainers[0].image, validatorImage);
 });
 
 const alerts = objects('manifests/components/monitoring/alerts.yaml').flatMap(({ spec }) =>

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { chmodSync, globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { env, exitCode } from '../../validator/shared/contract.ts';
+import { buildValidator, runImage, tryDocker, validatorImage } from './docker.ts';
+import { exportFiles, inspectImage } from './exported.ts';
+import { assertLabels } from './labels.ts';
+
+await buildValidator();
+const { Config: config, Size: size } = await inspectImage(validatorImage);
+const folder = mkdtempSync(join(tmpdir(), 'validator-'));
+const files = join(folder, 'root');
+await exportFiles(validatorImage, files);
+
+const program = 'app/cni-gate-validator';
+const addressCheck = (timeout: string, address: string): string[] => [
+  `--env=${env.checks}=${JSON.stringify([{ profile: 'x', address: { timeout } }])}`,
+  `--env=${env.podIPs}=${address}`,
+];
+
+test('it tells wrong usage from a network that is not proved', () => {
+  assert.equal(runImage(validatorImage, 'validate').status, exitCode.wrongUsage);
+  assert.equal(runImage(validatorImage).status, exitCode.wrongUsage);
+  const { stdout, status } = runImage(...addressCheck('10ms', '203.0.113.9'), validatorImage, 'validate');
+  assert.equal(status, exitCode.failed, stdout);
+  assert.match(stdout, /203\.0\.113\.9/);
+});
+
+test('it proves the address that the engine gave to the container, and leaves its message where the kubelet reads it', () => {
+  const address = '172.31.36.9';
+  const message = join(folder, 'termination-log');
+  writeFileSync(message, '');
+  // as the kubelet makes it
+  chmodSync(message, 0o666);
+  tryDocker('network', 'create', '--subnet=172.31.36.0/24', 'proved');
+  const { stdout, status } = runImage(
+    ...['--network=proved', `--ip=${address}`, `--volume=${message}:/dev/termination-log`],
+    ...addressCheck('5s', address),
+    ...[validatorImage, 'validate'],
+  );
+  tryDocker('network', 'rm', 'proved');
+  assert.equal(status, 0, stdout);
+  assert.equal(JSON.parse(readFileSync(message, 'utf8')).verdict, 'proved');
+});
+
+test("the arguments of the init container of cni-gate's own pods end it well", () => {
+  const { stdout, status } = runImage(validatorImage, 'validate', '--help');
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /^usage: validate/);
+});
+
+test('it runs as a number that is not root, as runAsNonRoot asks for', () => {
+  assert.equal(config.User, '65532:65532');
+});
+
+test('the entrypoint is the program, so that the arguments of the container are its own', () => {
+  assert.deepEqual(config.Entrypoint, [`/${program}`]);
+  assert.deepEqual(config.Cmd ?? [], []);
+  assert.equal(config.Healthcheck, undefined);
+});
+
+test('labels say what it is, and of which version', () => assertLabels(config, 'cni-gate-validator'));
+
+test('it holds the program and its license, and nothing else', () => {
+  // the engine's, in every container
+  const own = globSync('**', { cwd: files, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(files.length + 1))
+    .filter((path) => !/^(dev|etc|proc|sys)\//.test(path));
+  assert.deepEqual(own.sort(), ['app/LICENSE', program]);
+});
+
+test('it is as small as docs/decisions/two-images.md says', (t) => {
+  const compressed = gzipSync(readFileSync(join(files, program))).length;
+  t.diagnostic(`${(size / 1e6).toFixed(2)} MB, compressed ${(compressed / 1e6).toFixed(2)} MB`);
+  assert.ok(size < 3e6, `${size} bytes`);
+  assert.ok(compressed < 2e6, `${compressed} bytes compressed`);
+});
