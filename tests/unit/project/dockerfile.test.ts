@@ -19,7 +19,7 @@ test('every base image is pinned by a tag, and Node is the one that the tests ru
 
 test('no step is for one architecture, and JavaScript is built on the machine that builds', () => {
   assert.match(dockerfileText(), /^FROM --platform=\$BUILDPLATFORM .* AS packages$/m);
-  assert.match(dockerfileText(), /^FROM packages AS build$/m);
+  assert.match(dockerfileText(), /^FROM packages AS bundle$/m);
   assert.match(dockerfileText(), /^FROM packages AS checks$/m);
   assert.doesNotMatch(dockerfileText(), /amd64|arm64|x86_64|aarch64/);
 });

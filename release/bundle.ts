@@ -1,0 +1,52 @@
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/*
+ * usage: node release/bundle.ts
+ *
+ * Bundles the command line for the server's image: dist/bundle/webhook/main.js, and beside it a file for each part that
+ * not every command loads (docs/decisions/two-images.md). LICENSES has the licenses of the packages in it.
+ */
+const checkout = fileURLToPath(new URL('../', import.meta.url));
+const folder = join(checkout, 'dist/bundle');
+const target = join(folder, 'webhook');
+
+const { metafile } = await build({
+  absWorkingDir: checkout,
+  entryPoints: ['webhook/main.ts'],
+  outdir: target,
+  bundle: true,
+  // in one file all of it would be kept in memory, also the client of Kubernetes, which only reads kubeconfig files
+  splitting: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  // for packages in CommonJS
+  banner: {
+    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+  },
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+});
+// read at run time, relative to the module
+for (const name of ['profiles', 'kinds.yaml']) {
+  cpSync(join(checkout, 'webhook/config', name), join(target, name), { recursive: true });
+}
+
+const packages = new Set(
+  Object.values(metafile.outputs)
+    .flatMap(({ inputs }) => Object.keys(inputs))
+    .flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(path)?.[0] ?? []),
+);
+const texts = [...packages].sort().map((path) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(checkout, path, 'package.json'), 'utf8'));
+  const files = globSync('{licen[cs]e,LICEN[CS]E,License,NOTICE}*', { cwd: join(checkout, path) }).sort();
+  const own = files.map((file) => readFileSync(join(checkout, path, file), 'utf8').trim());
+  return [`${name} ${version}: ${license}`, ...own].join('\n\n');
+});
+const licenses = join(folder, 'LICENSES');
+mkdirSync(dirname(licenses), { recursive: true });
+writeFileSync(licenses, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
