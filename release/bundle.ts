@@ -1,5 +1,5 @@
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -32,8 +32,8 @@ const { metafile } = await build({
   metafile: true,
 });
 // read at run time, relative to the module
-for (const name of ['profiles', 'kinds.yaml']) {
-  cpSync(join(checkout, 'webhook/config', name), join(target, name), { recursive: true });
+for (const path of ['config/profiles', 'config/kinds.yaml', 'dashboard/page']) {
+  cpSync(join(checkout, 'webhook', path), join(target, basename(path)), { recursive: true });
 }
 
 const packages = new Set(
