@@ -5,7 +5,7 @@ import { readPolicy } from '../config/file.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { addWrappedHelp } from './help-text.ts';
-import { addClusterOptions, type ClusterFlags, milliseconds } from './options.ts';
+import { addClusterOptions, addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
 import { terminal } from './terminal.ts';
 
 interface Flags extends ClusterFlags {
@@ -30,19 +30,12 @@ export function checkCommand(): Command {
     'check the installation, or with --pre the cluster before installing',
   );
   addWrappedHelp(command, more);
-  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
+  return addInstallationOptions(
+    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
+  )
     .option('--pre', 'before installing: check the cluster, and propose profiles for its namespaces')
     .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
     .option('--wait <duration>', 'repeat until no check fails, for this long at most', milliseconds)
-    .option(
-      '--config <file>',
-      'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
-    )
-    .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
-        .env('POD_NAMESPACE')
-        .default('cni-gate'),
-    )
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'json', 'short']).default('text'),
     )

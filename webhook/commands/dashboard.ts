@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readPolicy } from '../config/file.ts';
 import type { Dashboard } from '../dashboard/model.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
@@ -10,7 +10,13 @@ import { dashboardLimits } from '../lib/limits.ts';
 import type { FoundPolicy } from '../status/collect/configuration.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import { addWrappedHelp } from './help-text.ts';
-import { addClusterOptions, type ClusterFlags, namespaceName, port } from './options.ts';
+import {
+  addClusterOptions,
+  addInstallationOptions,
+  type ClusterFlags,
+  namespaceName,
+  port,
+} from './options.ts';
 
 interface Flags extends ClusterFlags {
   namespace?: string;
@@ -31,17 +37,10 @@ export function dashboardCommand(): Command {
     'show the status of all nodes and pods on a local page, which follows the cluster',
   );
   addWrappedHelp(command, more);
-  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
+  return addInstallationOptions(
+    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
+  )
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
-    .option(
-      '--config <file>',
-      'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
-    )
-    .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
-        .env('POD_NAMESPACE')
-        .default('cni-gate'),
-    )
     .option('--group-label <label>', 'label of nodes that names their group (default: those of clouds)')
     .option('--port <port>', 'port on 127.0.0.1 (default: a free one)', port)
     .option('--out <file>', 'write the page with the data of now to this file, and end')

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
 
 /** Values of the flags that name a cluster. */
@@ -16,6 +16,20 @@ export function addClusterOptions(command: Command, otherwise: string): Command 
   return command
     .option('--kubeconfig <file>', `how to reach the cluster (default: ${otherwise})`)
     .option('--context <name>', 'context of the kubeconfig file (default: its current one)', contextName);
+}
+
+/** Adds the flags that say where cni-gate is installed in the cluster, and how it is configured. */
+export function addInstallationOptions(command: Command): Command {
+  return command
+    .option(
+      '--config <file>',
+      'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
+    )
+    .addOption(
+      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
+        .env('POD_NAMESPACE')
+        .default('cni-gate'),
+    );
 }
 
 /** Parses the name of a context. An empty one usually comes from an unset variable. */

@@ -7,7 +7,7 @@ import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
 import { addWrappedHelp } from './help-text.ts';
-import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
+import { addClusterOptions, addInstallationOptions, type ClusterFlags, namespaceName } from './options.ts';
 import { terminal } from './terminal.ts';
 
 interface Flags extends ClusterFlags {
@@ -30,17 +30,10 @@ export function statusCommand(): Command {
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',
   );
   addWrappedHelp(command, more);
-  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
+  return addInstallationOptions(
+    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
+  )
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
-    .option(
-      '--config <file>',
-      'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
-    )
-    .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
-        .env('POD_NAMESPACE')
-        .default('cni-gate'),
-    )
     .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .option('--all', 'include nodes that are ready or exempt, and show every row')
     .option('-w, --watch', 'keep running, and print the status again on each change')
