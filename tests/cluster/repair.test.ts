@@ -3,6 +3,7 @@ import { after, suite, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { addNode } from './harness/nodes.ts';
 import { install } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
@@ -131,9 +132,10 @@ async function allFail(name: string, count: number): Promise<Pod[]> {
   return first;
 }
 
-/** Sets the section `repair` of the configuration, and waits until the leader goes by it. */
-async function configure(repair: string, state: string): Promise<void> {
-  const config = `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nrepair: {${repair}}\n`;
+/** Sets sections of the configuration, and waits until the leader goes by it. */
+async function configure(repair: string, state: string, gate = ''): Promise<void> {
+  const sections = `gate: {${gate}}\nrepair: {${repair}}\n`;
+  const config = `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n${sections}`;
   await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': config } });
   const running = replicas.filter(({ child }) => child.exitCode === null && child.signalCode === null);
   const before = running.map(({ lines }) => lines.length);
@@ -273,6 +275,35 @@ test('nothing is deleted on a node that does not report', async () => {
   await placed('silent', 1, uidsOf([first]));
   assert.deepEqual(deleted('silent'), ['silent-0']);
   assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
+});
+
+test('a new node whose plugin never comes, and another node is ready: a Deployment of 20 runs there', async (t) => {
+  await configure('mode: recreate', 'recreate', 'evidence: proof');
+  await addNode(cluster, 'bad');
+  const cordon = (unschedulable: boolean): Promise<unknown> =>
+    api.patch('/api/v1/nodes/n1', { spec: { unschedulable } });
+  await cordon(true);
+  kubelet.fate = ({ spec }) => (spec.nodeName === 'bad' ? 95 : 'passed');
+  const began = performance.now();
+  await apply(workload('Deployment', 'moves', 20));
+  await eventually(async () => {
+    const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
+    assert.deepEqual(
+      running.map(({ spec }) => spec.nodeName),
+      Array.from({ length: 20 }, () => 'n2'),
+    );
+  }, 180);
+  const failed = [...kubelet.seen.values()].filter(
+    ({ metadata, spec }) => metadata.name.startsWith('moves-') && spec.nodeName === 'bad',
+  );
+  t.diagnostic(
+    `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
+  );
+  // the audit log comes a moment later
+  await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
+  assert.ok(failed.length <= 3, `${failed.length} deletions`);
+  await cluster.kubectl(['delete', 'node', 'bad']);
+  await cordon(false);
 });
 
 test('the API server is restarted in the middle of a repair: no pod is deleted twice', async (t) => {
