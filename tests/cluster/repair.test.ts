@@ -301,7 +301,8 @@ test('a new node whose plugin never comes, and another node is ready: a Deployme
   );
   // the audit log comes a moment later
   await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-  assert.ok(failed.length <= 3, `${failed.length} deletions`);
+  // without one, nothing would have been repaired
+  assert.ok(failed.length >= 1 && failed.length <= 3, `${failed.length} deletions`);
   await cluster.kubectl(['delete', 'node', 'bad']);
   await cordon(false);
 });
@@ -315,7 +316,8 @@ test('the API server is restarted in the middle of a repair: no pod is deleted t
   await cluster.components['kube-apiserver'].start();
   const back = performance.now();
   const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
-  await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 90);
+  // a deletion without an answer is taken for made at first: a minute for the verdict, then a pause
+  await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 180);
   t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
   await placed('again', 20, uidsOf(first), 90);
   // the API server that was killed may not have recorded its last request

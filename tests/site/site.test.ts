@@ -49,7 +49,8 @@ test('a link to code leads to the repository, a link to a page to the page', () 
     page('index.html'),
     /href="https:\/\/github\.com\/cni-gate\/cni-gate\/tree\/main\/tests\/cluster\/README\.md#by-hand"/,
   );
-  assert.match(guide, /href="\.?\.?\/?(docs\/)?(guides\/|\.\/)?certificates/);
+  // the sidebar's links begin at the root
+  assert.ok(guide.includes('<a href="./certificates"'));
   assert.doesNotMatch(guide, /href="[^"]*\.\.\/\.\.\/manifests/);
 });
 
