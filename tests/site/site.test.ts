@@ -82,7 +82,9 @@ test('a link to a page that does not exist fails the build', async () => {
       cpSync(join(checkout, path), join(copy, path));
     symlinkSync(join(site, 'node_modules'), join(copy, 'release/site/node_modules'));
     writeFileSync(join(copy, 'docs/guides/broken.md'), '# Broken\n\n[nowhere](nowhere.md)\n');
-    const build = run('node', [vitepress, 'build', join(copy, 'release/site')]);
+    // with CI set, colours stand between the words
+    const env = { ...process.env, NO_COLOR: '1' };
+    const build = run('node', [vitepress, 'build', join(copy, 'release/site')], { env });
     await assert.rejects(build, /dead link .*nowhere in file docs\/guides\/broken\.md/);
   } finally {
     rmSync(copy, { recursive: true });
