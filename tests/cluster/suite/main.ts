@@ -18,9 +18,16 @@ import { mortal } from '../../support/mortal.ts';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Files that wait most of their time: for outages to end, and for what the scheduler and controllers do by the clock. */
-const waiting = ['certificates-rotation', 'gate-outages', 'manifests-node-death', 'namespaces', 'steer'].map(
-  (name) => at(`../${name}.test.ts`),
-);
+const waiting = [
+  'certificates-rotation',
+  'gate-outages',
+  'manifests-node-death',
+  'namespaces',
+  'status',
+  'status-taken-away',
+  'status-watch',
+  'steer',
+].map((name) => at(`../${name}.test.ts`));
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
