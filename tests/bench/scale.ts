@@ -1,120 +1,146 @@
 /**
- * `npm run bench:scale [-- NODES …]`: what `cni-gate serve` needs in clusters of many nodes with three DaemonSets each.
- * It prints the resident memory when everything is known, and the time until then. The arguments in CNI_GATE_BENCH_NODE
- * go to Node, such as `--max-semi-space-size=2`. The cluster is an API server of our own: see `scale/api.ts`.
+ * `npm run bench:scale`: what `cni-gate serve` needs in clusters of many nodes, with one or three DaemonSets on each.
+ *
+ *   --nodes 100,1000       sizes of the cluster
+ *   --daemon-sets 1,3      DaemonSets on each node
+ *   --pods 110             pods of users that come to each node, by events of a watch
+ *   --seconds 8            how long events and calls come steadily, and how long as fast as they are read
+ *   --json FILE            writes the figures too
+ *
+ * It starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`. The arguments in
+ * CNI_GATE_BENCH_NODE go to Node instead of those of the image, such as `--max-semi-space-size=16`.
  */
-import { fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { SendEvents, SentEvents } from './scale/api.ts';
+import { callGate, type Took } from './scale/calls.ts';
+import { nodeArguments, startServer, type Vitals } from './scale/server.ts';
 
-const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [5, 100, 1000, 5000, 15_000];
-const nodeArguments = (process.env.CNI_GATE_BENCH_NODE ?? '').split(' ').filter((one) => one !== '');
-const main = new URL('../../dist/webhook/main.js', import.meta.url).pathname;
-/** After everything is known: what V8 gives back comes a moment later. */
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '5,100,1000,5000,15000' },
+    'daemon-sets': { type: 'string', default: '1,3' },
+    pods: { type: 'string', default: '110' },
+    seconds: { type: 'string', default: '8' },
+    json: { type: 'string' },
+  },
+});
+const numbers = (text: string): number[] => text.split(',').map(Number);
+const [seconds, podsOfNode] = [Number(values.seconds), Number(values.pods)];
+
+/** Events and calls in a second while decisions are measured. */
+const steady = { events: 500, calls: 100 };
+/** Milliseconds until V8 has given back what it does not need. */
 const settle = 5000;
 
 interface Figures {
+  nodes: number;
+  sets: number;
   /** Seconds from the start of the process until it is ready. */
-  synced: number;
-  /** Of processor time until then. */
-  processor: number;
-  /** Resident MiB. */
-  memory: number;
-  peak: number;
+  ready: number;
+  /** When it is ready. */
+  start: Vitals;
+  /** Some seconds later. */
+  synced: Vitals;
+  /** While events come steadily. */
+  took: Took | undefined;
+  /** As fast as they are read. */
+  perSecond: number;
+  /** Pods of users that were sent. */
+  pods: number;
+  /** After that. */
+  full: Vitals;
 }
 
-async function measure(nodes: number): Promise<Figures> {
+async function measure(nodes: number, sets: number): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  const api = fork(new URL('./scale/api.ts', import.meta.url), [String(nodes)], { stdio: 'inherit' });
+  const api = fork(new URL('./scale/api.ts', import.meta.url), [String(nodes), String(sets)], {
+    stdio: 'inherit',
+  });
   try {
-    const [{ port, ca, certificate, key }] = await once(api, 'message');
-    const files = { ca, certificate, key, kubeconfig: kubeconfigOf(port, ca) };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    return await serveIn(folder);
+    const [about] = await once(api, 'message');
+    const server = await startServer(folder, about);
+    try {
+      const start = server.vitals();
+      await sleep(settle);
+      const synced = server.vitals();
+      const pods = nodes * podsOfNode;
+      const [first, took] =
+        seconds === 0
+          ? []
+          : await Promise.all([
+              events(api, { perSecond: steady.events, seconds, pods: [0, pods] }),
+              callGate(server, { nodes, sets, perSecond: steady.calls, seconds }),
+            ]);
+      const fast = {
+        perSecond: 'as fast as they are read' as const,
+        seconds,
+        pods: [first?.next ?? 0, pods] as [number, number],
+      };
+      const sent = seconds === 0 ? undefined : await events(api, fast);
+      await sleep(seconds === 0 ? 0 : settle);
+      const perSecond = sent === undefined ? Number.NaN : sent.events / sent.seconds;
+      const full = server.vitals();
+      return {
+        nodes,
+        sets,
+        ready: server.ready,
+        start,
+        synced,
+        took,
+        perSecond,
+        pods: sent?.next ?? 0,
+        full,
+      };
+    } finally {
+      server.process.kill(process.env.CNI_GATE_BENCH_PROFILE === undefined ? 'SIGKILL' : 'SIGTERM');
+      await once(server.process, 'exit');
+    }
   } finally {
     api.disconnect();
     rmSync(folder, { recursive: true });
   }
 }
 
-const kubeconfigOf = (port: number, ca: string): string =>
-  JSON.stringify({
-    'current-context': 'x',
-    contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-    clusters: [
-      {
-        name: 'x',
-        cluster: {
-          server: `https://127.0.0.1:${port}`,
-          'tls-server-name': 'localhost',
-          'certificate-authority-data': Buffer.from(ca).toString('base64'),
-        },
-      },
-    ],
-    users: [{ name: 'x', user: { token: 'x' } }],
-  });
-
-async function serveIn(folder: string): Promise<Figures> {
-  const file = (name: string): string => join(folder, name);
-  const flags = [
-    '--kubeconfig',
-    file('kubeconfig'),
-    '--tls-cert',
-    file('certificate'),
-    '--tls-key',
-    file('key'),
-  ];
-  const ports = ['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'];
-  const begin = performance.now();
-  const server = spawn(process.execPath, [...nodeArguments, main, 'serve', ...flags, ...ports], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    let opsPort: number | undefined;
-    for await (const line of createInterface(server.stdout)) {
-      opsPort = JSON.parse(line).opsPort;
-      if (opsPort !== undefined) break;
-    }
-    while (!(await isReady(opsPort))) await sleep(50);
-    const synced = (performance.now() - begin) / 1000;
-    const { processor } = vitals(server.pid);
-    await sleep(settle);
-    return { synced, ...vitals(server.pid), processor };
-  } finally {
-    server.kill('SIGKILL');
-  }
+async function events(api: ChildProcess, order: SendEvents): Promise<SentEvents> {
+  api.send(order);
+  const [sent] = await once(api, 'message');
+  return sent;
 }
 
-const isReady = (port: number | undefined): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${port}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
+const mib = (value: number): string => `${value.toFixed(0)} MiB`;
 
-/** Memory in MiB, and seconds of processor time, by the kernel's count. */
-function vitals(pid: number | undefined): Omit<Figures, 'synced'> {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const line = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  // fields 14 and 15, in hundredths: proc_pid_stat(5)
-  const [, , ...fields] = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(')')[1] ?? '').split(' ');
-  const processor = (Number(fields[10]) + Number(fields[11])) / 100;
-  return { memory: line('VmRSS'), peak: line('VmHWM'), processor };
+function textOf({ nodes, sets, ready, start, synced, took, perSecond, pods, full }: Figures): string {
+  const us = ({ p50, p99 }: { p50: number; p99: number }): string =>
+    `${p50.toFixed(0)} / ${p99.toFixed(0)} us`;
+  return [
+    `${nodes} nodes x ${sets}:`.padEnd(18),
+    `ready in ${ready.toFixed(2)} s, ${start.processor.toFixed(2)} s of processor time`,
+    `memory ${mib(synced.memory)}, peak ${mib(synced.peak)}`,
+    ...(took === undefined
+      ? []
+      : [
+          `decision p50 / p99 ${us(took.decision)}, call ${us(took.call)}`,
+          `${perSecond.toFixed(0)} events/s`,
+          `with ${pods} pods memory ${mib(full.memory)}, peak ${mib(full.peak)}`,
+        ]),
+  ].join('   ');
 }
 
 console.log(
-  `Node ${process.version} ${nodeArguments.join(' ')}, ${cpus().length} cores (${cpus()[0]?.model}); ratios to the first row`,
+  `Node ${process.version} ${nodeArguments.join(' ')}, ${cpus().length} cores (${cpus()[0]?.model}); ${steady.events} events and ${steady.calls} calls a second`,
 );
-let first: Figures | undefined;
-for (const nodes of sizes) {
-  const figures = await measure(nodes);
-  first ??= figures;
-  const { synced, processor, memory, peak } = figures;
-  console.log(
-    `${String(nodes).padStart(6)} nodes × 3 DaemonSets   ready in ${synced.toFixed(1)} s (${processor.toFixed(1)} s of processor time)   memory ${memory.toFixed(0)} MiB (${(memory / first.memory).toFixed(2)})   peak ${peak.toFixed(0)} MiB (${(peak / first.peak).toFixed(2)})`,
-  );
+const all: Figures[] = [];
+for (const sets of numbers(values['daemon-sets'])) {
+  for (const nodes of numbers(values.nodes)) {
+    const figures = await measure(nodes, sets);
+    all.push(figures);
+    console.log(textOf(figures));
+  }
 }
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(all, undefined, 2)}\n`);

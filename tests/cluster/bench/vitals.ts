@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { GateServer } from '../harness/server.ts';
 
+/** Where a server has its metrics. */
+type OpsAddress = Pick<GateServer, 'host' | 'opsPort'>;
+
 /** The server's own metrics, as text. */
-export async function metricsOf({ host, opsPort }: GateServer): Promise<string> {
+export async function metricsOf({ host, opsPort }: OpsAddress): Promise<string> {
   return (await fetch(`http://${host}:${opsPort}/metrics`)).text();
 }
 
@@ -56,7 +59,7 @@ export class Durations {
 }
 
 /** Of all decisions of the gate since the server's start. */
-export async function durationsOf(server: GateServer): Promise<Durations> {
+export async function durationsOf(server: OpsAddress): Promise<Durations> {
   const buckets = (await metricsOf(server)).matchAll(
     /^cni_gate_admission_duration_seconds_bucket\{le="(.+)",webhook="gate"\} (\d+)$/gm,
   );
