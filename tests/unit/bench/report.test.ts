@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { aimText, isMet, type Row, textOf } from '../../bench/report/figures.ts';
+import { replaceSection, sectionText } from '../../bench/report/page.ts';
+import { plot, ticks } from '../../bench/report/plot.ts';
+
+const machine = {
+  date: '2026-01-31',
+  processor: 'AMD EPYC',
+  cores: 2,
+  kernel: 'Linux 6.12.1',
+  versions: { Node: 'v24.1.0', Go: '1.26.1' },
+};
+const rows: Row[] = [
+  { figure: 'rate', conditions: 'pod of 8 KB', measured: 12_345.6, unit: '/s' },
+  { figure: 'rate', conditions: 'pod of 8 KB', measured: 0.5, unit: '× bare', aim: { atLeast: 0.75 } },
+  { figure: 'wait, p50 & p99 < 1 s', conditions: '', measured: 1.25, unit: 'ms', aim: { atMost: 2 } },
+];
+
+describe('a figure is written with three significant digits', () => {
+  for (const [value, unit, text] of [
+    [0.123456, 'ms', '0.123 ms'],
+    [123.456, 'MiB', '123 MiB'],
+    [1234.56, 'MiB', '1,235 MiB'],
+    [12_345, '/s', '12,345/s'],
+    [0, '', '0'],
+    [-0.25, 'ms', '-0.25 ms'],
+  ] as const) {
+    test(text, () => assert.equal(textOf(value, unit), text));
+  }
+});
+
+test('an aim is met up to its limit, and by it', () => {
+  assert.equal(aimText({ atMost: 150 }, 'MiB'), '≤ 150 MiB');
+  assert.equal(aimText({ atLeast: 0.75 }, '× bare'), '≥ 0.75 × bare');
+  assert.deepEqual(
+    [149, 150, 151].map((measured) => isMet(measured, { atMost: 150 })),
+    [true, true, false],
+  );
+  assert.deepEqual(
+    [0.74, 0.75, 0.76].map((measured) => isMet(measured, { atLeast: 0.75 })),
+    [false, true, true],
+  );
+});
+
+describe('an axis goes from 0 to the largest figure, in round steps', () => {
+  for (const [largest, expected] of [
+    [1, [0, 0.2, 0.4, 0.6, 0.8, 1]],
+    [7.3, [0, 2, 4, 6, 8]],
+    [12_345, [0, 5000, 10_000, 15_000]],
+    [0, [0, 1]],
+    [Number.NaN, [0, 1]],
+  ] as const) {
+    test(String(largest), () => assert.deepEqual(ticks(largest), expected));
+  }
+});
+
+test('a section is replaced, and the rest of the page stays', () => {
+  const [requests, scale] = ['requests', 'scale'].map(
+    (name) => `<!-- figures of ${name}: begin -->\nold\n<!-- figures of ${name}: end -->`,
+  );
+  const page = `# Performance\n\nText.\n\n${requests}\n\nOne reason.\n\n${scale}\n`;
+  const replaced = replaceSection(page, 'requests', 'new');
+  assert.equal(replaced, page.replace('\nold\n', '\n\nnew\n\n'));
+  assert.equal(replaceSection(replaced, 'requests', 'new'), replaced);
+  assert.throws(
+    () => replaceSection(page, 'peers', 'new'),
+    /expected the lines "<!-- figures of peers: begin/,
+  );
+});
+
+describe('figures are rendered as a file of this folder has them', () => {
+  for (const [name, text] of [
+    ['section.txt', `${sectionText('peers', { machine, rows }, 'performance')}\n`],
+    ['plot.svg', plot('Figures of a bench', rows)],
+  ] as const) {
+    test(name, () => {
+      const file = fileURLToPath(new URL(`golden/${name}`, import.meta.url));
+      if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
+      assert.equal(text, readFileSync(file, 'utf8'));
+    });
+  }
+});
