@@ -4,7 +4,7 @@
 #   docker build --target cni-gate-validator .
 #
 # Nothing of the server is made for one architecture: Node comes with its base image, the rest is JavaScript. The
-# validator is compiled on the architecture that it is for.
+# validator is compiled for the image's architecture on the machine that builds, without emulation.
 
 FROM --platform=$BUILDPLATFORM node:24.21.0-bookworm-slim AS packages
 WORKDIR /src
@@ -24,13 +24,14 @@ FROM packages AS checks
 COPY validator ./validator
 RUN npm run build:checks
 
-FROM rust:1.95.0-slim-bookworm AS compile
+FROM --platform=$BUILDPLATFORM rust:1.95.0-slim-bookworm AS compile
+ARG TARGETARCH
 WORKDIR /src
 COPY validator/host/install.sh validator/host/
-RUN validator/host/install.sh
+RUN validator/host/install.sh "$TARGETARCH"
 COPY validator/host validator/host
 COPY --from=checks /src/dist/host dist/host
-RUN validator/host/build.sh dist/host
+RUN validator/host/build.sh dist/host "$TARGETARCH"
 
 # a static program: it needs no other file
 FROM scratch AS cni-gate-validator

@@ -2,17 +2,31 @@
 # Compiles the host with the bundle in it, as one static program: FOLDER/cni-gate-validator. What cargo makes on the way
 # is kept beside the other caches, outside the checkout.
 #
-# usage: build.sh FOLDER
+# usage: build.sh FOLDER [amd64|arm64]
+#
+# The second argument is the architecture that the program is for, by default this machine's.
 set -euo pipefail
 to=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
-target="$(uname -m)-unknown-linux-musl"
 
 refuse() { printf 'The validator'\''s host was not built: %s\n%s\n' "$1" "$2" >&2; exit 1; }
+case ${2:-$(uname -m)} in
+  amd64 | x86_64) architecture=amd64 cpu=x86_64 ;;
+  arm64 | aarch64) architecture=arm64 cpu=aarch64 ;;
+  *) refuse "${2:-$(uname -m)} is not an architecture that it is built for." 'Name amd64 or arm64.' ;;
+esac
+target=$cpu-unknown-linux-musl
+compiler=musl-gcc
+if [ "$cpu" != "$(uname -m)" ]; then
+  # Debian's wrapper, which knows where the headers are; musl itself comes with Rust
+  compiler=$cpu-linux-musl-gcc
+  export "CC_${target//-/_}=$compiler" "CARGO_TARGET_${cpu^^}_UNKNOWN_LINUX_MUSL_LINKER=$cpu-linux-gnu-gcc"
+fi
+
 command -v cargo >/dev/null ||
   refuse 'cargo is missing.' "It needs Rust 1.88 or later, with the target $target: https://rustup.rs"
-command -v musl-gcc >/dev/null ||
-  refuse 'musl-gcc is missing.' 'As root on Debian or Ubuntu: validator/host/install.sh'
+command -v "$compiler" >/dev/null ||
+  refuse "$compiler is missing." "As root on Debian or Ubuntu: validator/host/install.sh $architecture"
 has_library() { [ -d "$(rustc --print target-libdir --target "$target")" ]; }
 has_library || { command -v rustup >/dev/null && rustup target add "$target" >&2 && has_library; } ||
   refuse "Rust's library for $target is missing." "rustup target add $target"

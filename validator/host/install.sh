@@ -1,13 +1,36 @@
 #!/usr/bin/env bash
-# Installs what `npm run build:host` needs besides Rust, on Debian or Ubuntu, as root; says nothing and is done at once
-# if it is there.
+# Installs what validator/host/build.sh needs besides Rust, as root; says nothing and is done at once if it is there.
+#
+# usage: install.sh [amd64|arm64]
+#
+# The argument is the architecture that the program is for, by default this machine's. For this machine's, Debian and
+# Ubuntu have the packages; for the other one only Debian has them on one mirror: musl's headers are packages of that
+# architecture, which is added to dpkg's.
 set -euo pipefail
-command -v musl-gcc >/dev/null && exit 0
+machine() { case $(uname -m) in x86_64) echo amd64 ;; aarch64) echo arm64 ;; *) uname -m ;; esac; }
+architecture=${1:-$(machine)}
+
+if [ "$architecture" = "$(machine)" ]; then
+  compiler=musl-gcc
+  packages=(musl-tools)
+else
+  case $architecture in
+    amd64) cpu=x86_64 ;;
+    arm64) cpu=aarch64 ;;
+    *) printf 'install.sh knows amd64 and arm64, and not %s.\n' "$architecture" >&2; exit 64 ;;
+  esac
+  compiler=$cpu-linux-musl-gcc
+  packages=("gcc-${cpu/_/-}-linux-gnu" "musl-dev:$architecture")
+fi
+
+command -v "$compiler" >/dev/null && exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  printf 'The validator'\''s host needs musl-gcc.\nHere is no apt-get, or no right to use it. Debian has it in: musl-tools\n' >&2
+  printf 'The validator'\''s host needs %s.\nHere is no apt-get, or no right to use it. Debian has it in: %s\n' \
+    "$compiler" "${packages[*]}" >&2
   exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
 wait_for_lock=(-o DPkg::Lock::Timeout=300)
+[ "$architecture" = "$(machine)" ] || dpkg --add-architecture "$architecture"
 apt-get "${wait_for_lock[@]}" update -qq
-apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends musl-tools >/dev/null
+apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "${packages[@]}" >/dev/null

@@ -17,8 +17,9 @@ test('every base image is pinned by a tag, and Node is the one that the tests ru
   }
 });
 
-test('no step is for one architecture, and JavaScript is built on the machine that builds', () => {
-  assert.match(dockerfileText(), /^FROM --platform=\$BUILDPLATFORM .* AS packages$/m);
+test('no step is for one architecture, and what is built is built on the machine that builds', () => {
+  for (const stage of ['packages', 'compile'])
+    assert.match(dockerfileText(), new RegExp(`^FROM --platform=\\$BUILDPLATFORM .* AS ${stage}$`, 'm'));
   assert.match(dockerfileText(), /^FROM packages AS bundle$/m);
   assert.match(dockerfileText(), /^FROM packages AS checks$/m);
   assert.doesNotMatch(dockerfileText(), /amd64|arm64|x86_64|aarch64/);
