@@ -46,8 +46,8 @@ test('the sidebar leads to each guide and decision', () => {
 test('a link to code leads to the repository, a link to a page to the page', () => {
   const guide = page('docs/guides/install.html');
   assert.match(
-    page('index.html'),
-    /href="https:\/\/github\.com\/cni-gate\/cni-gate\/tree\/main\/tests\/cluster\/README\.md#by-hand"/,
+    page('docs/decisions/proofs-of-nodes.html'),
+    /href="https:\/\/github\.com\/cni-gate\/cni-gate\/tree\/main\/tests\/node\/README\.md#repair"/,
   );
   // the sidebar's links begin at the root
   assert.ok(guide.includes('<a href="./certificates"'));

@@ -29,14 +29,20 @@ const code = [...others, 'tests', 'validator', 'webhook'];
 const titleOf = (path) =>
   /^# (.*)$/m.exec(readFileSync(join(checkout, path), 'utf8'))?.[1]?.replaceAll('`', '') ?? path;
 
-/** All pages of a folder of `docs`, its README first. */
+/** What a new user reads first, in that order. */
+const first = ['README.md', 'is-this-for-me.md', 'tutorial.md', 'install.md'];
+const rank = (file) => (first.includes(file) ? first.indexOf(file) : first.length);
+
+/** All pages of a folder of `docs`: what is read first, then the others by name. */
 function folder(text, name) {
   const files = readdirSync(join(checkout, 'docs', name)).filter((file) => file.endsWith('.md'));
-  const [readme, pages] = [files.filter(isReadme), files.filter((file) => !isReadme(file))];
-  const items = [...readme, ...pages.sort()].map((file) => ({
-    text: titleOf(`docs/${name}/${file}`),
-    link: `/docs/${name}/${isReadme(file) ? '' : file.replace(/\.md$/, '')}`,
-  }));
+  const items = files
+    .sort()
+    .sort((one, other) => rank(one) - rank(other))
+    .map((file) => ({
+      text: titleOf(`docs/${name}/${file}`),
+      link: `/docs/${name}/${isReadme(file) ? '' : file.replace(/\.md$/, '')}`,
+    }));
   return { text, collapsed: true, items };
 }
 const isReadme = (file) => file === 'README.md';

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * The commands of the tutorial, as they stand there, from top to bottom in one shell, and the output that it shows. A
+ * reader takes a moment between two commands; the test waits instead, for what the reader would see.
+ */
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(join(checkout, 'docs/guides/tutorial.md'), 'utf8');
+const [open = '', ...steps] = stepsOf(page);
+
+/** Commands, and the output that the page shows for them. */
+interface Step {
+  commands: string;
+  shown: string[];
+}
+
+/** The blocks of commands, each with the output that follows it. */
+function stepsOf(markdown: string): [string, ...Step[]] {
+  const found: Step[] = [];
+  for (const [, language, body = ''] of markdown.matchAll(/^```(console|text)\n([\s\S]*?)\n```$/gm)) {
+    if (language === 'console') found.push({ commands: body, shown: [] });
+    else found.at(-1)?.shown.push(...body.split('\n'));
+  }
+  const [first, ...others] = found;
+  return [first?.commands ?? '', ...others];
+}
+
+const isThere = (command: string): string => `until ${command} >&2; do sleep 0.2; done`;
+
+/** What the reader sees before a step, by a part of its commands. */
+const seenBefore: [part: RegExp, wait: string][] = [
+  [
+    /^npx cni-gate status$/,
+    isThere(
+      'kubectl -n shop wait pod --field-selector status.phase=Pending --for condition=PodScheduled=false',
+    ),
+  ],
+  [
+    /reason=Recreated/,
+    `${isThere('kubectl -n shop get events --field-selector reason=Recreated,involvedObject.kind=Deployment -o name | grep .')}
+kubectl -n shop rollout status deployment/web >&2`,
+  ],
+];
+
+const waitBefore = (commands: string): string => seenBefore.find(([part]) => part.test(commands))?.[1] ?? ':';
+
+/** A line between two steps. */
+const mark = '== the next step';
+
+/** A line without what differs each time: names of pods, times, widths of columns. */
+const normal = (line: string): string =>
+  line
+    .replace(/\b(web|cilium)(-[a-z0-9]{8,10})?-[a-z0-9]{5}\b/g, '$1-POD')
+    .replace(/\d{4}-\d\d-\d\dT[\d:]+Z \([^)]*\)/g, 'TIME')
+    .replace(/ +/g, ' ')
+    .trimEnd();
+
+/** Runs the first command with all others as its input, and gives what each step wrote to standard output. */
+async function followed(): Promise<{ code: number | null; outputs: string[]; all: string }> {
+  const programs = mkdtempSync(join(tmpdir(), 'tutorial-'));
+  // -E and variables, then the command
+  writeFileSync(join(programs, 'sudo'), '#!/bin/sh\nwhile [ "$1" = -E ]; do shift; done\nexec "$@"\n');
+  chmodSync(join(programs, 'sudo'), 0o755);
+  const input = steps
+    .map(({ commands }) => `${waitBefore(commands)}\necho '${mark}'\n${commands}\n`)
+    .join('');
+  const child = spawn('bash', ['-c', open], {
+    cwd: checkout,
+    stdio: 'pipe',
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      npm_config_loglevel: 'error',
+      PATH: `${programs}:${process.env.PATH}`,
+    },
+  });
+  child.stdin.on('error', () => {}).end(input);
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, outputs: output.split(`${mark}\n`).slice(1), all: output + errors };
+}
+
+suite('the tutorial, from top to bottom', async () => {
+  test('has at most twelve commands, and shows an output for each block', () => {
+    const commands = [open, ...steps.flatMap((step) => step.commands.split('\n'))];
+    const counted = commands.filter((command) => !/^\w+=\$\(/.test(command));
+    assert.ok(counted.length <= 12, counted.join('\n'));
+    for (const { commands: text, shown } of steps) assert.notDeepEqual(shown, [], text);
+  });
+
+  test('each block prints the lines that the page shows, in that order', async () => {
+    const { code, outputs, all } = await followed();
+    assert.equal(code, 0, all);
+    assert.equal(outputs.length, steps.length, all);
+    for (const [index, { commands, shown }] of steps.entries()) {
+      const lines = (outputs[index] ?? '').split('\n').map(normal);
+      let from = 0;
+      for (const line of shown) {
+        const at = lines.indexOf(normal(line), from);
+        assert.ok(at >= 0, `${commands}\ndoes not print\n${line}\nbut\n${lines.slice(from).join('\n')}`);
+        from = at + 1;
+      }
+    }
+  });
+});
