@@ -4,7 +4,7 @@ import type { EvidenceChange } from '../evidence/evidence.ts';
 import type { Controller, PodEvidence } from '../evidence/facts.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
-import { ClusterError } from '../kubernetes/errors.ts';
+import { ClusterError, unansweredBy } from '../kubernetes/errors.ts';
 import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { repairLimits } from '../lib/limits.ts';
@@ -225,25 +225,27 @@ export class RepairRounds {
     }
     // before the deletion: the pod that replaces it may be reported before the answer
     const siblings = [...view.evidence.ownedBy(pod.controller?.uid ?? '')];
+    const before = { ownedBy: () => siblings };
     const recreated = await recreate(this.#client, recreation);
     this.#count(recreated);
     if (recreated.result === 'made') {
-      history.made(recreation, { ownedBy: () => siblings }, performance.now());
+      history.made(recreation, before, performance.now());
       log.info(told, `pod ${name}, whose proof failed on node ${pod.node}, is recreated: ${why}`);
       return true;
     }
-    if (recreated.result === 'failed') this.#failedToDelete(pod, recreated.error, history);
-    else history.stale(pod);
+    if (recreated.result === 'failed') {
+      const unanswered = unansweredBy(recreated.error);
+      if (unanswered === 'cut' || unanswered === 'silent')
+        history.unanswered(recreation, before, performance.now());
+      this.#failedToDelete(pod, recreated.error, history);
+    } else history.stale(pod);
     return false;
   }
 
   /** @throws the error, where all requests would fail now */
   #failedToDelete(pod: PodEvidence, error: unknown, history: RepairHistory): void {
-    const now = performance.now();
-    // without an answer, a webhook of somebody else that hangs looks like an API server that is away: other pods first
-    if (hasNoAnswer(error)) history.unknown(pod, now);
-    // an outage is not the pod's fault
-    else if (!isOutage(error)) history.failed(pod, now);
+    // an outage is not the pod's fault; a silent API server may wait for a webhook for this pod, so others come first
+    if (!isOutage(error) || unansweredBy(error) === 'silent') history.failed(pod, performance.now());
     if (isOutage(error)) throw error;
   }
 
@@ -308,12 +310,9 @@ const namespacesOf = (recreations: readonly Recreation[], left: readonly LeftAlo
 
 const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 
-const hasNoAnswer = (error: unknown): boolean => error instanceof ClusterError && error.status === undefined;
-
 /**
  * Whether the API server gave no answer, or said that it cannot answer now. 500 is about one pod: so it says that
  * somebody's webhook cannot be called for the deletion.
  */
 const isOutage = (error: unknown): boolean =>
-  hasNoAnswer(error) ||
-  (error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) > 500));
+  error instanceof ClusterError && (error.status === undefined || error.status === 429 || error.status > 500);
