@@ -9,6 +9,7 @@ import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { repairLimits } from '../lib/limits.ts';
 import { legacyAnnotation } from '../lib/names.ts';
+import type { TurnResult } from '../steer/leader-loop.ts';
 import { inSlices } from '../steer/slices.ts';
 import { type Work, withoutPauses } from '../steer/work.ts';
 import { FailedPods } from './failed-pods.ts';
@@ -45,14 +46,6 @@ export const interval = 2000;
 const [most, inParallel] = [50, 5];
 /** The largest number of events about pods that are left alone, for each round. */
 const mostTold = 20;
-
-/** What came of a round. Milliseconds. */
-export interface RoundResult {
-  /** Until the next round, if nothing happens before. */
-  next: number;
-  /** How long planning used the CPU. */
-  busy: number;
-}
 
 /** Rounds of repair: look what became of recreations, plan, and make new ones. */
 export class RepairRounds {
@@ -94,7 +87,7 @@ export class RepairRounds {
   }
 
   /** @throws ClusterError where the API server does not answer, or the signal's reason */
-  async round(mode: 'audit' | 'recreate', signal: AbortSignal): Promise<RoundResult> {
+  async round(mode: 'audit' | 'recreate', signal: AbortSignal): Promise<TurnResult> {
     const { view } = this.#options;
     if (view.unsynced() !== undefined || !view.evidence.synced) return { next: interval, busy: 0 };
     const history = this.#history ?? new RepairHistory();
