@@ -316,7 +316,7 @@ test('the API server is restarted in the middle of a repair: no pod is deleted t
   await cluster.components['kube-apiserver'].start();
   const back = performance.now();
   const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
-  // a deletion without an answer is taken for made at first: a minute for the verdict, then a pause
+  // until controllers and scheduler work again, no verdict comes: the leader waits a minute for one, then pauses
   await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 180);
   t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
   await placed('again', 20, uidsOf(first), 90);

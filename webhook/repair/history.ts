@@ -1,7 +1,7 @@
 import type { PodEvidence } from '../evidence/facts.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { repairLimits } from '../lib/limits.ts';
-import { BackOff } from '../steer/back-off.ts';
+import { AskedPods } from './asked.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
 import { Breaker } from './breaker.ts';
 import { recreationsBefore } from './inherit.ts';
@@ -11,15 +11,6 @@ import { NodeRecord } from './node-record.ts';
 import { OwnerRecord } from './owner-record.ts';
 import type { KnownPods, NodeForProfile, Recreation, Room } from './types.ts';
 import { minute, Window } from './window.ts';
-
-/** A pod that the executor asked for, or could not recreate. */
-interface Asked {
-  /** Its recreation was accepted, or would have been made: it is never asked for again. */
-  made: boolean;
-  /** A version of the pod that is known to be outdated. */
-  stale: string | undefined;
-  backOff: BackOff;
-}
 
 /** Of controllers and nodes of which nothing is known. They are only read. */
 const [newOwner, newNode] = [new OwnerRecord(), new NodeRecord()];
@@ -39,8 +30,7 @@ export class RepairHistory {
   readonly #nodeMinutes = new Map<string, Window>();
   readonly #namespaceMinutes = new Map<string, Window>();
   readonly #breakers = new Map<string, Breaker>();
-  /** By UID. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new AskedPods();
   /** When the leader before may have recreated pods, of any node. */
   #inherited = new Window(minute);
   /** Controllers with attempts of the leader before, whose verdicts may still come. */
@@ -53,8 +43,8 @@ export class RepairHistory {
    */
   made(recreation: Recreation, pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
     const { pod, probes } = recreation;
-    this.#count(pod, now);
-    this.#askedOf(pod).made = true;
+    if (!this.isCounted(pod, now)) this.#count(pod, now);
+    this.#asked.made(pod);
     if (pod.controller === undefined) return;
     const owner = this.#makeOwner(pod.controller.uid);
     if (owner.attempts.length === 0) {
@@ -71,30 +61,40 @@ export class RepairHistory {
   /** Audit: the pod would have been recreated. It counts for the budgets, and nothing is expected of it. */
   audited({ pod }: Pick<Recreation, 'pod'>, now: number): void {
     this.#count(pod, now);
-    this.#askedOf(pod).made = true;
-    if (pod.controller !== undefined) this.#makeOwner(pod.controller.uid).lastMinute.add(now);
+    this.#asked.made(pod);
   }
 
   /** The API server knows a newer version of the pod: nothing is done until the watch reports it. */
   stale(pod: PodEvidence): void {
-    this.#askedOf(pod).stale = pod.version;
+    this.#asked.stale(pod);
   }
 
   /** A pod that was released before is deleted: it is not asked for again. */
   finished(pod: PodEvidence): void {
-    this.#askedOf(pod).made = true;
+    this.#asked.made(pod);
   }
 
-  /** Nobody knows whether the pod was deleted: it counts for the budgets as if it was, and pauses. */
-  unknown(pod: PodEvidence, now: number): void {
-    this.#count(pod, now);
-    if (pod.controller !== undefined) this.#makeOwner(pod.controller.uid).lastMinute.add(now);
-    this.failed(pod, now);
+  /**
+   * Nobody knows whether the pod was deleted: there was no answer. It counts for the budgets, once in a minute. If the
+   * watch reports that the pod is gone, {@link observe} takes it for made. Until then it may be asked for again, which
+   * does no harm: a deletion names the UID and the version of the pod.
+   *
+   * @param pods as they were before the deletion
+   */
+  unanswered(recreation: Recreation, pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
+    if (this.isCounted(recreation.pod, now)) return;
+    this.#count(recreation.pod, now);
+    this.#asked.unanswered({ recreation, before: pods }, now);
+  }
+
+  /** Whether a deletion of the pod without an answer counts for the budgets: it may be repeated whatever they say. */
+  isCounted(pod: Pick<PodEvidence, 'uid'>, now: number): boolean {
+    return this.#asked.isCounted(pod, now);
   }
 
   /** The pod could not be recreated: it pauses. */
   failed(pod: PodEvidence, now: number): void {
-    this.#askedOf(pod).backOff.failed(now);
+    this.#asked.failed(pod, now);
   }
 
   /**
@@ -104,22 +104,21 @@ export class RepairHistory {
    */
   observe(pods: KnownPods, now: number): Ended[] {
     const ended: Ended[] = [];
+    for (const { recreation, before } of this.#asked.settled(pods)) this.made(recreation, before, now);
     for (const [uid, owner] of this.#owners) {
       if (owner.attempts.length === 0) continue;
       for (const pod of pods.ownedBy(uid)) ended.push(...this.#endedBy(owner, pod, now));
       ended.push(...this.#overdue(owner, now));
     }
-    for (const uid of this.#asked.keys()) if (pods.pod(uid) === undefined) this.#asked.delete(uid);
+    this.#asked.forget(pods);
     this.#observeInherited(pods, now);
     this.#forget(now);
     return ended;
   }
 
   /** Whether the pod is not to be asked for: it was recreated, could not be, or a newer version is to be reported. */
-  isBusy({ uid, version }: PodEvidence, now: number): boolean {
-    const asked = this.#asked.get(uid);
-    if (asked === undefined) return false;
-    return asked.made || asked.stale === version || asked.backOff.notBefore > now;
+  isBusy(pod: PodEvidence, now: number): boolean {
+    return this.#asked.isBusy(pod, now);
   }
 
   /** What is known of a controller: to read. @param uid its UID */
@@ -235,18 +234,11 @@ export class RepairHistory {
     }
   }
 
-  #count({ node, namespace }: PodEvidence, now: number): void {
+  #count({ node, namespace, controller }: PodEvidence, now: number): void {
     this.lastMinute.add(now);
+    if (controller !== undefined) this.#makeOwner(controller.uid).lastMinute.add(now);
     getOrMake(this.#nodeMinutes, node, () => this.#inherited.copy()).add(now);
     getOrMake(this.#namespaceMinutes, namespace, () => new Window(minute)).add(now);
-  }
-
-  #askedOf({ uid }: PodEvidence): Asked {
-    return getOrMake(this.#asked, uid, () => ({
-      made: false,
-      stale: undefined,
-      backOff: new BackOff(repairLimits),
-    }));
   }
 
   /** The attempt that ended with this pod's verdict, if the pod is new and has one. */

@@ -56,9 +56,9 @@ export class OwnerRecord {
     return { count: Math.min(inBudget, atATime - awaited), reason: 'owner-turn', again: undefined };
   }
 
+  /** An attempt was made. The budget counts it apart from this. */
   made(attempt: Attempt, now: number): void {
     this.attempts.push(attempt);
-    this.lastMinute.add(now);
     this.#fruitless.add(now);
   }
 

@@ -146,7 +146,9 @@ class Planner {
     const breaker = history.breakerOf(namespace);
     if (breaker) yield { key: `breaker/${namespace}`, room: breaker.room(now) };
     const chance = { proven, elsewhere, ordered: isOrdered(controller) };
-    const ofOwner = history.owner(controller.uid).room(now, budgets.perOwnerPerMinute, chance);
+    const isCounted = history.isCounted(pod, now);
+    const perOwner = isCounted ? Number.POSITIVE_INFINITY : budgets.perOwnerPerMinute;
+    const ofOwner = history.owner(controller.uid).room(now, perOwner, chance);
     yield { key: `owner/${controller.uid}`, room: ofOwner };
     for (const { profile, known } of probes(helped) ? networks : []) {
       if (!failedProfiles.includes(profile)) continue;
@@ -156,6 +158,7 @@ class Planner {
           : history.node(node, profile, known).room(now, needsProof(known));
       yield { key: `proof/${node}/${profile}`, room };
     }
+    if (isCounted) return;
     yield { key: `node/${node}`, room: history.roomOfNode(node, budgets.perNodePerMinute, now) };
     yield { key: 'cluster', room: history.roomOfCluster(budgets.perMinute, now) };
   }

@@ -4,11 +4,12 @@ import type { EvidenceChange } from '../evidence/evidence.ts';
 import type { Controller, PodEvidence } from '../evidence/facts.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
-import { ClusterError } from '../kubernetes/errors.ts';
+import { ClusterError, unansweredBy } from '../kubernetes/errors.ts';
 import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { repairLimits } from '../lib/limits.ts';
 import { legacyAnnotation } from '../lib/names.ts';
+import type { TurnResult } from '../steer/leader-loop.ts';
 import { inSlices } from '../steer/slices.ts';
 import { type Work, withoutPauses } from '../steer/work.ts';
 import { FailedPods } from './failed-pods.ts';
@@ -45,14 +46,6 @@ export const interval = 2000;
 const [most, inParallel] = [50, 5];
 /** The largest number of events about pods that are left alone, for each round. */
 const mostTold = 20;
-
-/** What came of a round. Milliseconds. */
-export interface RoundResult {
-  /** Until the next round, if nothing happens before. */
-  next: number;
-  /** How long planning used the CPU. */
-  busy: number;
-}
 
 /** Rounds of repair: look what became of recreations, plan, and make new ones. */
 export class RepairRounds {
@@ -94,7 +87,7 @@ export class RepairRounds {
   }
 
   /** @throws ClusterError where the API server does not answer, or the signal's reason */
-  async round(mode: 'audit' | 'recreate', signal: AbortSignal): Promise<RoundResult> {
+  async round(mode: 'audit' | 'recreate', signal: AbortSignal): Promise<TurnResult> {
     const { view } = this.#options;
     if (view.unsynced() !== undefined || !view.evidence.synced) return { next: interval, busy: 0 };
     const history = this.#history ?? new RepairHistory();
@@ -225,25 +218,27 @@ export class RepairRounds {
     }
     // before the deletion: the pod that replaces it may be reported before the answer
     const siblings = [...view.evidence.ownedBy(pod.controller?.uid ?? '')];
+    const before = { ownedBy: () => siblings };
     const recreated = await recreate(this.#client, recreation);
     this.#count(recreated);
     if (recreated.result === 'made') {
-      history.made(recreation, { ownedBy: () => siblings }, performance.now());
+      history.made(recreation, before, performance.now());
       log.info(told, `pod ${name}, whose proof failed on node ${pod.node}, is recreated: ${why}`);
       return true;
     }
-    if (recreated.result === 'failed') this.#failedToDelete(pod, recreated.error, history);
-    else history.stale(pod);
+    if (recreated.result === 'failed') {
+      const unanswered = unansweredBy(recreated.error);
+      if (unanswered === 'cut' || unanswered === 'silent')
+        history.unanswered(recreation, before, performance.now());
+      this.#failedToDelete(pod, recreated.error, history);
+    } else history.stale(pod);
     return false;
   }
 
   /** @throws the error, where all requests would fail now */
   #failedToDelete(pod: PodEvidence, error: unknown, history: RepairHistory): void {
-    const now = performance.now();
-    // without an answer, a webhook of somebody else that hangs looks like an API server that is away: other pods first
-    if (hasNoAnswer(error)) history.unknown(pod, now);
-    // an outage is not the pod's fault
-    else if (!isOutage(error)) history.failed(pod, now);
+    // an outage is not the pod's fault; a silent API server may wait for a webhook for this pod, so others come first
+    if (!isOutage(error) || unansweredBy(error) === 'silent') history.failed(pod, performance.now());
     if (isOutage(error)) throw error;
   }
 
@@ -308,12 +303,9 @@ const namespacesOf = (recreations: readonly Recreation[], left: readonly LeftAlo
 
 const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 
-const hasNoAnswer = (error: unknown): boolean => error instanceof ClusterError && error.status === undefined;
-
 /**
  * Whether the API server gave no answer, or said that it cannot answer now. 500 is about one pod: so it says that
  * somebody's webhook cannot be called for the deletion.
  */
 const isOutage = (error: unknown): boolean =>
-  hasNoAnswer(error) ||
-  (error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) > 500));
+  error instanceof ClusterError && (error.status === undefined || error.status === 429 || error.status > 500);

@@ -9,6 +9,7 @@ import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import { acceptsBy, trialsBy } from './accepts.ts';
 import { History } from './history.ts';
+import type { TurnResult } from './leader-loop.ts';
 import type { SteerMetrics } from './metrics.ts';
 import { NodeUsages } from './node-usages.ts';
 import { nominate } from './nominate.ts';
@@ -42,14 +43,6 @@ export const interval = 2000;
 /** Nominations a second, at once after a pause, and in parallel. */
 const [perSecond, burst, inParallel] = [25, 50, 10];
 
-/** What came of a round. Milliseconds. */
-export interface RoundResult {
-  /** Until the next round, if nothing happens before. */
-  next: number;
-  /** How long planning used the CPU. */
-  busy: number;
-}
-
 /** Rounds of steering: look what became of nominations, plan, and write new ones. */
 export class Rounds {
   readonly #client: ApiClient;
@@ -75,7 +68,7 @@ export class Rounds {
   }
 
   /** @throws ClusterError where the API server does not answer, or the signal's reason */
-  async round(signal: AbortSignal): Promise<RoundResult> {
+  async round(signal: AbortSignal): Promise<TurnResult> {
     const { view, metrics } = this.#options;
     this.#observe();
     if (view.unsynced() !== undefined) return { next: interval, busy: 0 };

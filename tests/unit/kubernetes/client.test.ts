@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ApiClient } from '../../../webhook/kubernetes/client.ts';
-import type { ClusterError } from '../../../webhook/kubernetes/errors.ts';
+
+import { type ClusterError, type Unanswered, unansweredBy } from '../../../webhook/kubernetes/errors.ts';
 import { TooLarge } from '../../../webhook/kubernetes/exchange.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
@@ -112,34 +113,36 @@ test('after 401 the credentials are refreshed and the request is sent once more'
 });
 
 test('an answer that is not from an API server is reported as unreachable', async (t) => {
-  const answers: [string, RegExp, Parameters<typeof startFakeApi>[1]][] = [
-    ['not JSON', /not JSON/, (_asked, response) => response.end('<html>')],
+  const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
+    ['not JSON', /not JSON/, 'cut', (_asked, response) => response.end('<html>')],
     [
       'cut',
       /aborted/,
+      'cut',
       (_asked, response) => {
         response.writeHead(200, { 'content-length': '100' }).write('{', () => {
           response.destroy();
         });
       },
     ],
-    ['no head', /no byte for 50 ms/, () => {}],
+    ['no head', /no byte for 50 ms/, 'silent', () => {}],
     [
       'no end',
       /no byte for 50 ms/,
+      'silent',
       (_asked, response) => {
         response.writeHead(200).write('{');
       },
     ],
-    ['closed', /socket hang up/, (_asked, response) => response.destroy()],
+    ['closed', /socket hang up/, 'cut', (_asked, response) => response.destroy()],
   ];
-  for (const [name, text, answer] of answers) {
+  for (const [name, text, unanswered, answer] of answers) {
     await t.test(name, async (t) => {
       const api = await startFakeApi(t, answer);
-      await assert.rejects(
-        api.client.request('GET', '/version', { timeout: 50 }),
-        fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined }),
-      );
+      const request = api.client.request('GET', '/version', { timeout: 50 });
+      const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined });
+      await assert.rejects(request, expected);
+      assert.equal(unansweredBy(await request.catch((error: unknown) => error)), unanswered);
     });
   }
 });
@@ -152,10 +155,10 @@ test('no listener: the error names the address', async () => {
   const at = `http://127.0.0.1:${port}`;
   const connection = async () => ({ server: at, headers: {}, tls: {} });
   const client = new ApiClient({ source: 'x', connection, refresh: () => {} });
-  await assert.rejects(
-    client.request('GET', '/version'),
-    fails('CNI_GATE_CLUSTER_UNREACHABLE', new RegExp(`at ${at}: .*ECONNREFUSED`)),
-  );
+  const request = client.request('GET', '/version');
+  const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', new RegExp(`at ${at}: .*ECONNREFUSED`));
+  await assert.rejects(request, expected);
+  assert.equal(unansweredBy(await request.catch((error: unknown) => error)), 'unsent');
 });
 
 test('a read on a connection that the server closed while idle is retried without an error', async (t) => {

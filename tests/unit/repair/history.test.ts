@@ -4,7 +4,7 @@ import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
 import { RepairHistory } from '../../../webhook/repair/history.ts';
 import { planRepair } from '../../../webhook/repair/plan.ts';
 import type { LeftAloneReason } from '../../../webhook/repair/types.ts';
-import { controllerOf, failedPod, Pods, snapshotOf, start } from './support.ts';
+import { controllerOf, budgets as defaultBudgets, failedPod, Pods, snapshotOf, start } from './support.ts';
 
 const [second, minute] = [1000, 60_000];
 const now = 100 * minute;
@@ -336,5 +336,37 @@ suite('a new leader', () => {
     const leader = inherited(future, { passedAt: start, budgets: { perMinute: 3 } });
     leader.now += minute;
     assert.equal(leader.round().made.length, 3);
+  });
+});
+
+suite('a deletion without an answer', () => {
+  const [pod, other] = web(2);
+  assert.ok(pod && other);
+  const recreation = { pod, how: 'delete', why: '', probes: true } as const;
+
+  test('is repeated at once if the pod is still there, and counts once for the budgets', () => {
+    const leader = new Leader([pod, other]);
+    leader.history.unanswered(recreation, leader.pods, leader.now);
+    leader.history.unanswered(recreation, leader.pods, leader.now + second);
+    leader.now += 2 * second;
+    const budgets = { ...defaultBudgets, perMinute: 1, perOwnerPerMinute: 1 };
+    assert.deepEqual(leader.round({ budgets }).made, ['web-0']);
+    assert.equal(leader.history.roomOfCluster(3, leader.now).count, 2);
+  });
+
+  test('counts as made once the pod is gone: others wait for the verdict of the pod that replaces it', () => {
+    const leader = new Leader([pod, other]);
+    leader.history.unanswered(recreation, leader.pods, leader.now);
+    leader.pods.remove(pod.uid);
+    assert.deepEqual(leader.round().left, ['owner-turn']);
+    leader.comes({ name: 'web-2', verdict: 'passed' });
+    assert.deepEqual(leader.round().made, ['web-1']);
+  });
+
+  test('a minute later, the budgets hold for it again', () => {
+    const leader = new Leader([pod, other]);
+    leader.history.unanswered(recreation, leader.pods, leader.now);
+    leader.now += minute;
+    assert.equal(leader.history.isCounted(pod, leader.now), false);
   });
 });
