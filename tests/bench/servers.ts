@@ -1,18 +1,15 @@
 /** What the server costs beside a bare `node:https` that only parses and answers. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:https';
-import type { Usage } from './server-child.ts';
+import { Agent } from 'node:https';
+import { connections, type Figures, load, median, type Target, type Usage } from './load.ts';
 
-const connections = 20;
 const rounds = 9;
 const seconds = 1;
 const warmUp = 4;
 
-interface Started {
+interface Started extends Target {
   child: ChildProcess;
-  port: number;
-  agent: Agent;
 }
 
 async function start(kind: string): Promise<Started> {
@@ -35,63 +32,14 @@ async function start(kind: string): Promise<Started> {
     child,
     port,
     agent: new Agent({ keepAlive: true, maxSockets: connections, ca, servername: 'localhost' }),
+    usage: () => usageOf(child),
   };
 }
 
-async function usageOf({ child }: Started): Promise<Usage> {
+async function usageOf(child: ChildProcess): Promise<Usage> {
   child.send('usage');
   const [usage] = await once(child, 'message');
   return usage as Usage;
-}
-
-interface Figures {
-  /** Requests for each second of processor time that the server took. */
-  rate: number;
-  /** How long the slowest percent took, in milliseconds. */
-  p99: number;
-  /** The most resident memory so far, in MiB. */
-  peak: number;
-}
-
-/** Sends one body over keep-alive connections. */
-async function load(server: Started, body: string, duration = seconds): Promise<Figures> {
-  const took: number[] = [];
-  const before = await usageOf(server);
-  const end = Date.now() + duration * 1000;
-  const one = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const begin = performance.now();
-      request(
-        {
-          agent: server.agent,
-          host: '127.0.0.1',
-          port: server.port,
-          path: '/mutate?timeout=10s',
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        },
-        (response) => {
-          response.resume().on('end', () => {
-            took.push(performance.now() - begin);
-            if (response.statusCode === 200) resolve();
-            else reject(new Error(`status ${response.statusCode}`));
-          });
-        },
-      )
-        .on('error', reject)
-        .end(body);
-    });
-  const worker = async (): Promise<void> => {
-    while (Date.now() < end) await one();
-  };
-  await Promise.all(Array.from({ length: connections }, worker));
-  const after = await usageOf(server);
-  const sorted = took.toSorted((a, b) => a - b);
-  return {
-    rate: took.length / (after.seconds - before.seconds),
-    p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
-    peak: after.peak,
-  };
 }
 
 /** Prints what both servers answer for each second of processor time. @param body of each request */
@@ -107,14 +55,14 @@ export async function servers(body: string): Promise<void> {
     await load(ours, body, warmUp);
     const ratios: number[] = [];
     for (let round = 1; round <= rounds; round++) {
-      const base = await load(bare, body);
-      const gate = await load(ours, body);
+      const base = await load(bare, body, seconds);
+      const gate = await load(ours, body, seconds);
       ratios.push(gate.rate / base.rate);
       console.log(
         `round ${round}: bare https ${textOf(base)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
       );
     }
-    console.log(`median rate ${ratios.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]?.toFixed(2)}`);
+    console.log(`median rate ${median(ratios).toFixed(2)}`);
   } finally {
     for (const { child, agent } of [bare, ours]) {
       agent.destroy();
