@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
 import { connections, type Figures, load, median, type Target, type Usage } from './load.ts';
+import type { Row } from './report/figures.ts';
 
 const rounds = 9;
 const seconds = 1;
@@ -42,8 +43,8 @@ async function usageOf(child: ChildProcess): Promise<Usage> {
   return usage as Usage;
 }
 
-/** Prints what both servers answer for each second of processor time. @param body of each request */
-export async function servers(body: string): Promise<void> {
+/** What both servers answer for each second of processor time. @param body of each request */
+export async function servers(body: string): Promise<Row[]> {
   const bare = await start('bare');
   const ours = await start('cni-gate');
   console.log(
@@ -53,22 +54,51 @@ export async function servers(body: string): Promise<void> {
     // V8 compiles what runs often, which takes processor time of its own
     await load(bare, body, warmUp);
     await load(ours, body, warmUp);
-    const ratios: number[] = [];
+    const all: { base: Figures; gate: Figures }[] = [];
     for (let round = 1; round <= rounds; round++) {
       const base = await load(bare, body, seconds);
       const gate = await load(ours, body, seconds);
-      ratios.push(gate.rate / base.rate);
+      all.push({ base, gate });
       console.log(
         `round ${round}: bare https ${textOf(base)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
       );
     }
-    console.log(`median rate ${median(ratios).toFixed(2)}`);
+    return rowsOf(all, body.length);
   } finally {
     for (const { child, agent } of [bare, ours]) {
       agent.destroy();
       child.disconnect();
     }
   }
+}
+
+function rowsOf(rounds: { base: Figures; gate: Figures }[], bytes: number): Row[] {
+  const figure = 'admissions per second of processor time';
+  const conditions = `${bytes} bytes, ${connections} connections`;
+  const unit = 'per second of processor time';
+  const { base, gate } = rounds.at(-1) ?? {};
+  return [
+    {
+      figure,
+      conditions: `cni-gate, ${conditions}`,
+      measured: median(rounds.map((round) => round.gate.rate / round.base.rate)),
+      unit: '× bare node:https',
+      aim: { atLeast: 0.75 },
+    },
+    ...(['base', 'gate'] as const).map((which) => ({
+      figure: `admissions, ${which === 'base' ? 'bare node:https' : 'cni-gate'}`,
+      conditions,
+      measured: median(rounds.map((round) => round[which].rate)),
+      unit,
+    })),
+    {
+      figure: 'most resident memory, bare node:https',
+      conditions,
+      measured: base?.peak ?? Number.NaN,
+      unit: 'MiB',
+    },
+    { figure: 'most resident memory, cni-gate', conditions, measured: gate?.peak ?? Number.NaN, unit: 'MiB' },
+  ];
 }
 
 const textOf = ({ rate, p99, peak }: Figures): string =>
