@@ -1,17 +1,18 @@
 /**
  * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
- * that only parses and answers. Figures vary from run to run: compare the ratios. With the argument `servers` it measures
+ * that only parses and answers; `-- --report PAGE` writes these two. Figures vary from run to run: compare the ratios. With the argument `servers` it measures
  * the servers alone; with CNI_GATE_CPU_PROF set to a folder, each server writes a CPU profile there. The arguments in
  * CNI_GATE_BENCH_NODE go to the Node of cni-gate, such as `--max-semi-space-size=2`.
  */
 import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import { admit } from '../../webhook/inject/mutate.ts';
 import { gateBench } from './gate.ts';
 import { repairBench } from './repair.ts';
+import type { Row } from './report/figures.ts';
+import { benchArguments, report } from './report/report.ts';
 import { servers } from './servers.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
@@ -28,7 +29,7 @@ function time(call: () => void): number {
   return figures.toSorted((a, b) => a - b)[4] ?? Number.NaN;
 }
 
-function decisions(): void {
+function decisions(): Row[] {
   const policy = new Policy(defaultConfiguration());
   const namespace = { labels: { 'cni-gate.io/profile': 'cilium.linkerd' } };
   const parse = time(() => JSON.parse(body));
@@ -40,12 +41,19 @@ function decisions(): void {
   console.log(
     `parse, decide, apply the patch, answer   ${whole.toFixed(1)} us   ${(whole / parse).toFixed(2)}`,
   );
+  const [figure, conditions] = ['parse, decide, apply the patch, answer', `in-process, ${body.length} bytes`];
+  return [
+    { figure, conditions, measured: whole, unit: 'µs' },
+    { figure, conditions, measured: whole / parse, unit: '× JSON.parse of the review' },
+  ];
 }
 
-console.log(`Node ${process.version}, ${cpus().length} cores`);
-if (process.argv[2] !== 'servers') {
-  decisions();
+const rows: Row[] = [];
+const { rest } = benchArguments();
+if (rest[0] !== 'servers') {
+  rows.push(...decisions());
   gateBench();
   repairBench();
 }
-await servers(body);
+rows.push(...(await servers(body)));
+report('requests', rows);

@@ -6,6 +6,7 @@
  *   --pods 110             pods of users that come to each node, by events of a watch
  *   --seconds 8            how long events and calls come steadily, and how long as fast as they are read
  *   --json FILE            writes the figures too
+ *   --report PAGE          writes the page's section and its plot
  *
  * It starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`. The arguments in
  * CNI_GATE_BENCH_NODE go to Node instead of those of the image, such as `--max-semi-space-size=16`.
@@ -17,11 +18,14 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { benchArguments, report } from './report/report.ts';
 import type { SendEvents, SentEvents } from './scale/api.ts';
-import { callGate, type Took } from './scale/calls.ts';
-import { nodeArguments, startServer, type Vitals } from './scale/server.ts';
+import { callGate } from './scale/calls.ts';
+import { type Figures, rowsOf } from './scale/rows.ts';
+import { nodeArguments, startServer } from './scale/server.ts';
 
 const { values } = parseArgs({
+  args: benchArguments().rest,
   options: {
     nodes: { type: 'string', default: '5,100,1000,5000,15000' },
     'daemon-sets': { type: 'string', default: '1,3' },
@@ -37,25 +41,6 @@ const [seconds, podsOfNode] = [Number(values.seconds), Number(values.pods)];
 const steady = { events: 500, calls: 100 };
 /** Milliseconds until V8 has given back what it does not need. */
 const settle = 5000;
-
-interface Figures {
-  nodes: number;
-  sets: number;
-  /** Seconds from the start of the process until it is ready. */
-  ready: number;
-  /** When it is ready. */
-  start: Vitals;
-  /** Some seconds later. */
-  synced: Vitals;
-  /** While events come steadily. */
-  took: Took | undefined;
-  /** As fast as they are read. */
-  perSecond: number;
-  /** Pods of users that were sent. */
-  pods: number;
-  /** After that. */
-  full: Vitals;
-}
 
 async function measure(nodes: number, sets: number): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
@@ -144,3 +129,4 @@ for (const sets of numbers(values['daemon-sets'])) {
   }
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(all, undefined, 2)}\n`);
+report('scale', rowsOf(all));

@@ -1,38 +1,17 @@
 /** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
-import { createServer } from 'node:https';
 import { pino } from 'pino';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
-
-/** What this process has taken since its start. */
-export interface Usage {
-  /** Of processor time. */
-  seconds: number;
-  /** The most resident memory, in MiB. */
-  peak: number;
-}
+import { bareServer } from './bare.ts';
+import type { Usage } from './load.ts';
 
 const now = new Date();
 const authority = createAuthority({ commonName: 'bench', days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-/** The least that any admission server has to do: read the body, parse it, answer. */
 function bare(): Promise<number> {
-  const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { uid } = JSON.parse(Buffer.concat(chunks).toString()).request;
-      const review = {
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        response: { uid, allowed: true },
-      };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(review));
-    });
-  });
+  const server = bareServer({ cert: pair.certificate, key: pair.key });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();

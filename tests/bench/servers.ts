@@ -1,18 +1,16 @@
 /** What the server costs beside a bare `node:https` that only parses and answers. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:https';
-import type { Usage } from './server-child.ts';
+import { Agent } from 'node:https';
+import { connections, type Figures, load, median, type Target, type Usage } from './load.ts';
+import type { Row } from './report/figures.ts';
 
-const connections = 20;
 const rounds = 9;
 const seconds = 1;
 const warmUp = 4;
 
-interface Started {
+interface Started extends Target {
   child: ChildProcess;
-  port: number;
-  agent: Agent;
 }
 
 async function start(kind: string): Promise<Started> {
@@ -35,67 +33,18 @@ async function start(kind: string): Promise<Started> {
     child,
     port,
     agent: new Agent({ keepAlive: true, maxSockets: connections, ca, servername: 'localhost' }),
+    usage: () => usageOf(child),
   };
 }
 
-async function usageOf({ child }: Started): Promise<Usage> {
+async function usageOf(child: ChildProcess): Promise<Usage> {
   child.send('usage');
   const [usage] = await once(child, 'message');
   return usage as Usage;
 }
 
-interface Figures {
-  /** Requests for each second of processor time that the server took. */
-  rate: number;
-  /** How long the slowest percent took, in milliseconds. */
-  p99: number;
-  /** The most resident memory so far, in MiB. */
-  peak: number;
-}
-
-/** Sends one body over keep-alive connections. */
-async function load(server: Started, body: string, duration = seconds): Promise<Figures> {
-  const took: number[] = [];
-  const before = await usageOf(server);
-  const end = Date.now() + duration * 1000;
-  const one = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const begin = performance.now();
-      request(
-        {
-          agent: server.agent,
-          host: '127.0.0.1',
-          port: server.port,
-          path: '/mutate?timeout=10s',
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        },
-        (response) => {
-          response.resume().on('end', () => {
-            took.push(performance.now() - begin);
-            if (response.statusCode === 200) resolve();
-            else reject(new Error(`status ${response.statusCode}`));
-          });
-        },
-      )
-        .on('error', reject)
-        .end(body);
-    });
-  const worker = async (): Promise<void> => {
-    while (Date.now() < end) await one();
-  };
-  await Promise.all(Array.from({ length: connections }, worker));
-  const after = await usageOf(server);
-  const sorted = took.toSorted((a, b) => a - b);
-  return {
-    rate: took.length / (after.seconds - before.seconds),
-    p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
-    peak: after.peak,
-  };
-}
-
-/** Prints what both servers answer for each second of processor time. @param body of each request */
-export async function servers(body: string): Promise<void> {
+/** What both servers answer for each second of processor time. @param body of each request */
+export async function servers(body: string): Promise<Row[]> {
   const bare = await start('bare');
   const ours = await start('cni-gate');
   console.log(
@@ -105,22 +54,51 @@ export async function servers(body: string): Promise<void> {
     // V8 compiles what runs often, which takes processor time of its own
     await load(bare, body, warmUp);
     await load(ours, body, warmUp);
-    const ratios: number[] = [];
+    const all: { base: Figures; gate: Figures }[] = [];
     for (let round = 1; round <= rounds; round++) {
-      const base = await load(bare, body);
-      const gate = await load(ours, body);
-      ratios.push(gate.rate / base.rate);
+      const base = await load(bare, body, seconds);
+      const gate = await load(ours, body, seconds);
+      all.push({ base, gate });
       console.log(
         `round ${round}: bare https ${textOf(base)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
       );
     }
-    console.log(`median rate ${ratios.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]?.toFixed(2)}`);
+    return rowsOf(all, body.length);
   } finally {
     for (const { child, agent } of [bare, ours]) {
       agent.destroy();
       child.disconnect();
     }
   }
+}
+
+function rowsOf(rounds: { base: Figures; gate: Figures }[], bytes: number): Row[] {
+  const figure = 'admissions per second of processor time';
+  const conditions = `${bytes} bytes, ${connections} connections`;
+  const unit = 'per second of processor time';
+  const { base, gate } = rounds.at(-1) ?? {};
+  return [
+    {
+      figure,
+      conditions: `cni-gate, ${conditions}`,
+      measured: median(rounds.map((round) => round.gate.rate / round.base.rate)),
+      unit: '× bare node:https',
+      aim: { atLeast: 0.75 },
+    },
+    ...(['base', 'gate'] as const).map((which) => ({
+      figure: `admissions, ${which === 'base' ? 'bare node:https' : 'cni-gate'}`,
+      conditions,
+      measured: median(rounds.map((round) => round[which].rate)),
+      unit,
+    })),
+    {
+      figure: 'most resident memory, bare node:https',
+      conditions,
+      measured: base?.peak ?? Number.NaN,
+      unit: 'MiB',
+    },
+    { figure: 'most resident memory, cni-gate', conditions, measured: gate?.peak ?? Number.NaN, unit: 'MiB' },
+  ];
 }
 
 const textOf = ({ rate, p99, peak }: Figures): string =>

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:validator [-- <options of Node>]`: start to verdict, memory and size of the validator, on the host and on
+ * `npm run bench:validator [-- --report PAGE] [<options of Node>]`: start to verdict, memory and size of the validator, on the host and on
  * Node, beside a bare `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and
  * the processor time of a node that starts 110 pods at once. Given options, the same with those besides. Needs what the
  * netns tests need.
@@ -23,6 +23,9 @@ import { type ProofOptions, startProof } from '../netns/harness/proof.ts';
 import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
+import { median } from './load.ts';
+import type { Aim, Row } from './report/figures.ts';
+import { benchArguments, report } from './report/report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
 /** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
@@ -38,9 +41,6 @@ interface Subject {
   /** It writes a termination message, so its memory can be read before it ends. */
   leavesMessage?: true;
 }
-
-const median = (values: number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 function node(sandbox: Sandbox, ...args: string[]): Subject {
   const identity = { user: 65_532, group: 65_532, environment: {}, mounts: {} };
@@ -101,7 +101,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 dual.onRemoval(() => rmSync(folder, { recursive: true }));
 const message = join(folder, 'message');
 spawnSync('mkfifo', ['-m', '666', message]);
-const flags = process.argv.slice(2);
+const { rest: flags } = benchArguments();
 const subjects: Record<string, Subject> = {
   // ends before it has made anything: what it takes to start a container here, which is part of every row
   'node --version': node(dual, '--version'),
@@ -129,18 +129,26 @@ for (const [name, { start, leavesMessage }] of Object.entries(subjects))
   if (leavesMessage) peaks.set(name, (await start(message)).peakKiB / 1024);
 
 const ofBare = median(times.get(bare) ?? []);
-console.log(
-  `Node ${process.version}; medians of ${rounds} rounds: start of the container to its end, the same beside ${bare}, the program's own time to the verdict; peak of resident memory`,
-);
-for (const [name, taken] of times) {
-  const [time, own] = [median(taken), median(verdicts.get(name) ?? [])];
-  const peak = peaks.get(name);
-  const rest = peak === undefined ? '' : `  verdict ${own.toFixed(0).padStart(3)} ms  ${peak.toFixed(1)} MiB`;
-  console.log(`${name.padEnd(32)} ${time.toFixed(1).padStart(6)} ms  ${(time / ofBare).toFixed(2)}${rest}`);
-}
+/** Those of the program that ships have an aim. */
+const row = (figure: string, name: string, measured: number, unit: string, aim?: Aim): Row => ({
+  figure,
+  conditions: name,
+  measured,
+  unit,
+  ...(aim && name.startsWith('host') && { aim }),
+});
+const rows: Row[] = [];
+for (const [name, own] of verdicts)
+  if (peaks.has(name))
+    rows.push(row("the program's own time to the verdict", name, median(own), 'ms', { atMost: 5 }));
+for (const [name, taken] of times) rows.push(row('container, start to end', name, median(taken), 'ms'));
+for (const [name, taken] of times)
+  rows.push(row('container, start to end', name, median(taken) / ofBare, `× ${bare}`));
+for (const [name, peak] of peaks) rows.push(row('most resident memory', name, peak, 'MiB', { atMost: 5 }));
 for (const [name, path] of Object.entries({ host, 'bundle for Node': bundle })) {
-  const size = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`;
-  console.log(`${name}: ${size(statSync(path).size)}, gzip ${size(gzipSync(readFileSync(path)).length)}`);
+  rows.push(row('file', name, statSync(path).size / 1000, 'kB'));
+  const compressed = gzipSync(readFileSync(path)).length / 1000;
+  rows.push(row('file, gzip', name, compressed, 'kB', { atMost: 2000 }));
 }
 
 if (pods > 0) {
@@ -153,14 +161,18 @@ if (pods > 0) {
     }
     const log = ['--termination-log', '/dev/null'];
     const start = (await atOnce(sandboxes, ['true'])).processor;
-    console.log(`${pods} pods at once, without the ${start.toFixed(2)} s that starting them takes:`);
+    const what = `${pods} pods at once`;
     for (const [name, command] of Object.entries({ host: [host], Node: [process.execPath, bundle] })) {
       const { processor, all } = await atOnce(sandboxes, [...command, 'validate', ...log]);
-      console.log(
-        `${name}: ${(processor - start).toFixed(2)} s of processor time; the last one ended after ${all.toFixed(2)} s`,
+      rows.push(
+        row(`${what}: processor time beside that of starting them`, name, processor - start, 's', {
+          atMost: 0.5,
+        }),
+        row(`${what}: until the last one ended`, name, all, 's'),
       );
     }
   } finally {
     for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
   }
 }
+report('validator', rows);

@@ -101,6 +101,7 @@ export default defineConfig({
       folder('Reference', 'reference'),
       { text: 'Glossary', link: '/docs/glossary' },
       { text: 'Threat model', link: '/docs/threat-model' },
+      { text: 'Performance', link: '/docs/performance' },
       folder('Decisions', 'decisions'),
     ],
     socialLinks: [{ icon: 'github', link: repository }],

@@ -6,6 +6,7 @@ import {
   aimText,
   type Figures,
   type Machine,
+  type Measured,
   machineText,
   type Row,
   type Section,
@@ -26,6 +27,9 @@ export function benchArguments(): { rest: string[]; page: string | undefined } {
   if (!page?.endsWith('.md')) throw new Error(`${flag} needs a page, such as ${flag} docs/performance.md`);
   return { rest, page };
 }
+
+// a bench takes minutes: a wrong flag fails before
+const { page } = benchArguments();
 
 /** This machine, now. @param versions of programs beside Node */
 export function thisMachine(versions: Record<string, string> = {}): Machine {
@@ -55,11 +59,10 @@ export function report(section: Section, rows: readonly Row[], versions: Record<
       `${[figure, conditions].filter(Boolean).join(', ').padEnd(80)} ${textOf(measured, unit)}${limit}`,
     );
   }
-  const { page } = benchArguments();
   if (page !== undefined) write(page, section, { machine, rows: [...rows] });
 }
 
-function write(page: string, section: Section, measured: { machine: Machine; rows: Row[] }): void {
+function write(page: string, section: Section, measured: Measured): void {
   const folder = page.slice(0, -'.md'.length);
   const file = join(folder, 'figures.json');
   mkdirSync(folder, { recursive: true });

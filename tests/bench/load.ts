@@ -1,0 +1,88 @@
+/** The load that all servers get that are compared, and what they take for it. */
+import type { IncomingMessage } from 'node:http';
+import { type Agent, request } from 'node:https';
+
+/** Keep-alive connections at a time. */
+export const connections = 20;
+
+/** What a process has taken since its start. */
+export interface Usage {
+  /** Of processor time. */
+  seconds: number;
+  /** The most resident memory, in MiB. */
+  peak: number;
+}
+
+/** A server that answers at `https://127.0.0.1`. */
+export interface Target {
+  port: number;
+  agent: Agent;
+  usage(): Promise<Usage>;
+}
+
+export interface Figures {
+  /** Requests for each second of processor time that the server took. */
+  rate: number;
+  /** How long the slowest percent took, in milliseconds. */
+  p99: number;
+  /** The most resident memory so far, in MiB. */
+  peak: number;
+}
+
+/** Sends one body, as the API server does. @throws Error where the answer is not 200 */
+function post(server: Target, body: string, read: (response: IncomingMessage) => void): Promise<void> {
+  const { agent, port } = server;
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const path = '/mutate?timeout=10s';
+  return new Promise((resolve, reject) => {
+    request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
+      read(response);
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve();
+        else reject(new Error(`status ${response.statusCode}`));
+      });
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/** The JSON patch that a server answers with. @throws Error where it does not answer with one */
+export async function patchFrom(server: Target, body: string): Promise<string> {
+  let text = '';
+  await post(server, body, (response) => {
+    response.setEncoding('utf8').on('data', (part) => {
+      text += part;
+    });
+  });
+  const { patch } = JSON.parse(text).response;
+  if (typeof patch !== 'string') throw new Error(`expected a patch, but the answer was ${text}`);
+  return Buffer.from(patch, 'base64').toString();
+}
+
+/** Sends one body over all connections for some seconds. @throws Error where an answer is not 200 */
+export async function load(server: Target, body: string, seconds: number): Promise<Figures> {
+  const took: number[] = [];
+  const before = await server.usage();
+  const end = Date.now() + seconds * 1000;
+  const one = async (): Promise<void> => {
+    const begin = performance.now();
+    await post(server, body, (response) => response.resume());
+    took.push(performance.now() - begin);
+  };
+  const worker = async (): Promise<void> => {
+    while (Date.now() < end) await one();
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  const after = await server.usage();
+  const sorted = took.toSorted((a, b) => a - b);
+  return {
+    rate: took.length / (after.seconds - before.seconds),
+    p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+    peak: after.peak,
+  };
+}
+
+/** The middle one of some figures. */
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

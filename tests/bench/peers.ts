@@ -1,0 +1,209 @@
+/**
+ * `npm run bench:peers [-- --report PAGE]`: admissions for each second of processor time and peak memory, of cni-gate as its
+ * image runs it, of a webhook on controller-runtime (`peers/`, built with Go), and of a bare `node:https`. All get the
+ * same review in turns.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
+import { run } from '../support/run.ts';
+import { connections, type Figures, load, median, patchFrom, type Target } from './load.ts';
+import type { Row } from './report/figures.ts';
+import { report } from './report/report.ts';
+import { usageOf } from './usage.ts';
+
+const rounds = 9;
+/** Of one server in one round. With the warm-up each has load for a minute, after which its memory is read. */
+const seconds = 6;
+const warmUp = 6;
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
+
+const bundle = here('../../dist/bundle/webhook/main.js');
+const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+/** Options of Node that the image sets. */
+const nodeFlags: string[] = JSON.parse(
+  /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
+).filter((one: string) => one.startsWith('--'));
+
+const now = new Date();
+const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
+const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+const file = (name: string): string => join(folder, name);
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await promise;
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket
+      .on('connect', () => {
+        socket.destroy();
+        resolve(true);
+      })
+      .on('error', () => resolve(false));
+  });
+
+interface Peer extends Target {
+  child: ChildProcess;
+}
+
+/** Starts a server whose arguments depend on its port. @throws Error where it ends before it accepts connections */
+async function start(
+  command: (port: number) => [string, ...string[]],
+  env: Record<string, string> = {},
+): Promise<Peer> {
+  const port = await freePort();
+  const [program, ...args] = command(port);
+  const child = spawn(program, args, {
+    // each logs as in production, to nowhere
+    stdio: ['ignore', 'ignore', 'ignore'],
+    env: { PATH: process.env.PATH, ...env },
+  });
+  const { pid } = child;
+  while (!(await accepts(port))) {
+    if (pid === undefined || child.exitCode !== null)
+      throw new Error(`${program} ended with ${child.exitCode}`);
+    await sleep(50);
+  }
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: connections,
+    ca: authority.certificate,
+    servername: 'localhost',
+  });
+  return { child, port, agent, usage: async () => usageOf(pid) };
+}
+
+/** @returns the version of Go @throws Error where there is no Go, or no module proxy */
+async function build(program: string): Promise<string> {
+  console.error('Building the webhook on controller-runtime: up to 3 minutes for the first time.');
+  await run('go', ['build', '-C', here('peers'), '-trimpath', '-ldflags=-s -w', '-o', program, '.'], '', {
+    ...process.env,
+    CGO_ENABLED: '0',
+  });
+  return (await run('go', ['env', 'GOVERSION'])).trim().replace(/^go/, '');
+}
+
+/** The version of controller-runtime that `peers/go.mod` names. */
+const peerVersion = /controller-runtime (v\S+)/.exec(readFileSync(here('peers/go.mod'), 'utf8'))?.[1] ?? '';
+
+/** Without an init container the comparison would be none. */
+async function checkAnswer(name: string, peer: Peer): Promise<void> {
+  const patch = await patchFrom(peer, body);
+  if (!patch.includes('initContainers')) throw new Error(`${name} adds no init container: ${patch}`);
+}
+
+/** All servers, by the names that the figures have. */
+async function startAll(program: string): Promise<Map<string, Peer>> {
+  const node = (...args: string[]): [string, ...string[]] => [process.execPath, ...args];
+  const flags = ['--profile', 'cilium.linkerd', '--ops-port', '0', '--host', '127.0.0.1'];
+  const tls = ['--tls-cert', file('tls.crt'), '--tls-key', file('tls.key')];
+  const ours = (port: number): [string, ...string[]] =>
+    node(...nodeFlags, bundle, 'serve', ...flags, ...tls, '--port', String(port));
+  const peer = (port: number): [string, ...string[]] => [program, String(port), folder];
+  return new Map([
+    [bare, await start((port) => node(here('peers/bare.ts'), String(port), folder))],
+    [gate, await start(ours)],
+    [single, await start(peer, { GOMAXPROCS: '1' })],
+    [go, await start(peer)],
+  ]);
+}
+
+const [bare, gate] = ['bare node:https', 'cni-gate'];
+const [single, go] = ['controller-runtime, GOMAXPROCS=1', 'controller-runtime, GOMAXPROCS by default'];
+
+/** In turns. @returns the figures of each round */
+async function measure(peers: Map<string, Peer>): Promise<Map<string, Figures[]>> {
+  const figures = new Map([...peers.keys()].map((name): [string, Figures[]] => [name, []]));
+  for (const [name, peer] of peers) if (name !== bare) await checkAnswer(name, peer);
+  // V8 compiles what runs often, which takes processor time of its own
+  for (const peer of peers.values()) await load(peer, body, warmUp);
+  for (let round = 1; round <= rounds; round++) {
+    const line: string[] = [];
+    for (const [name, peer] of peers) {
+      const one = await load(peer, body, seconds);
+      figures.get(name)?.push(one);
+      line.push(`${name} ${one.rate.toFixed(0)}/s`);
+    }
+    console.log(`round ${round}: ${line.join('   ')}`);
+  }
+  return figures;
+}
+
+function rowsOf(figures: Map<string, Figures[]>): Row[] {
+  const rates = (name: string): number[] => figures.get(name)?.map(({ rate }) => rate) ?? [];
+  const beside = (name: string, other: string): number =>
+    median(rates(name).map((rate, round) => rate / (rates(other)[round] ?? Number.NaN)));
+  const conditions = `${(body.length / 1000).toFixed(0)} KB, ${connections} connections`;
+  const names = [...figures.keys()];
+  return [
+    ...[single, go].map(
+      (name): Row => ({
+        figure: 'cni-gate: admissions per second of processor time',
+        conditions: `beside ${name}`,
+        measured: beside(gate, name),
+        unit: '× controller-runtime',
+        aim: { atLeast: 5.5 },
+      }),
+    ),
+    ...names
+      .filter((name) => name !== bare)
+      .map(
+        (name): Row => ({
+          figure: 'admissions per second of processor time',
+          conditions: name,
+          measured: beside(name, bare),
+          unit: '× bare node:https',
+          ...(name === gate && { aim: { atLeast: 0.75 } }),
+        }),
+      ),
+    ...names.map(
+      (name): Row => ({
+        figure: `${name}: admissions`,
+        conditions,
+        measured: median(rates(name)),
+        unit: 'per second of processor time',
+      }),
+    ),
+    ...names.map(
+      (name): Row => ({
+        figure: `${name}: most resident memory`,
+        conditions,
+        measured: figures.get(name)?.at(-1)?.peak ?? Number.NaN,
+        unit: 'MiB',
+        ...(name === gate && { aim: { atMost: 150 } }),
+      }),
+    ),
+  ];
+}
+
+let started = new Map<string, Peer>();
+try {
+  const version = await build(file('peer'));
+  writeFileSync(file('tls.crt'), pair.certificate);
+  writeFileSync(file('tls.key'), pair.key);
+  started = await startAll(file('peer'));
+  report('peers', rowsOf(await measure(started)), { Go: version, 'controller-runtime': peerVersion });
+} finally {
+  for (const { child, agent } of started.values()) {
+    agent.destroy();
+    child.kill('SIGKILL');
+  }
+  rmSync(folder, { recursive: true });
+}

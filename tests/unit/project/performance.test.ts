@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { type Figures, type Section, sections } from '../../bench/report/figures.ts';
+import { replaceSection, sectionText } from '../../bench/report/page.ts';
+import { plot } from '../../bench/report/plot.ts';
+
+/* docs/performance.md shows the figures of docs/performance/figures.json, and only a bench changes them. */
+
+const text = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const figuresFile = 'docs/performance/figures.json';
+const page = text('docs/performance.md');
+const figures: Figures = existsSync(new URL(`../../../${figuresFile}`, import.meta.url))
+  ? JSON.parse(text(figuresFile))
+  : {};
+
+test('each bench has a section with its command', () => {
+  const { scripts } = JSON.parse(text('package.json'));
+  const benches = Object.keys(scripts).filter((name) => name.startsWith('bench'));
+  const missing = benches.filter((name) => !page.includes(`\n\`npm run ${name}\` `));
+  assert.deepEqual(missing, []);
+  const unknown = Object.values(sections).filter(
+    (command) => !benches.includes(command.slice('npm run '.length)),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+describe('page and plot are those of the stored figures', () => {
+  for (const section of Object.keys(sections) as Section[]) {
+    const measured = figures[section];
+    if (measured === undefined) continue;
+    test(section, () => {
+      assert.equal(replaceSection(page, section, sectionText(section, measured, 'performance')), page);
+      const title = `Figures of ${sections[section]}`;
+      assert.equal(text(`docs/performance/${section}.svg`), plot(title, measured.rows));
+    });
+  }
+});
