@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { version } from '../../webhook/lib/version.ts';
 import { run } from '../support/run.ts';
 import { chart, helm, helmProgram } from './programs.ts';
+import { startRegistry } from './registry.ts';
 
 /* The steps of the release workflow that need neither GitHub nor a network. */
 
@@ -15,7 +16,7 @@ const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const workflow = join(checkout, '.github/workflows/release.yml');
 
 interface Workflow {
-  jobs: Record<string, { steps: { name?: string; run?: string }[] }>;
+  jobs: Record<string, { steps: { id?: string; name?: string; run?: string }[] }>;
 }
 
 /** What the workflow needs of a checkout whose changelog has a section of this version. */
@@ -29,10 +30,11 @@ function releasedCheckout(): string {
   return copy;
 }
 
+const { jobs }: Workflow = parse(readFileSync(workflow, 'utf8'));
+const path = [dirname(process.execPath), dirname(helmProgram.path), process.env.PATH].join(':');
+
 /** Runs the named steps of the job `files`, as a runner does. */
 async function runSteps(folder: string, tag: string): Promise<void> {
-  const { jobs }: Workflow = parse(readFileSync(workflow, 'utf8'));
-  const path = [dirname(process.execPath), dirname(helmProgram.path), process.env.PATH].join(':');
   const env = { ...process.env, PATH: path, GITHUB_REF_NAME: tag };
   const named = (jobs.files?.steps ?? []).filter(({ name }) => name !== undefined);
   assert.deepEqual(
@@ -63,3 +65,29 @@ test('the steps make the files of a release, with checksums that agree', async (
 
 test('a tag of another version stops the release', () =>
   assert.rejects(runSteps(releasedCheckout(), 'v99.0.0'), /The tag is v99\.0\.0, and package\.json has/));
+
+test('the chart is pushed, and the digest that cosign signs is the one in the registry', async (t) => {
+  const registry = await startRegistry();
+  t.after(() => registry.close());
+  const folder = mkdtempSync(join(tmpdir(), 'push-'));
+  await helm(['package', chart, '--destination', folder]);
+  const output = join(folder, 'output');
+  const charts = `${registry.address}/owner/charts`;
+  const env = {
+    ...process.env,
+    PATH: path,
+    GITHUB_REF_NAME: `v${version}`,
+    GITHUB_OUTPUT: output,
+    CHARTS: charts,
+  };
+  const step = jobs.chart?.steps.find(({ id }) => id === 'push')?.run ?? '';
+  assert.match(step, /^helm push /m);
+  // the registry here has no certificate
+  const plain = `helm() { command helm "$@" --plain-http; }; cd '${folder}'`;
+  await run('bash', ['-e', '-o', 'pipefail', '-c', `${plain}\n${step}`], '', env);
+  const digest = registry.tags.get(`owner/charts/cni-gate:${version}`) ?? '';
+  assert.equal(readFileSync(output, 'utf8'), `digest=${digest}\n`);
+  const { layers } = JSON.parse(String(registry.contents.get(digest)));
+  const packed = readFileSync(join(folder, `cni-gate-${version}.tgz`));
+  assert.ok(registry.contents.get(layers[0].digest)?.equals(packed));
+});

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { env, exitCode } from '../../validator/shared/contract.ts';
+import { leastOfOurs } from '../../webhook/inject/resources.ts';
 import { buildValidator, runImage, tryDocker, validatorImage } from './docker.ts';
 import { exportFiles, inspectImage } from './exported.ts';
 import { assertLabels } from './labels.ts';
@@ -50,6 +51,17 @@ test("the arguments of the init container of cni-gate's own pods end it well", (
   const { stdout, status } = runImage(validatorImage, 'validate', '--help');
   assert.equal(status, 0, stdout);
   assert.match(stdout, /^usage: validate/);
+});
+
+test('the least memory limit that is injected is enough for the runtime and for a thousand checks', () => {
+  const limit = String(leastOfOurs.memory).replace('Mi', 'm');
+  const one = { profile: 'x', address: { timeout: '10ms' } };
+  const { stdout, status } = runImage(
+    ...[`--memory=${limit}`, `--memory-swap=${limit}`],
+    ...[`--env=${env.checks}=${JSON.stringify(Array(1000).fill(one))}`, `--env=${env.podIPs}=203.0.113.9`],
+    ...[validatorImage, 'validate'],
+  );
+  assert.equal(status, exitCode.failed, stdout);
 });
 
 test('it runs as a number that is not root, as runAsNonRoot asks for', () => {

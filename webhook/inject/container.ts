@@ -9,7 +9,7 @@ import {
   validatorContainer,
 } from '../lib/names.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
-import { resourcesFor } from './resources.ts';
+import { leastOfOthers, leastOfOurs, resourcesFor } from './resources.ts';
 import { runAsFor } from './user.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
@@ -27,7 +27,8 @@ const asksForInterfaces = (requirements: ProofRequirements): boolean =>
  * later call sees the same. The security context complies with Pod Security `restricted`.
  */
 export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
-  const resources = resourcesFor(pod);
+  const { container } = requirements;
+  const resources = resourcesFor(pod, container === undefined ? leastOfOurs : leastOfOthers);
   return {
     name: validatorContainer,
     ...programOf(pod, requirements, proof),
@@ -44,7 +45,7 @@ export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: P
     },
     terminationMessagePath: '/dev/termination-log',
     // a network's own validator writes only to its log
-    terminationMessagePolicy: requirements.container === undefined ? 'File' : 'FallbackToLogsOnError',
+    terminationMessagePolicy: container === undefined ? 'File' : 'FallbackToLogsOnError',
     ...(asksForInterfaces(requirements) && {
       volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
     }),

@@ -3,8 +3,14 @@ import { validatorContainer } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
 import { quantity } from '../lib/quantity.ts';
 
-/** The least resources of the validator: a smaller memory limit would kill it, less cpu only slows it. */
-const least: Quantities = { cpu: '50m', memory: '64Mi' };
+/**
+ * The least resources of our validator: a smaller memory limit could kill it, or keep the runtime from starting it; less
+ * cpu only slows it. It takes 9 MiB at most, whatever its checks are: docs/decisions/init-container-fields.md
+ */
+export const leastOfOurs: Quantities = { cpu: '50m', memory: '32Mi' };
+
+/** The same of a network's own validator (`proof.container`), about which nothing is known. */
+export const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
 
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'];
@@ -13,17 +19,23 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'];
  * Returns resources that do not change the pod's QoS class. If *all* other containers set a value, ours sets the
  * largest of them; otherwise ours leaves it out. So a BestEffort pod gets nothing, a Guaranteed pod gets limits equal
  * to requests, and a quota that requires a value of each container is satisfied. Init containers count by their
- * maximum, so the pod requests no more than before (except tiny pods: see `least`).
+ * maximum, so the pod requests no more than before (except tiny pods, whose values are raised to `least`).
  *
  * QoS: Kubernetes `pkg/apis/core/v1/helper/qos`. A pod with pod-level resources (`spec.resources`) is classified by
  * those, and its containers need none.
  */
-export function resourcesFor(pod: Pod): Resources | undefined {
+export function resourcesFor(pod: Pod, least = leastOfOurs): Resources | undefined {
   if (hasPodResources(pod)) return undefined;
   const others = allContainers(pod).filter((container) => container.name !== validatorContainer);
   // the API server defaults requests to the limits; a manifest may not have passed it yet
-  const requests = common(others.map(({ resources }) => ({ ...resources?.limits, ...resources?.requests })));
-  const limits = common(others.map((container) => container.resources?.limits));
+  const requests = common(
+    others.map(({ resources }) => ({ ...resources?.limits, ...resources?.requests })),
+    least,
+  );
+  const limits = common(
+    others.map((container) => container.resources?.limits),
+    least,
+  );
   if (requests === undefined && limits === undefined) return undefined;
   return { ...(requests && { requests }), ...(limits && { limits }) };
 }
@@ -35,7 +47,7 @@ export function hasPodResources(pod: Pod): boolean {
 }
 
 /** The largest value of each resource that all of the maps have. */
-function common(maps: (Quantities | null | undefined)[]): Quantities | undefined {
+function common(maps: (Quantities | null | undefined)[], least: Quantities): Quantities | undefined {
   const result: Quantities = {};
   for (const name of counted) {
     const values = maps.map((map) => own(map, name)).filter(isQuantity);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Container, Pod, Resources } from '../../../webhook/admission/pod.ts';
-import { resourcesFor } from '../../../webhook/inject/resources.ts';
+import { leastOfOthers, resourcesFor } from '../../../webhook/inject/resources.ts';
 import { validatorContainer } from '../../../webhook/lib/names.ts';
 
 const pod = (containers: (Resources | null | undefined)[], spec: Partial<Pod['spec']> = {}): Pod => ({
@@ -45,8 +45,12 @@ suite('resourcesFor', () => {
   });
 
   test("small values are raised to the validator's minimum, and zero stays zero", () => {
-    const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '63Mi' } };
+    const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '31Mi' } };
     assert.deepEqual(resourcesFor(pod([tiny])), {
+      requests: { cpu: '50m', memory: '32Mi' },
+      limits: { cpu: '60m', memory: '32Mi' },
+    });
+    assert.deepEqual(resourcesFor(pod([tiny]), leastOfOthers), {
       requests: { cpu: '50m', memory: '64Mi' },
       limits: { cpu: '60m', memory: '64Mi' },
     });
