@@ -101,6 +101,7 @@ export default defineConfig({
       folder('Reference', 'reference'),
       { text: 'Glossary', link: '/docs/glossary' },
       { text: 'Threat model', link: '/docs/threat-model' },
+      { text: 'Security', link: '/SECURITY' },
       folder('Decisions', 'decisions'),
     ],
     socialLinks: [{ icon: 'github', link: repository }],
