@@ -30,11 +30,15 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
  * The commands of README.md, as they stand there, from top to bottom, on a cluster that has cilium and linkerd and
  * never saw cni-gate. Two programs are stand-ins: `docker` (the images are built for real in tests/image) and `helm`.
  * Pods of cni-gate run as processes, and `rollout status` waits for them as it waits for a readiness probe.
- * The servers that a user starts have a network of their own, as the replicas' ports are taken in the cluster's.
+ * The servers that a user starts, as docs/reference/command-line.md says, have a network of their own, as the replicas'
+ * ports are taken in the cluster's.
  */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
+const reference = readFileSync(join(checkout, 'docs/reference/command-line.md'), 'utf8');
+const [withoutCluster = ''] = reference.split('### Without a cluster\n')[1]?.split('### ') ?? [];
+const [server = '', mutate = '', second = '', gate = ''] = blocks(withoutCluster, 'console');
 const folder = mkdtempSync(join(tmpdir(), 'readme-'));
 const image = 'registry.example/cni-gate-validator:0.1.0';
 
@@ -114,8 +118,8 @@ suite('the commands of README.md, from top to bottom', () => {
   });
 
   test('a server in one terminal, and a call from another', async () => {
-    await serve(block(/serve --profile/), 8080);
-    const { code, output, errors } = await bash(block(/curl .*\/mutate/), { local: true });
+    await serve(server, 8080);
+    const { code, output, errors } = await bash(mutate, { local: true });
     assert.equal(code, 0, output + errors);
     const { response } = JSON.parse(output);
     assert.equal(response.allowed, true);
@@ -123,8 +127,8 @@ suite('the commands of README.md, from top to bottom', () => {
   });
 
   test('a second server beside it refuses a binding', async () => {
-    await serve(block(/serve --port 8444/), 8081);
-    const { code, output, errors } = await bash(block(/curl .*\/gate/), { local: true });
+    await serve(second, 8081);
+    const { code, output, errors } = await bash(gate, { local: true });
     assert.equal(code, 0, output + errors);
     const { response } = JSON.parse(output);
     assert.equal(response.allowed, false);

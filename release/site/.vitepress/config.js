@@ -102,6 +102,7 @@ export default defineConfig({
       { text: 'Glossary', link: '/docs/glossary' },
       { text: 'Threat model', link: '/docs/threat-model' },
       { text: 'Performance', link: '/docs/performance' },
+      { text: 'Security', link: '/SECURITY' },
       folder('Decisions', 'decisions'),
     ],
     socialLinks: [{ icon: 'github', link: repository }],
