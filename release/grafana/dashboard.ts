@@ -4,7 +4,8 @@ import type { Form, Panel, Row } from './model.ts';
 export const variables = ['namespace', 'job'] as const;
 
 const selector = variables.map((name) => `${name}=~"$${name}"`).join(',');
-const datasource = { type: 'prometheus', uid: '$' + '{datasource}' };
+/** Grafana replaces the variable: to JavaScript this is no template. */
+const datasource = { type: 'prometheus', uid: ['$', '{datasource}'].join('') };
 
 /** Columns of Grafana's grid. */
 const columns = 24;
