@@ -26,6 +26,7 @@ export const options: Option[] = [
   component('client-certificates', '.Values.clientCertificates'),
   component('host-network', '.Values.hostNetwork'),
   component('monitoring', '.Values.monitoring.enabled'),
+  component('grafana-dashboard', '.Values.grafanaDashboard.enabled'),
   component('network-policy', '.Values.networkPolicy.enabled'),
   component('no-opt-out', 'not (dig "proof" "allowOptOut" true .Values.configuration)'),
 ];

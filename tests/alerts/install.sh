@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Puts `promtool`, which `npm run test:alerts` needs, into the cache: the program alone, from the package `prometheus` of
-# Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where promtool is there.
+# Puts `promtool` and `prometheus`, which `npm run test:alerts` needs, into the cache: the programs alone, from the
+# package `prometheus` of Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where both
+# are there.
 #
 # usage: install.sh
 set -euo pipefail
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}
 promtool=$cache/promtool-$(uname -m)
+prometheus=$cache/prometheus-$(uname -m)
 
-[ -x "$promtool" ] && exit 0
+[ -x "$promtool" ] && [ -x "$prometheus" ] && exit 0
 if ! command -v apt-get >/dev/null; then
-  printf 'tests/alerts needs promtool of Prometheus as %s, and there is no apt-get to get it with.\n' "$promtool" >&2
+  printf 'tests/alerts needs %s and %s, and there is no apt-get to get them with.\n' "$promtool" "$prometheus" >&2
   exit 1
 fi
 mkdir -p "$cache"
@@ -26,5 +28,6 @@ if ! compgen -G "$unfinished/*.deb" >/dev/null; then
   echo 'tests/alerts: the package prometheus cannot be downloaded. As root, "apt-get update" may help' >&2
   exit 1
 fi
-dpkg-deb --fsys-tarfile "$unfinished"/*.deb | tar -x -C "$unfinished" ./usr/bin/promtool
+dpkg-deb --fsys-tarfile "$unfinished"/*.deb | tar -x -C "$unfinished" ./usr/bin/promtool ./usr/bin/prometheus
 mv "$unfinished/usr/bin/promtool" "$promtool"
+mv "$unfinished/usr/bin/prometheus" "$prometheus"

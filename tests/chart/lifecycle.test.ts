@@ -98,7 +98,7 @@ test('upgrade and rollback refuse none of 50 pods a second, and each is injected
   assert.deepEqual([upgraded, await tag()], [version, '0.0.9']);
 });
 
-test('helm test fails if the replicas are gone', async () => {
+test('helm test runs the checks: it fails if the replicas are gone', async () => {
   await cluster.api.patch('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate', {
     spec: { replicas: 0 },
   });

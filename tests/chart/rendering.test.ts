@@ -73,14 +73,15 @@ const variants: Variant[] = [
     kustomization: { overlay: 'cert-manager' },
   },
   {
-    name: 'monitoring and network policy',
+    name: 'monitoring, dashboard for Grafana and network policy',
     values: {
       monitoring: { enabled: true },
+      grafanaDashboard: { enabled: true },
       networkPolicy: { enabled: true, from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
     },
     kustomization: {
       overlay: 'strict',
-      components: ['monitoring', 'network-policy'],
+      components: ['monitoring', 'grafana-dashboard', 'network-policy'],
       fields: {
         patches: [
           {
@@ -152,6 +153,7 @@ const variants: Variant[] = [
       clientCertificates: true,
       hostNetwork: true,
       monitoring: { enabled: true },
+      grafanaDashboard: { enabled: true },
       networkPolicy: { enabled: true },
       configuration: { proof: { allowOptOut: false } },
     },
@@ -159,7 +161,7 @@ const variants: Variant[] = [
       overlay: 'permissive',
       components: [
         ...['files', 'cert-manager', 'client-certificates', 'host-network', 'monitoring'],
-        ...['network-policy', 'no-opt-out'],
+        ...['grafana-dashboard', 'network-policy', 'no-opt-out'],
       ],
     },
   },

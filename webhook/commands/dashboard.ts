@@ -51,7 +51,7 @@ async function run(flags: Flags): Promise<void> {
   if (flags.out !== undefined && flags.port !== undefined)
     throw new CniGateError('CNI_GATE_USAGE', '--out writes a file, and --port serves: give one of the two');
   // loaded here: the other commands need none of it
-  const [{ openCluster }, { listStatus }, { installedPolicy }, { withRoleNamed }] = await Promise.all([
+  const [{ openCluster }, { listStatus }, { usablePolicy }, { withRoleNamed }] = await Promise.all([
     import('../kubernetes/open.ts'),
     import('../status/collect/list.ts'),
     import('../status/collect/configuration.ts'),
@@ -62,10 +62,10 @@ async function run(flags: Flags): Promise<void> {
     config === undefined ? undefined : { policy: readPolicy(config), source: config };
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
-    const found = given ?? (await installedPolicy(client, ownNamespace));
+    const found = given ?? (await usablePolicy(client, ownNamespace));
     const wanted = { policy: found.policy, ownNamespace, namespace };
     const first = await listStatus(client, wanted);
-    const show = await shownBy(client, flags, found.source);
+    const show = await shownBy(client, flags, found);
     if (flags.out === undefined) await serve(client, wanted, first, show, flags.port ?? 0);
     else await write(flags.out, show(first, null));
   } catch (error) {
@@ -81,7 +81,7 @@ type Show = (facts: StatusFacts, stale: string | null) => Dashboard;
 async function shownBy(
   client: ApiClient,
   { namespace, context, groupLabel }: Flags,
-  source: string,
+  { source, trouble }: FoundPolicy,
 ): Promise<Show> {
   const [{ statusOf }, { dashboardOf }, { History }] = await Promise.all([
     import('../status/compose.ts'),
@@ -93,7 +93,7 @@ async function shownBy(
   return (facts, stale) => {
     const now = Date.now();
     const known = { ...facts, pods: [...facts.pods] };
-    const status = statusOf(known, { configuration: source, now, all: true, namespace });
+    const status = statusOf(known, { configuration: source, trouble, now, all: true, namespace });
     history.observe(known.pods, status.failedPods, now);
     return dashboardOf(status, facts.readiness.nodes(), history, { cluster, groupLabel, stale });
   };

@@ -20,7 +20,7 @@ interface Flags extends ClusterFlags {
   probe?: true;
 }
 
-const more = `Exit code: 0 all is well; 1 something is wrong: no replica answers, the API server does not trust it, a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a node, a proof failed, two pods have one address, a pod is held, waits on its node for long, or runs without a proof, a label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is not installed. With --watch, it is that of the last status.`;
+const more = `Exit code: 0 all is well; 1 something is wrong: the configuration of the installation is not valid, no replica answers, the API server does not trust it, a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a node, a proof failed, two pods have one address, a pod is held, waits on its node for long, or runs without a proof, a label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is not installed. With --watch, it is that of the last status.`;
 
 const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
@@ -45,30 +45,24 @@ async function run(flags: Flags): Promise<void> {
   if (flags.probe && flags.watch)
     throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
-  const [
-    { openCluster },
-    { listStatus },
-    { statusOf },
-    { statusText },
-    { installedPolicy },
-    { withRoleNamed },
-  ] = await Promise.all([
-    import('../kubernetes/open.ts'),
-    import('../status/collect/list.ts'),
-    import('../status/compose.ts'),
-    import('../status/text.ts'),
-    import('../status/collect/configuration.ts'),
-    import('../status/collect/role.ts'),
-  ]);
+  const [{ openCluster }, { listStatus }, { statusOf }, { statusText }, { usablePolicy }, { withRoleNamed }] =
+    await Promise.all([
+      import('../kubernetes/open.ts'),
+      import('../status/collect/list.ts'),
+      import('../status/compose.ts'),
+      import('../status/text.ts'),
+      import('../status/collect/configuration.ts'),
+      import('../status/collect/role.ts'),
+    ]);
   const { config, ownNamespace, namespace } = flags;
   const all = flags.all === true;
   const given: FoundPolicy | undefined =
     config === undefined ? undefined : { policy: readPolicy(config), source: config };
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
-    const { policy, source } = given ?? (await installedPolicy(client, ownNamespace));
+    const { policy, source, trouble } = given ?? (await usablePolicy(client, ownNamespace));
     const compose = (facts: StatusFacts): Status =>
-      statusOf(facts, { configuration: source, now: Date.now(), all, namespace });
+      statusOf(facts, { configuration: source, trouble, now: Date.now(), all, namespace });
     // what shows where the next one begins, in a file
     const gap = flags.watch && !process.stdout.isTTY ? '\n' : '';
     const form = (status: Status): string =>

@@ -16,6 +16,8 @@ import { verbsOf } from './verbs.ts';
 export interface StatusOptions {
   /** Where the configuration is from. */
   configuration: string;
+  /** Why it is not that of the installation. Nothing is then said about labels and missing DaemonSets. */
+  trouble?: Fault | undefined;
   /** Milliseconds since the epoch. */
   now: number;
   /** Nodes that are ready or exempt as well. */
@@ -25,7 +27,8 @@ export interface StatusOptions {
 }
 
 /** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
-export function statusOf(facts: StatusFacts, { configuration, now, all, namespace }: StatusOptions): Status {
+export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
+  const { configuration, trouble, now, all, namespace } = options;
   const { policy } = facts;
   const namespaces = [...facts.namespaces]
     .flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }]))
@@ -36,13 +39,16 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
   const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
   const { probe } = facts;
-  const installation = judgeInstallation({ ...facts, probe, now });
+  const installation = withoutModes(judgeInstallation({ ...facts, probe, now }), trouble);
   const { verbs, faults: ofWebhooks } = verbsOf(
     { ...facts, repairStopped: isRepairStopped(pods, facts) },
     installation,
     namespaces.length > 0,
   );
-  const faults = [...installationFaults(installation, ofWebhooks, probe, namespaces), ...ofLabels];
+  const faults = installationFaults(installation, ofWebhooks, probe, namespaces);
+  if (trouble === undefined) faults.push(...ofLabels);
+  // one that is not installed is the cause of more
+  else faults.splice(installation.present === false ? 1 : 0, 0, trouble);
   if (namespace !== undefined && namespaces.length === 0) faults.push(notOptedIn(namespace, policy));
   // with one namespace, the pods of others are not known
   const whole = namespace === undefined;
@@ -51,7 +57,7 @@ export function statusOf(facts: StatusFacts, { configuration, now, all, namespac
   const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all, refine });
   const proofsOfNodes = nodeProofs(known, policy, profiles, { now, all, whole });
   const failing = proofsOfNodes.some(({ state }) => state === 'failing');
-  faults.push(...missing);
+  if (trouble === undefined) faults.push(...missing);
   const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
   const unsent = whyUnsent({ ...facts, pods }, steer, now);
   const heldPods = pods.flatMap((pod) => heldOf(pod, unsent));
@@ -94,6 +100,13 @@ function verdictOf({ present }: Installation, right: boolean, notKnown: string[]
   if (present === false) return 'not-installed';
   if (!right) return 'not-well';
   return notKnown.length > 0 ? 'not-known' : 'well';
+}
+
+/** Without the faults that are none in other modes, where the configuration is not known. */
+function withoutModes(installation: Installation, trouble: Fault | undefined): Installation {
+  if (trouble === undefined) return installation;
+  const faults = installation.results.flatMap(({ fault, byMode }) => (fault && !byMode ? [fault] : []));
+  return { ...installation, faults };
 }
 
 /** What is wrong with the installation, what hinders most first. Nothing is missing of one that is not there. */

@@ -3,14 +3,18 @@ import type { Policy } from '../../config/policy.ts';
 import { apiPath } from '../../kubernetes/api-path.ts';
 import type { ApiClient } from '../../kubernetes/client.ts';
 import { ClusterError } from '../../kubernetes/errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { installedConfiguration } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
+import type { Fault } from '../model.ts';
 
 /** A configuration, and where it is from. */
 export interface FoundPolicy {
   policy: Policy;
   /** For people. */
   source: string;
+  /** Why it is not that of the installation; absent where it is. */
+  trouble?: Fault;
 }
 
 /**
@@ -34,6 +38,25 @@ export async function installedPolicy(client: ApiClient, namespace: string): Pro
     if (error.status !== 404) throw error;
   }
   return { policy: readPolicy(undefined), source: `the built-in profiles (there is no ${source})` };
+}
+
+/**
+ * As {@link installedPolicy}, but the built-in configuration where that of the cluster is not valid: most of a status does
+ * not depend on it.
+ *
+ * @throws ClusterError where it cannot be read
+ */
+export async function usablePolicy(client: ApiClient, namespace: string): Promise<FoundPolicy> {
+  try {
+    return await installedPolicy(client, namespace);
+  } catch (error) {
+    if (!(error instanceof CniGateError) || !error.code.startsWith('CNI_GATE_CONFIG_')) throw error;
+    const { code } = error;
+    // a fault is one line
+    const message = error.message.split(/\s*\n\s*/).join('; ');
+    const source = 'the built-in profiles, as the configuration of the installation is not valid';
+    return { policy: readPolicy(undefined), source, trouble: { code, message } };
+  }
 }
 
 /** Who may not read the ConfigMap may have it as a file, as the pods of cni-gate do. */

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { dashboardOf } from '../../../release/grafana/dashboard.ts';
+import { rows } from '../../../release/grafana/rows.ts';
+import { Metrics } from '../../../webhook/server/metrics.ts';
+
+const text = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const dashboard = dashboardOf(rows);
+const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+/** The names of the metrics that the queries ask for. */
+const named = new Set(
+  expressions
+    .flatMap((expr) => expr.match(/\b(?:cni_gate|process|nodejs)_\w+/g) ?? [])
+    .map((name) => name.replace(/_bucket$/, '')),
+);
+const documented = [...text('docs/reference/metrics.md').matchAll(/^\| `(cni_gate_\w+)`/gm)].map(
+  ([, name = '']) => name,
+);
+
+/** Metrics that help to find a defect, and that nobody watches. */
+const leftOut = ['cni_gate_cluster_kept_bytes'];
+
+test('every metric of the dashboard exists, and every documented metric is on it or left out on purpose', () => {
+  const own = [...named].filter((name) => name.startsWith('cni_gate_'));
+  assert.deepEqual(own.toSorted(), documented.filter((name) => !leftOut.includes(name)).toSorted());
+});
+
+test('the metrics of the process are those of the server', async () => {
+  const exported = await new Metrics().registry.metrics();
+  const others = [...named].filter((name) => !name.startsWith('cni_gate_'));
+  assert.ok(others.length > 3);
+  for (const name of others) assert.match(exported, new RegExp(`^# TYPE ${name} `, 'm'));
+});
+
+test('every selector has the matchers of the variables', () => {
+  for (const expr of expressions) {
+    assert.doesNotMatch(expr, /SELECTOR/);
+    const metrics = expr.match(/\b(?:cni_gate|process|nodejs)_\w+(\{[^}]*)?/g) ?? [];
+    assert.ok(metrics.length > 0, expr);
+    for (const metric of metrics) assert.match(metric, /\{namespace=~"\$namespace",job=~"\$job"/, expr);
+  }
+});
+
+test('variables are those that the queries use; the data source is one of them', () => {
+  const names = dashboard.templating.list.map((variable) => (variable as { name: string }).name);
+  assert.deepEqual(names, ['datasource', 'namespace', 'job']);
+  const used = JSON.stringify(dashboard).match(/\$\{?([a-z_]+)/g) ?? [];
+  const builtIn = ['__rate_interval', '__all'];
+  for (const one of new Set(used.map((name) => name.replace(/^\$\{?/, ''))))
+    assert.ok([...names, ...builtIn].includes(one), one);
+});
+
+test('panels have their own numbers and descriptions, fill the width, and do not overlap', () => {
+  const { panels } = dashboard;
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const taken = new Set<string>();
+  for (const { type, title, description, gridPos } of panels) {
+    const { x, y, w, h } = gridPos as { x: number; y: number; w: number; h: number };
+    assert.ok(x >= 0 && x + w <= 24 && w >= 4, title);
+    assert.ok(type === 'row' || String(description).length > 10, title);
+    for (let column = x; column < x + w; column += 1) {
+      for (let line = y; line < y + h; line += 1) {
+        assert.ok(!taken.has(`${column} ${line}`), title);
+        taken.add(`${column} ${line}`);
+      }
+    }
+  }
+});
+
+test('the file in the manifests is up to date', () => {
+  const file = text('manifests/components/grafana-dashboard/cni-gate.json');
+  assert.deepEqual(JSON.parse(file), JSON.parse(JSON.stringify(dashboard)), 'run: npm run build:grafana');
+});
