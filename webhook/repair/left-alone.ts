@@ -1,8 +1,11 @@
-import { isTold, isToldAtOnce } from './notices.ts';
+import { isTold, isToldAtOnce, isTurn } from './notices.ts';
 import type { LeftAlone, LeftAloneReason } from './types.ts';
 
 /** A pod has to be left alone for this time before an event tells of it, in milliseconds: a node that boots is ready sooner. */
 const long = 60_000;
+
+/** The same for a pod that waits for its turn: it is longer than the budgets take for a full node. */
+const longTurn = 900_000;
 
 /** A pod that ended is told of for this time, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
 const recent = 600_000;
@@ -39,11 +42,13 @@ export class LeftAlonePods {
       const { reason, pod } = one;
       this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
       const before = this.#known.get(pod.uid);
-      const is = before?.reason === reason ? before : { reason, since: now, told: false };
+      const goesOn =
+        before !== undefined && (before.reason === reason || (isTurn(before.reason) && isTurn(reason)));
+      const is = goesOn ? Object.assign(before, { reason }) : { reason, since: now, told: false };
       known.set(pod.uid, is);
       if (is.told || !isTold(reason) || due.length >= max) continue;
       if (pod.ended && wall - (pod.at ?? pod.createdAt) > recent) continue;
-      if (!isToldAtOnce(reason) && now - is.since < long) continue;
+      if (!isToldAtOnce(reason) && now - is.since < (isTurn(reason) ? longTurn : long)) continue;
       is.told = true;
       due.push(one);
     }

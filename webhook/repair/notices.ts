@@ -77,6 +77,8 @@ const reasons: Partial<Record<LeftAloneReason, string>> = {
   'node-pause': 'pods that were recreated on its node failed again, and the next one follows after a pause',
   'owner-pause':
     'pods of its controller that were recreated failed again, and the next one follows after a pause',
+  'node-to-prove': 'another recreated pod finds out first whether its node works',
+  'owner-turn': 'pods of its controller are recreated one after the other, or a few first',
   breaker:
     'most recreated pods failed again, so repair has stopped, and recreates a single pod from time to time to find out whether it can go on. Look at what the proofs saw: "cni-gate status"',
 };
@@ -87,6 +89,10 @@ export const isTold = (reason: LeftAloneReason): boolean => reasons[reason] !== 
 /** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
 export const isToldAtOnce = (reason: LeftAloneReason): boolean =>
   ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
+
+/** Whether the pod waits for its turn: these reasons follow each other, and often end soon. */
+export const isTurn = (reason: LeftAloneReason): boolean =>
+  ['under-way', 'node-to-prove', 'owner-turn', 'budget'].includes(reason);
 
 /** Reasons that end with a change of a node. */
 const waits: ReadonlySet<LeftAloneReason> = new Set(['node-unreachable', 'node-not-ready']);

@@ -56,3 +56,13 @@ test('a pod that is recreated is forgotten', () => {
   assert.deepEqual([...pods.counts], []);
   assert.deepEqual(uidsOf(pods.update([left('a', 'no-controller')], 2, 10, start)), ['a']);
 });
+
+test('a pod that has waited for its turn for 15 minutes is told of once, whatever turn that was', () => {
+  const pods = new LeftAlonePods();
+  pods.update([left('a', 'owner-turn')], 0, 10, start);
+  pods.update([left('a', 'under-way')], 300_000, 10, start);
+  pods.update([left('a', 'node-to-prove')], 600_000, 10, start);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'budget')], 900_000, 10, start)), []);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'node-to-prove')], 900_001, 10, start)), ['a']);
+  assert.deepEqual(uidsOf(pods.update([left('a', 'owner-turn')], 1_800_000, 10, start)), []);
+});

@@ -1,5 +1,6 @@
 import { button, byId, h, redraw, svg } from './dom.js';
 import { number } from './states.js';
+import { numberCell, rowOf, sectionHead, tableOf } from './table.js';
 import { clock } from './time.js';
 
 /** @typedef {import('../model.ts').ProofMinute} ProofMinute */
@@ -38,10 +39,9 @@ export function drawChart(proofs, now) {
       ),
     );
     return [
-      h(
-        'div',
-        { class: 'head' },
-        h('h2', { id: 'proofs-title' }, 'Proofs'),
+      sectionHead(
+        'proofs',
+        'Proofs',
         h('div', { class: 'choices', role: 'group', 'aria-label': 'Time' }, choices),
       ),
       h(
@@ -53,7 +53,7 @@ export function drawChart(proofs, now) {
         `${number(failed)} failed`,
       ),
       passed + failed === 0 ? h('p', { class: 'muted' }, 'No proof ended in this time.') : drawBars(bars),
-      passed + failed === 0 ? null : tableOf(bars, size),
+      passed + failed === 0 ? null : chartTable(bars, size),
       h(
         'p',
         { class: 'muted small' },
@@ -130,38 +130,16 @@ function drawBars(bars) {
  * @param {Bar[]} bars
  * @param {number} size
  */
-function tableOf(bars, size) {
-  const rows = bars.filter(({ passed, failed }) => passed + failed > 0);
+function chartTable(bars, size) {
+  const rows = bars
+    .filter(({ passed, failed }) => passed + failed > 0)
+    .map(({ at, passed, failed }) =>
+      rowOf(clock(at * 60), numberCell(number(passed)), numberCell(number(failed))),
+    );
   return h(
     'details',
     {},
     h('summary', { class: 'muted small' }, 'As a table'),
-    h(
-      'table',
-      {},
-      h('caption', { class: 'hidden' }, `Proofs in ${size} minutes`),
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          ['from', 'passed', 'failed'].map((name) => h('th', { scope: 'col' }, name)),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        rows.map(({ at, passed, failed }) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, clock(at * 60)),
-            h('td', { class: 'number' }, number(passed)),
-            h('td', { class: 'number' }, number(failed)),
-          ),
-        ),
-      ),
-    ),
+    tableOf(['from', 'passed', 'failed'], rows, { caption: `Proofs in ${size} minutes`, numbers: [1, 2] }),
   );
 }

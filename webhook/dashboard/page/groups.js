@@ -1,6 +1,7 @@
 import { countStates } from './data.js';
 import { button, byId, h, redraw } from './dom.js';
 import { isTrouble, number, sign, stateMeanings, stateOrder } from './states.js';
+import { numberCell, rowOf, tableOf } from './table.js';
 
 /** @typedef {import('./data.js').NodeView} NodeView */
 /** @typedef {import('./data.js').Filter} Filter */
@@ -74,9 +75,7 @@ export function drawGroups(nodes, networks, grouping, filter, choose) {
   const names = columns.map(({ network }) => network.name);
   redraw(byId('groups'), [rows, names, grouping, filter.zone, filter.group, groups.size], () => {
     if (nodes.length === 0) return [];
-    const heads = ['', 'nodes', ...names].map((name, index) =>
-      h('th', { scope: 'col', class: index === 1 ? 'number' : undefined }, name || groupingName(grouping)),
-    );
+    const heads = [groupingName(grouping), 'nodes', ...names];
     const body = rows.map((row) => {
       const isChosen =
         filter.zone === row.zone && filter.group === row.group && (row.zone ?? row.group) !== undefined;
@@ -86,23 +85,17 @@ export function drawGroups(nodes, networks, grouping, filter, choose) {
         () => choose(isChosen ? undefined : row),
         parts.join(' / '),
       );
-      return h(
-        'tr',
-        { class: isChosen ? 'chosen' : undefined },
-        h('th', { scope: 'row' }, chooser),
-        h('td', { class: 'number' }, number(row.size)),
-        row.counts.map((counts) => h('td', {}, stateBar(counts))),
-      );
+      const bars = row.counts.map((counts) => h('td', {}, stateBar(counts)));
+      const element = rowOf(chooser, numberCell(number(row.size)), ...bars);
+      if (isChosen) element.classList.add('chosen');
+      return element;
     });
     const rest = groups.size - rows.length;
     return [
-      h(
-        'table',
-        {},
-        h('caption', { class: 'hidden' }, `States of networks by ${groupingName(grouping)}`),
-        h('thead', {}, h('tr', {}, heads)),
-        h('tbody', {}, body),
-      ),
+      tableOf(heads, body, {
+        caption: `States of networks by ${groupingName(grouping)}`,
+        numbers: [1],
+      }),
       rest > 0
         ? h('p', { class: 'muted' }, `${number(rest)} groups more, all with fewer nodes that are not ready.`)
         : null,

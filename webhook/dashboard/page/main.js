@@ -4,10 +4,11 @@ import { openDetails } from './details.js';
 import { byId, h } from './dom.js';
 import { drawChips, drawGroups } from './groups.js';
 import { countText, Matrix } from './matrix.js';
+import { drawSide } from './side.js';
 import { dataInFile, follow } from './source.js';
 import { isTrouble } from './states.js';
 import { drawSummary, goTo } from './summary.js';
-import { drawLists, drawSide } from './tables.js';
+import { drawLists } from './tables.js';
 import { age, moment, secondsOf } from './time.js';
 
 /** @typedef {import('../model.ts').Dashboard} Dashboard */

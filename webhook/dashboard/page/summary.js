@@ -1,5 +1,6 @@
 import { button, byId, docsLink, h, redraw } from './dom.js';
 import { number } from './states.js';
+import { countOf, sectionHead } from './table.js';
 
 /** @typedef {import('../model.ts').Dashboard} Dashboard */
 
@@ -67,12 +68,7 @@ function drawFaults(faults) {
   const section = byId('faults');
   section.hidden = faults.length === 0;
   redraw(section, faults, () => [
-    h(
-      'div',
-      { class: 'head' },
-      h('h2', { id: 'faults-title' }, 'Faults'),
-      h('span', { class: 'count' }, number(faults.length)),
-    ),
+    sectionHead('faults', 'Faults', countOf(number(faults.length))),
     h(
       'ol',
       { class: 'faults' },
