@@ -16,7 +16,7 @@ FROM packages AS bundle
 COPY certs ./certs
 COPY validator ./validator
 COPY webhook ./webhook
-COPY release/bundle.ts ./release/
+COPY release/bundle.ts release/compiled-schemas.ts ./release/
 RUN npm run build:bundle
 
 # the checks as one file, for the validator's engine
