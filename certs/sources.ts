@@ -1,6 +1,5 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles } from '../webhook/lib/live-files.ts';
-import { createAuthority, issueServing } from './issue.ts';
 import { checkPair } from './pair.ts';
 import { renewalDue } from './period.ts';
 
@@ -78,6 +77,8 @@ export async function selfMadeCertificate(
   days: number,
   { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
 ): Promise<CertificateSource> {
+  // loaded here, because a certificate in files needs nothing that writes certificates
+  const { createAuthority, issueServing } = await import('./issue.ts');
   const authority = createAuthority({ days: 3650, now: new Date() });
   const issue = () => issueServing(authority, { names, days, now: new Date() });
   let current = issue();

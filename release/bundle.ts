@@ -2,6 +2,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { compiledSchemas } from './compiled-schemas.ts';
 
 /*
  * usage: node release/bundle.ts
@@ -22,6 +23,10 @@ const { metafile } = await build({
   splitting: true,
   platform: 'node',
   target: 'node24',
+  plugins: [compiledSchemas(checkout)],
+  // names stay, so that a stack trace can be read
+  minifyWhitespace: true,
+  minifySyntax: true,
   format: 'esm',
   // for packages in CommonJS
   banner: {

@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv';
 import { quoted } from '../lib/clean.ts';
 import {
   describe,
@@ -11,70 +10,8 @@ import {
 } from './envelope.ts';
 import { fillNulls } from './nulls.ts';
 import type { Pod } from './pod.ts';
+import { isPod } from './pod-schema.ts';
 import type { PodRequest } from './review.ts';
-
-const text = { type: 'string' };
-const optionalText = { type: 'string', nullable: true };
-const optionalObject = { type: 'object', nullable: true };
-const stringMap = { ...optionalObject, additionalProperties: optionalText };
-const named = { type: 'object', required: ['name'], properties: { name: text } };
-const user = { type: 'integer', nullable: true };
-const quantities = {
-  ...optionalObject,
-  additionalProperties: { type: ['string', 'number'], nullable: true },
-};
-const resources = { ...optionalObject, properties: { requests: quantities, limits: quantities } };
-const securityContext = { ...optionalObject, properties: { runAsUser: user, runAsGroup: user } };
-const list = (items: object) => ({ type: 'array', nullable: true, items });
-
-const container = {
-  ...named,
-  properties: {
-    ...named.properties,
-    env: list(named),
-    volumeMounts: list(named),
-    resources,
-    securityContext,
-  },
-};
-
-/** Only what admission reads is looked at: the rest of the pod is the API server's to judge. */
-const podSchema = {
-  type: 'object',
-  required: ['metadata', 'spec'],
-  properties: {
-    metadata: {
-      type: 'object',
-      properties: {
-        name: optionalText,
-        generateName: optionalText,
-        namespace: optionalText,
-        labels: stringMap,
-        annotations: stringMap,
-        ownerReferences: list({ ...named, required: ['name', 'kind', 'apiVersion'] }),
-      },
-    },
-    spec: {
-      type: 'object',
-      required: ['containers'],
-      properties: {
-        // null where there are none: the API server says so after the webhooks, in words that are better known
-        containers: list(container),
-        initContainers: list(container),
-        volumes: list(named),
-        imagePullSecrets: list(optionalObject),
-        nodeSelector: stringMap,
-        hostNetwork: { type: 'boolean', nullable: true },
-        os: optionalObject,
-        resources,
-        securityContext,
-      },
-    },
-  },
-};
-
-const ajv = new Ajv({ allowUnionTypes: true });
-const isPod = ajv.compile<Pod>(podSchema);
 
 /**
  * The request in the body of an admission call about a pod.

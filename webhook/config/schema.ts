@@ -2,7 +2,14 @@ import { Ajv } from 'ajv';
 import schema from './configuration.schema.json' with { type: 'json' };
 import type { Configuration, Profile, TemplateKind } from './types.ts';
 
-const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  allowUnionTypes: true,
+  // for the bundle, which has the compiled validators instead of this file: release/compiled-schemas.ts
+  code: { source: true },
+});
 
 /** The published JSON Schema, compiled. Both fill in the schema's defaults. */
 export const validateConfiguration = ajv.compile<Configuration>(schema);

@@ -1,5 +1,6 @@
-import { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { http } from '../lib/node-http.ts';
 import type { Connection } from './access.ts';
 
 /** Below the 90 s after which Go's server closes an idle connection, so that the client closes it first. */
@@ -18,7 +19,7 @@ export class Agents {
       this.dropIdle();
       this.#agent = secure
         ? new HttpsAgent({ ...connection.tls, keepAlive: true, timeout: idleTimeout })
-        : new HttpAgent({ keepAlive: true, timeout: idleTimeout });
+        : new http.Agent({ keepAlive: true, timeout: idleTimeout });
       this.#madeOf = madeOf;
     }
     return this.#agent;

@@ -1,5 +1,6 @@
-import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { http } from '../lib/node-http.ts';
 import type { LargeAnswers } from './stream/large-answers.ts';
 import { restOfTurn } from './stream/share-of-turn.ts';
 
@@ -43,7 +44,7 @@ class ClosedBefore extends Error {}
 
 function send({ method, url, headers, body, agent, timeout, signal }: Call): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const open = url.protocol === 'https:' ? httpsRequest : http.request;
   const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
   const timer = setTimeout(() => request.destroy(new Silence(timeout)), timeout);
   request.on('response', (response) => {

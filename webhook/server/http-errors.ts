@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type {
@@ -10,6 +9,7 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
+import { http } from '../lib/node-http.ts';
 import type { Metrics } from './metrics.ts';
 import { unreadBodyGone } from './unread-body.ts';
 
@@ -109,7 +109,7 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
   metrics.badRequest('CNI_GATE_HTTP');
   const body = JSON.stringify({ code: 'CNI_GATE_HTTP' satisfies ErrorCode, message: text });
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

@@ -1,0 +1,67 @@
+import { Ajv } from 'ajv';
+import type { Pod } from './pod.ts';
+
+const text = { type: 'string' };
+const optionalText = { type: 'string', nullable: true };
+const optionalObject = { type: 'object', nullable: true };
+const stringMap = { ...optionalObject, additionalProperties: optionalText };
+const named = { type: 'object', required: ['name'], properties: { name: text } };
+const user = { type: 'integer', nullable: true };
+const quantities = {
+  ...optionalObject,
+  additionalProperties: { type: ['string', 'number'], nullable: true },
+};
+const resources = { ...optionalObject, properties: { requests: quantities, limits: quantities } };
+const securityContext = { ...optionalObject, properties: { runAsUser: user, runAsGroup: user } };
+const list = (items: object) => ({ type: 'array', nullable: true, items });
+
+const container = {
+  ...named,
+  properties: {
+    ...named.properties,
+    env: list(named),
+    volumeMounts: list(named),
+    resources,
+    securityContext,
+  },
+};
+
+/** Only what admission reads is looked at: the rest of the pod is the API server's to judge. */
+const podSchema = {
+  type: 'object',
+  required: ['metadata', 'spec'],
+  properties: {
+    metadata: {
+      type: 'object',
+      properties: {
+        name: optionalText,
+        generateName: optionalText,
+        namespace: optionalText,
+        labels: stringMap,
+        annotations: stringMap,
+        ownerReferences: list({ ...named, required: ['name', 'kind', 'apiVersion'] }),
+      },
+    },
+    spec: {
+      type: 'object',
+      required: ['containers'],
+      properties: {
+        // null where there are none: the API server says so after the webhooks, in words that are better known
+        containers: list(container),
+        initContainers: list(container),
+        volumes: list(named),
+        imagePullSecrets: list(optionalObject),
+        nodeSelector: stringMap,
+        hostNetwork: { type: 'boolean', nullable: true },
+        os: optionalObject,
+        resources,
+        securityContext,
+      },
+    },
+  },
+};
+
+// the source is for the bundle, which has the compiled validator instead of this file: release/compiled-schemas.ts
+const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
+/** Whether a value is a pod, as far as admission reads it. Says why not in `errors`. */
+export const isPod = ajv.compile<Pod>(podSchema);
