@@ -10,6 +10,7 @@ import { readPage } from '../../webhook/dashboard/page-files.ts';
 import { staticPage } from '../../webhook/dashboard/static-page.ts';
 import { clusterFacts, dashboardFrom, nodeName } from '../support/dashboard-cluster.ts';
 import { drawn, newPage, openDashboard, startBrowser } from './browser.ts';
+import { firstRender, scrollFrames, searches, told, updates } from './measure.ts';
 
 let browser: Browser;
 before(async () => {
@@ -29,22 +30,6 @@ for (const [count, scheme] of [
     const dashboard = dashboardFrom(clusterFacts(count));
     const { page, complaints, elsewhere } = await openDashboard(t, browser, dashboard, { scheme });
     await drawn(page);
-    const [measure] = await page.evaluate(() =>
-      performance.getEntriesByName('show').map(({ duration }) => duration),
-    );
-    const scrolled = await page.evaluate(async () => {
-      const grid = document.querySelector('.matrix');
-      const began = performance.now();
-      for (let step = 1; step <= 20; step += 1) {
-        if (grid) grid.scrollTop = (grid.scrollHeight / 20) * step;
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-      }
-      if (grid) grid.scrollTop = 0;
-      return (performance.now() - began) / 20;
-    });
-    t.diagnostic(
-      `${count} nodes: ${Math.round(measure ?? 0)} ms from the data to the layout, ${Math.round(scrolled)} ms for a frame while scrolling`,
-    );
     assert.equal(await textOf(page, '#nodes-count'), count.toLocaleString('en'));
     const troubled = await page.locator('#tiles [data-key=nodes] .tile-count').innerText();
     const chips = await page.locator('.chip:not([data-state=ready]) b').allInnerTexts();
@@ -71,6 +56,23 @@ for (const [count, scheme] of [
     }
     assert.deepEqual([complaints, elsewhere], [[], []]);
   });
+
+/** Issue 15 wants 5,000 nodes drawn within this time; a machine that is busy with other tests may take some times longer. */
+const wanted = 2000;
+
+test('5,000 nodes are drawn soon; the run prints how long scrolling, searching and updates take', async (t) => {
+  const dashboard = dashboardFrom(clusterFacts(5000));
+  const { page, set } = await openDashboard(t, browser, dashboard);
+  await drawn(page);
+  const first = Math.round(await firstRender(page));
+  t.diagnostic(`from the navigation to the layout: ${first} ms; wanted are ${wanted} ms`);
+  t.diagnostic(`frames, scrolling by a row: ${told(await scrollFrames(page, 30))}`);
+  t.diagnostic(`frames, scrolling by 2,000 pixels: ${told(await scrollFrames(page, 2000))}`);
+  const texts = ['i', 'ip', 'ip-1', 'ip-10-2', 'gpu', 'nothing', ''];
+  t.diagnostic(`a key in the search: ${told(await searches(page, texts))}`);
+  t.diagnostic(`an update: ${told(await updates(page, dashboard, set))}`);
+  assert.ok(first < 10 * wanted, `${first} ms`);
+});
 
 test('search, states, network and groups narrow the nodes', async (t) => {
   const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
@@ -149,6 +151,50 @@ test('a server that is gone, old data and a wrong token are told, and what was k
   const other = await openDashboard(t, browser, five, { token: 'wrong' });
   await other.page.locator('#trouble:text("The token of this page")').waitFor();
   assert.equal(await other.page.locator('.matrix-body .matrix-row').count(), 0);
+});
+
+test('after scrolling and updates, each row shows its node', async (t) => {
+  const dashboard = dashboardFrom(clusterFacts(500));
+  const { page, set } = await openDashboard(t, browser, dashboard);
+  await drawn(page);
+  await page.selectOption('#order', 'name');
+  const rows = (): Promise<string[][]> =>
+    page
+      .locator('.matrix-body .matrix-row')
+      .evaluateAll((all) =>
+        all.map((row) => [row.getAttribute('data-row') ?? '', row.firstElementChild?.textContent ?? '']),
+      );
+  const scrollTo = async (row: number): Promise<string[][]> => {
+    await page.locator('.matrix').evaluate((grid, top) => {
+      grid.scrollTop = top;
+    }, row * 30);
+    await page.locator(`.matrix-row[data-row="${row}"]`).waitFor();
+    return rows();
+  };
+  const names = dashboard.nodes.map(({ name }) => name);
+  const ordered = names.toSorted(new Intl.Collator('en', { numeric: true }).compare);
+  for (const row of [3, 20, 400, 10]) {
+    const shown = await scrollTo(row);
+    assert.deepEqual(
+      shown,
+      shown.map(([index]) => [index, ordered[Number(index)]]),
+    );
+    const indexes = shown.map(([index]) => Number(index));
+    assert.deepEqual(
+      indexes,
+      indexes.toSorted((one, other) => one - other),
+    );
+  }
+  const [gone, ...rest] = dashboard.nodes.toSorted(
+    (one, other) => ordered.indexOf(one.name) - ordered.indexOf(other.name),
+  );
+  set({ ...dashboard, nodes: rest, headline: 'One less' });
+  await page.locator('#verdict:has-text("One less")').waitFor();
+  const shown = await rows();
+  assert.deepEqual(
+    shown,
+    shown.map(([index]) => [index, ordered.filter((name) => name !== gone?.name)[Number(index)]]),
+  );
 });
 
 test('the theme is that of the system until the reader chooses one', async (t) => {

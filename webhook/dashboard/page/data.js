@@ -12,28 +12,59 @@ import { stateOrder } from './states.js';
  * @property {string} group
  * @property {(CellView | null)[]} cells
  * @property {import('../model.ts').Proved[]} proved
- * @property {string} text all that a search finds, in lower case
+ * @property {string | undefined} text all that a search finds, in lower case; made by the first search
  */
 
 /** @typedef {{ search: string, states: Set<string>, network: number, zone?: string | undefined, group?: string | undefined, order: string }} Filter */
 
 /**
- * The nodes with their texts.
+ * The place of each node by its name. It stays while the nodes are the same: to compare thousands of names takes longer
+ * than all else that an update does.
+ *
+ * @type {Map<string, number>}
+ */
+let places = new Map();
+
+const names = new Intl.Collator('en', { numeric: true });
+
+/** @param {Dashboard['nodes']} nodes */
+function placesOf(nodes) {
+  if (nodes.length !== places.size || nodes.some(({ name }) => !places.has(name))) {
+    const ordered = nodes.map(({ name }) => name).sort(names.compare);
+    places = new Map(ordered.map((name, index) => [name, index]));
+  }
+  return places;
+}
+
+/**
+ * The nodes with their texts, in the order of their names.
  *
  * @param {Dashboard} dashboard
  * @returns {NodeView[]}
  */
 export function viewNodes({ nodes, states, texts }) {
-  return nodes.map(({ name, zone, group, cells, proved }) => {
+  const place = placesOf(nodes);
+  /** @param {{ name: string }} node */
+  const placeOf = ({ name }) => place.get(name) ?? 0;
+  const found = nodes.map(({ name, zone, group, cells, proved }) => {
     const views = cells.map((cell) => {
       if (cell === null) return null;
       const [state, since, pod, why] = cell;
       return { state: states[state] ?? 'unknown', since, pod, why: texts[why] ?? '' };
     });
-    const found = views.flatMap((cell) => (cell === null ? [] : [cell.pod ?? '', cell.why]));
-    const text = [name, zone, group, ...found].join('\n').toLowerCase();
-    return { name, zone, group, cells: views, proved, text };
+    return { name, zone, group, cells: views, proved, text: undefined };
   });
+  return found.sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** @param {NodeView} node */
+function searchText(node) {
+  if (node.text === undefined) {
+    const { name, zone, group, cells } = node;
+    const found = cells.flatMap((cell) => (cell === null ? [] : [cell.pod ?? '', cell.why]));
+    node.text = [name, zone, group, ...found].join('\n').toLowerCase();
+  }
+  return node.text;
 }
 
 /**
@@ -46,8 +77,10 @@ export function viewNodes({ nodes, states, texts }) {
 export const chosen = ({ cells }, network) =>
   (network < 0 ? cells : [cells[network] ?? null]).flatMap((cell) => cell ?? []);
 
+const ranks = new Map(stateOrder.map((state, index) => [state, index]));
+
 /** @param {string} state */
-const rankOf = (state) => stateOrder.indexOf(state);
+const rankOf = (state) => ranks.get(state) ?? -1;
 
 /**
  * The state of a node that asks for somebody first.
@@ -60,10 +93,10 @@ export function worst(node, network) {
   let found = 'exempt';
   let rank = Number.POSITIVE_INFINITY;
   for (const { state } of chosen(node, network)) {
-    if (state !== 'exempt' && rankOf(state) < rank) {
-      found = state;
-      rank = rankOf(state);
-    }
+    const own = rankOf(state);
+    if (state === 'exempt' || own >= rank) continue;
+    found = state;
+    rank = own;
   }
   return found;
 }
@@ -81,26 +114,21 @@ export function filtered(nodes, { search, states, network, zone, group, order })
       (zone === undefined || node.zone === zone) &&
       (group === undefined || node.group === group) &&
       (states.size === 0 || states.has(worst(node, network))) &&
-      words.every((word) => node.text.includes(word)),
+      words.every((word) => searchText(node).includes(word)),
   );
   return sorted(left, network, order);
 }
 
 /**
- * @param {NodeView[]} nodes
+ * @param {NodeView[]} nodes in the order of their names, which stays where nothing else decides
  * @param {number} network
  * @param {string} order
  */
 function sorted(nodes, network, order) {
-  /** @param {NodeView} one @param {NodeView} other */
-  const byName = (one, other) => names.compare(one.name, other.name);
+  if (order === 'name') return nodes;
   const keyed = nodes.map((node) => ({ node, key: keyOf(node, network, order) }));
-  return keyed
-    .sort((one, other) => one.key - other.key || byName(one.node, other.node))
-    .map(({ node }) => node);
+  return keyed.sort((one, other) => one.key - other.key).map(({ node }) => node);
 }
-
-const names = new Intl.Collator('en', { numeric: true });
 
 /**
  * @param {NodeView} node

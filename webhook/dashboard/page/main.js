@@ -59,9 +59,15 @@ function drawNodes() {
     filter.group = group?.group;
     drawNodes();
   });
+  drawFound();
+}
+
+/** Draws the nodes that the filter leaves. Chips and groups show all nodes, whatever the search. */
+function drawFound() {
+  if (dashboard === undefined) return;
   const left = filtered(nodes, filter);
   byId('nodes-count').textContent = countText(left.length, nodes.length);
-  matrix.show(left, networks);
+  matrix.show(left, dashboard.networks);
 }
 
 /** @param {Dashboard} next */
@@ -80,7 +86,8 @@ const value = (id) => /** @type {HTMLInputElement | HTMLSelectElement} */ (byId(
 
 byId('search').addEventListener('input', () => {
   filter.search = value('search');
-  draw();
+  drawFound();
+  if (dashboard !== undefined) drawLists(dashboard, filter.search);
 });
 byId('network').addEventListener('change', () => {
   filter.network = Number(value('network'));

@@ -27,6 +27,14 @@ export class Matrix {
   #columns = [];
   #row = 0;
   #column = 0;
+  /**
+   * The rows that are drawn, by index.
+   *
+   * @type {Map<number, HTMLElement>}
+   */
+  #rows = new Map();
+  /** @type {Element | undefined} */
+  #active;
   #waiting = false;
   /** @type {(node: NodeView) => void} */
   #open;
@@ -86,6 +94,7 @@ export class Matrix {
         );
       }),
     );
+    this.#rows.clear();
     this.#body.style.height = `${Math.max(nodes.length, 1) * rowHeight}px`;
     this.#draw();
   }
@@ -103,16 +112,28 @@ export class Matrix {
     const { scrollTop, clientHeight } = this.#grid;
     const first = Math.max(0, Math.floor(scrollTop / rowHeight) - margin);
     const last = Math.min(this.#nodes.length, Math.ceil((scrollTop + clientHeight) / rowHeight) + margin);
-    const rows = [];
+    /** @type {Map<number, HTMLElement>} */
+    const rows = new Map();
     for (let index = first; index < last; index += 1) {
       const node = this.#nodes[index];
-      if (node !== undefined) rows.push(this.#drawRow(node, index));
+      if (node !== undefined) rows.set(index, this.#rows.get(index) ?? this.#drawRow(node, index));
     }
     if (this.#nodes.length === 0)
-      rows.push(
+      rows.set(
+        -1,
         h('div', { role: 'row', class: 'matrix-none' }, h('div', { role: 'gridcell' }, 'No node matches.')),
       );
-    this.#body.replaceChildren(...rows);
+    this.#rows = rows;
+    keepOnly(this.#body, [...rows.values()]);
+    this.#drawActive();
+  }
+
+  /** Marks the cell that the keyboard is on. */
+  #drawActive() {
+    this.#active?.classList.remove('active');
+    const active = this.#rows.get(this.#row)?.children[this.#column];
+    active?.classList.add('active');
+    this.#active = active;
     if (this.#nodes.length > 0)
       this.#grid.setAttribute('aria-activedescendant', cellId(this.#row, this.#column));
     else this.#grid.removeAttribute('aria-activedescendant');
@@ -126,11 +147,9 @@ export class Matrix {
     const row = h('div', { role: 'row', class: 'matrix-row', 'aria-rowindex': index + 2, 'data-row': index });
     row.style.transform = `translateY(${index * rowHeight}px)`;
     for (const [at, column] of this.#columns.entries()) {
-      const isActive = index === this.#row && at === this.#column;
       const cell = h('div', {
         role: at === 0 ? 'rowheader' : 'gridcell',
         id: cellId(index, at),
-        class: isActive ? 'active' : undefined,
         'aria-colindex': at + 1,
         'data-column': at,
       });
@@ -203,6 +222,23 @@ export class Matrix {
  * @param {number} column
  */
 const cellId = (row, column) => `cell-${row}-${column}`;
+
+/**
+ * Makes these the children of an element. Those that are there already stay as they are.
+ *
+ * @param {Element} parent
+ * @param {HTMLElement[]} wanted in their order
+ */
+function keepOnly(parent, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...parent.children])
+    if (!(child instanceof HTMLElement && kept.has(child))) child.remove();
+  let next = parent.firstElementChild;
+  for (const one of wanted) {
+    if (one === next) next = next.nextElementSibling;
+    else parent.insertBefore(one, next);
+  }
+}
 
 /**
  * @param {HTMLElement} element
