@@ -65,7 +65,7 @@ async function run(flags: Flags): Promise<void> {
     const found = given ?? (await usablePolicy(client, ownNamespace));
     const wanted = { policy: found.policy, ownNamespace, namespace };
     const first = await listStatus(client, wanted);
-    const show = await shownBy(client, flags, found);
+    const show = await shownBy(client, flags, found, first);
     if (flags.out === undefined) await serve(client, wanted, first, show, flags.port ?? 0);
     else await write(flags.out, show(first, null));
   } catch (error) {
@@ -82,13 +82,21 @@ async function shownBy(
   client: ApiClient,
   { namespace, context, groupLabel }: Flags,
   { source, trouble }: FoundPolicy,
+  first: StatusFacts,
 ): Promise<Show> {
-  const [{ statusOf }, { dashboardOf }, { History }] = await Promise.all([
-    import('../status/compose.ts'),
-    import('../dashboard/compose.ts'),
-    import('../dashboard/history.ts'),
-  ]);
+  const [{ statusOf }, { dashboardOf }, { History }, { repairEvents }, { ClusterReader }] = await Promise.all(
+    [
+      import('../status/compose.ts'),
+      import('../dashboard/compose.ts'),
+      import('../dashboard/history.ts'),
+      import('../status/collect/pod-events.ts'),
+      import('../status/collect/reader.ts'),
+    ],
+  );
+  const reader = new ClusterReader(client, new AbortController().signal);
+  const failed = [...first.pods].filter(({ proof }) => proof === 'failed');
   const history = new History();
+  history.begin(await repairEvents(reader, first.namespaces), failed);
   const cluster = context === undefined ? client.source : `context ${context}`;
   return (facts, stale) => {
     const now = Date.now();

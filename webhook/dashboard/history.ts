@@ -1,6 +1,6 @@
 import { dashboardLimits } from '../lib/limits.ts';
 import { timeText } from '../lib/time-text.ts';
-import type { PodFacts } from '../status/facts.ts';
+import type { PodFacts, RepairEvent } from '../status/facts.ts';
 import type { FailedPod } from '../status/model.ts';
 import type { ProofMinute, RepairStep } from './model.ts';
 
@@ -15,6 +15,21 @@ export class History {
   /** Verdicts that were counted, of pods that exist. */
   #counted = new Set<string>();
   readonly #repairs = new Map<string, RepairStep>();
+
+  /**
+   * Begins with what the leader told of before.
+   *
+   * @param events of pods, the oldest first
+   * @param present pods whose proof failed and that exist: what repair says of them is read from their own events
+   */
+  begin(events: readonly RepairEvent[], present: readonly Pick<FailedPod, 'namespace' | 'name'>[]): void {
+    const names = new Set(present.map(({ namespace, name }) => `${namespace}/${name}`));
+    for (const { namespace, name, node, at, note } of events.slice(-dashboardLimits.repairs)) {
+      const pod = `${namespace}/${name}`;
+      const seen = timeText(at);
+      if (!names.has(pod)) this.#repairs.set(`${pod} ${seen}`, { pod, node, seen, note, gone: true });
+    }
+  }
 
   /**
    * Adds what is new.

@@ -24,6 +24,9 @@ const lead =
 /** The note of an event on a pod, without what a table says that names the pod and its node. */
 export const withoutLead = (note: string): string => note.replace(lead, 'it ');
 
+/** The node that the note of an event on a pod names; null where it names none. */
+export const nodeOfNote = (note: string): string | null => / failed on node (\S+),/.exec(note)?.[1] ?? null;
+
 /** The event of a recreation on its pod. */
 export function podNotice({ pod, why }: Recreation, deed: Deed): Notice {
   return {

@@ -112,6 +112,18 @@ export interface PodEvent {
   audited?: boolean;
 }
 
+/** A recreation that the leader told of. */
+export interface RepairEvent {
+  namespace: string;
+  /** Of the pod. */
+  name: string;
+  /** Null where the note does not name it. */
+  node: string | null;
+  /** Milliseconds since the epoch. */
+  at: number;
+  note: string;
+}
+
 /** What is asked for only where pods wait for long or failed. */
 export interface PodEventFacts {
   /**

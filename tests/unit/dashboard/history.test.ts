@@ -89,3 +89,25 @@ test('of repairs the latest are kept', () => {
   assert.equal(history.repairs().length, dashboardLimits.repairs);
   assert.equal(history.repairs()[0]?.pod, `shop/p${dashboardLimits.repairs + 4}`);
 });
+
+test('repairs that events tell of are known from the start, but not those of pods that exist', () => {
+  const history = new History();
+  const event = (name: string, minutes: number) => ({
+    namespace: 'shop',
+    name,
+    node: 'n1',
+    at: now - minutes * minute,
+    note: 'it is deleted',
+  });
+  history.begin([event('a', 20), event('b', 10), event('c', 5)], [failedPod('b', null)]);
+  history.observe([], [failedPod('d', 'it waits')], now);
+  history.observe([], [], now);
+  assert.deepEqual(
+    history.repairs().map(({ pod, seen, gone }) => [pod, seen, gone]),
+    [
+      ['shop/d', '2026-11-21T12:00:00Z', true],
+      ['shop/c', '2026-11-21T11:55:00Z', true],
+      ['shop/a', '2026-11-21T11:40:00Z', true],
+    ],
+  );
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { PodEvidence, Verdict } from '../../../webhook/evidence/facts.ts';
-import { podEvents } from '../../../webhook/status/collect/pod-events.ts';
+import { podEvents, repairEvents } from '../../../webhook/status/collect/pod-events.ts';
 import { ClusterReader } from '../../../webhook/status/collect/reader.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
@@ -267,6 +267,39 @@ suite('events about pods', () => {
     assert.deepEqual(
       asked.map(({ query }) => query.fieldSelector),
       ['reason=Recreated', 'reason=WouldRecreate', 'reason=NotRecreated'],
+    );
+  });
+
+  test("the leader's events on pods that it deleted are read, the oldest first, and nobody else's", async (t) => {
+    const event = (time: string, name: string, more: object = {}) => ({
+      eventTime: `2026-11-21T11:${time}:00.000000Z`,
+      reason: 'Recreated',
+      regarding: { kind: 'Pod', namespace: 'shop', name, uid: `${name}-uid` },
+      reportingController: 'cni-gate.io/leader',
+      note: `the proof of its network failed on node n1, so it is deleted to be recreated: node n1 is ready`,
+      ...more,
+    });
+    const items = [
+      event('12', 'web-2'),
+      event('10', 'web-0'),
+      event('11', 'forged', { reportingController: 'somebody' }),
+      event('11', 'web', { regarding: { kind: 'Deployment', namespace: 'shop', name: 'web' } }),
+      event('11', 'odd', { note: 'no node \u001b[31m' }),
+    ];
+    const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
+    const found = await repairEvents(new ClusterReader(client, t.signal), [{ name: 'shop' }]);
+    assert.deepEqual(
+      found.map(({ name, node, at }) => [name, node, new Date(at).toISOString().slice(11, 16)]),
+      [
+        ['web-0', 'n1', '11:10'],
+        ['odd', null, '11:11'],
+        ['web-2', 'n1', '11:12'],
+      ],
+    );
+    assert.ok(!found[1]?.note.includes('\u001b'));
+    assert.deepEqual(
+      asked.map(({ path, query }) => `${path} ${query.fieldSelector}`),
+      ['/apis/events.k8s.io/v1/namespaces/shop/events reason=Recreated'],
     );
   });
 

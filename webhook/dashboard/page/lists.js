@@ -60,8 +60,8 @@ export function listsOf({ heldPods, failedPods, waitingPods, unprovedPods, dupli
   const repaired = {
     id: 'repairs',
     title: 'Repairs',
-    none: 'repairs since this page was started',
-    note: 'Of pods that are gone. Only those that were seen since this page was started are known.',
+    none: 'repairs',
+    note: 'Of pods that are gone: as far back as the cluster keeps events, an hour by default, and what was seen since this page was started.',
     heads: ['pod', 'seen', 'node', 'what repair said before the pod was gone'],
     rows: { total: gone.length, rows: gone },
     cells: ({ pod, seen, node, note }) => [podName(pod), ageOf(seen), code(node ?? ''), reason(note)],

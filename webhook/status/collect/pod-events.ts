@@ -2,8 +2,9 @@ import { apiPath } from '../../kubernetes/api-path.ts';
 import { clean } from '../../lib/clean.ts';
 import { texts } from '../../lib/limits.ts';
 import { eventReasons, eventReporter } from '../../lib/names.ts';
+import { nodeOfNote } from '../../repair/notices.ts';
 import { podsWaiting } from '../evidence.ts';
-import type { PodEvent, StatusFacts } from '../facts.ts';
+import type { PodEvent, RepairEvent, StatusFacts } from '../facts.ts';
 import { type ClusterReader, ifAllowed } from './reader.ts';
 
 /** Reasons of a kubelet's events on a pod that has no sandbox (pkg/kubelet/events/event.go). */
@@ -21,7 +22,7 @@ interface ApiEvent {
   eventTime?: string | null;
   deprecatedLastTimestamp?: string | null;
   series?: { lastObservedTime?: string | null } | null;
-  regarding?: { uid?: string } | null;
+  regarding?: { uid?: string; kind?: string; namespace?: string; name?: string } | null;
   reportingController?: string;
   reason?: string;
   note?: string;
@@ -47,8 +48,8 @@ export async function podEvents(
   const last = new Map<string, { at: number; event: PodEvent }>();
   for (const { metadata, regarding, note, ...event } of pages.flatMap((items) => items ?? [])) {
     const uid = regarding?.uid ?? '';
-    const { series, deprecatedLastTimestamp, eventTime, reportingController, reason = '' } = event;
-    const at = Date.parse(series?.lastObservedTime ?? deprecatedLastTimestamp ?? eventTime ?? '');
+    const { reportingController, reason = '' } = event;
+    const at = timeOf(event);
     const isOurs = ofRepair.includes(reason);
     if (isOurs && reportingController !== eventReporter) continue;
     if (!uids.has(uid) || !note || Number.isNaN(at) || at < (last.get(uid)?.at ?? 0)) continue;
@@ -59,6 +60,40 @@ export async function podEvents(
   }
   return new Map(Array.from(last, ([uid, { event }]) => [uid, event]));
 }
+
+/**
+ * The recreations of pods that the leader told of, the oldest first, as long as the cluster keeps the events: an hour by
+ * default. None without the right to list events.
+ *
+ * @throws ClusterError where the cluster does not answer
+ */
+export async function repairEvents(
+  reader: ClusterReader,
+  namespaces: Iterable<{ name: string }>,
+): Promise<RepairEvent[]> {
+  const asked = Array.from(namespaces, ({ name }) => ({ namespace: name }));
+  const pages = await Promise.all(
+    questions(asked, [eventReasons.recreated]).map((one) => ifAllowed(eventsOf(reader, one))),
+  );
+  return pages
+    .flatMap((items) => items ?? [])
+    .flatMap(({ regarding, note, reportingController, ...event }): RepairEvent[] => {
+      const { kind, namespace, name } = regarding ?? {};
+      const at = timeOf(event);
+      if (reportingController !== eventReporter || kind !== 'Pod' || Number.isNaN(at)) return [];
+      if (!namespace || !name || !note) return [];
+      const node = nodeOfNote(note);
+      return [{ namespace, name, node, at, note: clean(note.slice(0, texts.quoted)) }];
+    })
+    .sort((one, other) => one.at - other.at);
+}
+
+const timeOf = ({
+  series,
+  deprecatedLastTimestamp,
+  eventTime,
+}: Pick<ApiEvent, 'series' | 'deprecatedLastTimestamp' | 'eventTime'>): number =>
+  Date.parse(series?.lastObservedTime ?? deprecatedLastTimestamp ?? eventTime ?? '');
 
 const questions = (
   pods: readonly { namespace: string }[],
