@@ -24,7 +24,7 @@ export async function scrollFrames(page: Page, pixels: number): Promise<Times> {
     const grid = document.querySelector('.matrix');
     const taken: number[] = [];
     let last = performance.now();
-    for (let frame = 1; frame <= 60; frame += 1) {
+    for (let frame = 1; frame <= 30; frame += 1) {
       if (grid) grid.scrollTop = frame * step;
       await new Promise((resolve) => requestAnimationFrame(resolve));
       const now = performance.now();
@@ -58,7 +58,7 @@ export async function updates(
   dashboard: Dashboard,
   set: (dashboard: Dashboard) => void,
 ): Promise<Times> {
-  for (let update = 0; update < 3; update += 1) {
+  for (let update = 0; update < 2; update += 1) {
     const nodes = dashboard.nodes.map((node, index) =>
       index === update ? { ...node, group: `${node.group}-${update}` } : node,
     );

@@ -8,6 +8,14 @@ import { age, moment } from './time.js';
 /** Pixels of a row; `style.css` has the same. */
 const rowHeight = 30;
 
+/** The least width of a column in pixels, and its share of what is left. */
+const columnWidths = new Map([
+  ['node', { least: 190, share: 1.6 }],
+  ['zone', { least: 110, share: 0.6 }],
+  ['group', { least: 110, share: 0.6 }],
+]);
+const networkWidth = { least: 150, share: 1 };
+
 /** Rows that are drawn above and below those in view. */
 const margin = 6;
 
@@ -71,14 +79,10 @@ export class Matrix {
       ...networks.map((_, index) => `${index}`),
     ];
     this.#column = Math.min(this.#column, this.#columns.length - 1);
-    const widths = this.#columns.map((column) =>
-      column === 'node'
-        ? 'minmax(190px, 1.6fr)'
-        : /^\d/.test(column)
-          ? 'minmax(150px, 1fr)'
-          : 'minmax(90px, 0.6fr)',
-    );
-    this.#grid.style.setProperty('--columns', widths.join(' '));
+    const widths = this.#columns.map((column) => columnWidths.get(column) ?? networkWidth);
+    const tracks = widths.map(({ least, share }) => `minmax(${least}px, ${share}fr)`);
+    this.#grid.style.setProperty('--columns', tracks.join(' '));
+    this.#grid.style.setProperty('--least', `${widths.reduce((sum, { least }) => sum + least, 0)}px`);
     this.#grid.setAttribute('aria-rowcount', String(nodes.length + 1));
     this.#grid.setAttribute('aria-colcount', String(this.#columns.length));
     this.#head.replaceChildren(

@@ -58,7 +58,7 @@ function drawList(list, search) {
     const left = rows.total - rows.rows.length;
     return [
       sectionHead(id, title, countOf(count)),
-      note === undefined ? null : h('p', { class: 'muted small' }, note),
+      note === undefined ? null : h('p', { class: 'muted small note' }, note),
       shown.length === 0
         ? h('p', { class: 'muted' }, 'Nothing matches the search.')
         : h(
