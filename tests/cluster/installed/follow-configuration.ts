@@ -16,6 +16,7 @@ export function followConfiguration(
   interval = 1000,
 ): () => void {
   let written: string | undefined;
+  let told: string | undefined;
   let timer: NodeJS.Timeout;
   let hasEnded = false;
   const look = async (): Promise<void> => {
@@ -27,7 +28,10 @@ export function followConfiguration(
       }
     } catch (error) {
       // deleted, or the API server is away: the pods keep their files
-      if (!hasEnded) process.stderr.write(`the configuration cannot be read: ${messageOf(error)}\n`);
+      const failure = messageOf(error);
+      if (!hasEnded && failure !== told)
+        process.stderr.write(`the configuration cannot be read: ${failure}\n`);
+      told = failure;
     }
     if (!hasEnded) timer = setTimeout(() => void look(), interval).unref();
   };
