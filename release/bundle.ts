@@ -1,4 +1,4 @@
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,6 +14,8 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist/bundle');
 const target = join(folder, 'webhook');
 
+// no part of an earlier bundle
+rmSync(folder, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
   entryPoints: ['webhook/main.ts'],

@@ -4,6 +4,7 @@ import { certsCommand } from './commands/certs.ts';
 import { checkCommand } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
 import { dashboardCommand } from './commands/dashboard.ts';
+import { layOutHelp } from './commands/help-layout.ts';
 import { reviewCommand } from './commands/review.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
@@ -37,7 +38,7 @@ const program = new Command('cni-gate')
   .addCommand(certsCommand())
   .addCommand(completionCommand());
 for (const command of withCommandsOf(program)) {
-  command
+  layOutHelp(command)
     .exitOverride()
     .showHelpAfterError(`see ${pathOf(command)} --help`)
     .configureOutput({

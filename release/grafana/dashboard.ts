@@ -79,15 +79,17 @@ const datasourceVariable = {
 };
 
 /** A variable whose values are those of a label. "All" also matches series without the label. */
-function labelVariable(name: (typeof variables)[number], index: number): object {
+function labelVariable(name: (typeof variables)[number], index: number) {
   const chosenBefore = variables.slice(0, index).map((before) => `${before}=~"$${before}"`);
-  const query = `label_values(cni_gate_build_info{${chosenBefore.join(',')}}, ${name})`;
+  const matchers = chosenBefore.length === 0 ? '' : `{${chosenBefore.join(',')}}`;
+  const query = `label_values(cni_gate_build_info${matchers}, ${name})`;
   return {
     name,
     label: name === 'job' ? 'Job' : 'Namespace',
     type: 'query',
     datasource,
-    query: { query, refId: name },
+    // 1: the values of a label
+    query: { qryType: 1, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' },
     definition: query,
     refresh: 2,
     sort: 1,

@@ -24,7 +24,7 @@ const withoutData = [
   '{{resource}}: list failed',
 ];
 
-const { panels } = dashboardOf(rows);
+const { panels, templating } = dashboardOf(rows);
 const queries = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr })),
 );
@@ -60,6 +60,12 @@ test('every query of the dashboard is valid, and finds data of a server that wor
   for (const { expr } of queries) await query(substituted(expr, '.*'));
   for (const { expr } of queries.filter(({ expr }) => expr.includes('$job')))
     assert.deepEqual(await query(substituted(expr, 'another')), [], expr);
+  for (const variable of templating.list) {
+    if (!('definition' in variable)) continue;
+    const [, series = ''] = /^label_values\((.*), \w+\)$/.exec(variable.definition) ?? [];
+    const [found] = await query(substituted(series, '.*'));
+    assert.ok(found?.metric[variable.name], variable.definition);
+  }
   const [refused] = await query(
     'cni_gate_admission_reviews_total{webhook="gate",outcome="refused",reason="broken"}',
   );

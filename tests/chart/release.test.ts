@@ -19,10 +19,12 @@ interface Workflow {
   jobs: Record<string, { steps: { id?: string; name?: string; run?: string }[] }>;
 }
 
+const folders = ['certs', 'charts', 'integrations', 'manifests', 'release', 'webhook', 'validator'];
+
 /** What the workflow needs of a checkout whose changelog has a section of this version. */
 function releasedCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'checkout-'));
-  for (const path of ['charts', 'manifests', 'release', 'webhook', 'validator', 'package.json'])
+  for (const path of [...folders, 'LICENSE', 'package.json'])
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'));
   const changelog = readFileSync(join(checkout, 'CHANGELOG.md'), 'utf8');
@@ -53,7 +55,10 @@ test('the steps make the files of a release, with checksums that agree', async (
   const packed = `cni-gate-${version}.tgz`;
   assert.deepEqual(
     readdirSync(files).sort(),
-    ['SHA256SUMS', packed, 'install-permissive.yaml', 'install.yaml', 'notes.md'].sort(),
+    [
+      ...['SHA256SUMS', packed, 'install-permissive.yaml', 'install.yaml', 'notes.md'],
+      ...['cni-gate-krew.yaml', `kubectl-cni_gate-${version}.tgz`],
+    ].sort(),
   );
   await run('bash', ['-c', `cd '${files}' && sha256sum --check --strict SHA256SUMS`]);
   assert.match(readFileSync(join(files, 'SHA256SUMS'), 'utf8'), new RegExp(`${packed}$`, 'm'));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
+import { followConfiguration } from './installed/follow-configuration.ts';
 import { install } from './installed/installation.ts';
 
 /**
@@ -17,7 +18,7 @@ const given = process.argv.slice(2);
 const installed = given[0] === '--installed';
 const [command, ...args] = installed ? given.slice(1) : given;
 const cluster = await Cluster.start({ nodeLifecycle: true });
-if (installed) await install(cluster, 'strict');
+if (installed) followConfiguration(cluster, (await install(cluster, 'strict')).replicas);
 else await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
 const { kubeconfig } = cluster.admin;
 

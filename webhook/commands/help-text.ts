@@ -1,11 +1,5 @@
 import type { AddHelpTextContext, Command } from 'commander';
-
-/** The width of a terminal that does not tell it, and of a file. */
-const defaultWidth = 80;
-/** Lines longer than this are hard to read. */
-const widest = 110;
-/** Nothing is wrapped to less than this. */
-const narrowest = 40;
+import { helpWidth } from './help-layout.ts';
 
 /**
  * Adds a text below a command's help, wrapped at the terminal's width. Each line of the text is a paragraph; one that
@@ -20,8 +14,8 @@ export function addWrappedHelp(command: Command, text: string): Command {
 }
 
 /** @param columns the terminal's width, if it is known */
-export function wrapText(text: string, columns = defaultWidth): string {
-  const width = Math.max(narrowest, Math.min(widest, columns));
+export function wrapText(text: string, columns?: number): string {
+  const width = helpWidth(columns, undefined);
   return text
     .split('\n')
     .map((line) => wrapLine(line, width))

@@ -6,6 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { applyStep } from '../../../certs/apply.ts';
 import { show } from '../../../certs/show.ts';
 import { bundleOf, secretData } from '../../../certs/state.ts';
+import { certsCommand } from '../../../webhook/commands/certs.ts';
+import { checkCommand } from '../../../webhook/commands/check.ts';
+import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
+import { reviewCommand } from '../../../webhook/commands/review.ts';
+import { serveCommand } from '../../../webhook/commands/serve.ts';
+import { statusCommand } from '../../../webhook/commands/status.ts';
 import { readPolicy } from '../../../webhook/config/file.ts';
 import { verdicts } from '../../../webhook/evidence/facts.ts';
 import { states } from '../../../webhook/readiness/state.ts';
@@ -126,6 +132,17 @@ suite('certs show --output json', () => {
   });
 });
 
+test('each command that prints JSON has a schema', () => {
+  const commands = [serveCommand, reviewCommand, checkCommand, statusCommand, dashboardCommand, certsCommand]
+    .map((make) => make())
+    .flatMap((command) => [command, ...command.commands]);
+  const named = commands
+    .filter(({ options }) => options.some(({ argChoices }) => argChoices?.includes('json')))
+    .map((command) => [command.parent?.name(), command.name()].filter(Boolean).join('-'));
+  assert.deepEqual(named.toSorted(), ['certs-show', 'check', 'review', 'status']);
+  for (const name of named) assert.equal(typeof schema(`${name}.json`).title, 'string');
+});
+
 suite('addresses', () => {
   const base = 'https://raw.githubusercontent.com/cni-gate/cni-gate/main/';
 
@@ -144,6 +161,6 @@ suite('addresses', () => {
     for (const pattern of fileMatch) assert.match(pattern, /cni-gate\.ya?ml$/);
     assert.ok(url.startsWith(base));
     const configuration = JSON.parse(readFileSync(join(root, url.slice(base.length)), 'utf8'));
-    assert.equal(configuration.title, 'cni-gate configuration');
+    assert.deepEqual([configuration.title, configuration.$id], ['cni-gate configuration', url]);
   });
 });

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as read } from 'node:stream/consumers';
 import { suite, type TestContext, test } from 'node:test';
 import { usablePolicy } from '../../../webhook/status/collect/configuration.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { StatusFacts } from '../../../webhook/status/facts.ts';
 import { statusText } from '../../../webhook/status/text.ts';
+import { startCniGate } from '../../support/command.ts';
 import { head } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
@@ -44,6 +50,45 @@ suite('the configuration of the installation', () => {
     );
     await assert.rejects(usablePolicy(api.client, 'cni-gate'), { code: 'CNI_GATE_CLUSTER_FORBIDDEN' });
   });
+});
+
+test('the commands show a status all the same', async (t) => {
+  const api = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/version') json(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
+    else if (path.endsWith('/configmaps/cni-gate'))
+      json(response, 200, { data: { 'config.yaml': 'a: b: c' } });
+    else if (/\/(services|deployments|leases|configmaps|validating\w+)\/[^/]+$/.test(path))
+      json(response, 404, status(404, 'NotFound', 'not found'));
+    else json(response, 200, { metadata: { resourceVersion: '1' }, items: [] });
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: api.url, 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user: {} }],
+    'current-context': 'c',
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  const shown = startCniGate(['status', '--kubeconfig', kubeconfig, '--output', 'json']);
+  assert.ok(shown.stdout && shown.stderr);
+  const [output, errors, [code]] = await Promise.all([
+    read(shown.stdout),
+    read(shown.stderr),
+    once(shown, 'close'),
+  ]);
+  assert.deepEqual([code, errors], [3, '']);
+  const { faults, configuration } = JSON.parse(output);
+  assert.match(configuration, /^the built-in profiles, as /);
+  assert.deepEqual(
+    faults.map((fault: { code: string }) => fault.code),
+    ['CNI_GATE_NOT_INSTALLED', 'CNI_GATE_CONFIG_SYNTAX'],
+  );
+  const page = join(folder, 'page.html');
+  const written = startCniGate(['dashboard', '--kubeconfig', kubeconfig, '--out', page]);
+  assert.deepEqual(await once(written, 'close'), [0, null]);
+  assert.match(readFileSync(page, 'utf8'), /CNI_GATE_CONFIG_SYNTAX/);
 });
 
 suite('a status with a configuration that is not valid', () => {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { writePlugin } from '../../release/krew.ts';
+import { version } from '../../webhook/lib/version.ts';
+import { programPath } from '../cluster/harness/programs.ts';
+import { run } from '../support/run.ts';
+import { type PluginManifest, pluginFaults } from './krew-manifest.ts';
+
+/* The plugin `kubectl cni-gate` as a release has it, installed as krew installs it. */
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+let manifest: PluginManifest;
+const archive = (): string => join(folder, `kubectl-cni_gate-${version}.tgz`);
+const sumOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cni-gate-krew-'));
+  await writePlugin(folder, version);
+  manifest = parse(readFileSync(join(folder, 'cni-gate-krew.yaml'), 'utf8'));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("krew's rules find no fault in the manifest, and its checksum is that of the archive", () => {
+  assert.deepEqual(pluginFaults('cni-gate', manifest), []);
+  const [platform] = manifest.spec.platforms;
+  assert.equal(manifest.spec.version, `v${version}`);
+  assert.equal(platform?.sha256, sumOf(archive()));
+  assert.ok(platform?.uri.endsWith(`/v${version}/kubectl-cni_gate-${version}.tgz`));
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [least] = /[0-9.]+/.exec(engines.node) ?? [];
+  assert.ok(manifest.spec.caveats?.includes(`Node ${least} or later`));
+});
+
+test('unpacked and linked, it runs as kubectl cni-gate, without the checkout', async () => {
+  const [platform] = manifest.spec.platforms;
+  const store = join(folder, 'store/cni-gate', manifest.spec.version);
+  const bin = join(folder, 'bin');
+  for (const path of [store, bin]) mkdirSync(path, { recursive: true });
+  await run('tar', ['-xzf', archive(), '-C', store]);
+  symlinkSync(join(store, platform?.bin ?? ''), join(bin, 'kubectl-cni_gate'));
+  const PATH = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+  const kubectl = (...args: string[]) =>
+    spawnSync(programPath('kubectl'), args, { cwd: folder, encoding: 'utf8', env: { PATH, HOME: folder } });
+  const reported = kubectl('cni-gate', '--version');
+  assert.deepEqual([reported.stdout, reported.stderr], [`${version}\n`, '']);
+  const review = kubectl('cni-gate', 'review', '-f', join(root, 'examples'), '--strict', '--summary');
+  assert.equal(review.status, 0, review.stderr);
+  assert.match(review.stdout, /^injected +Deployment\/web +shop /m);
+  const status = kubectl('cni-gate', 'status', '--kubeconfig', '/nowhere');
+  assert.deepEqual([status.status, status.stdout], [2, '']);
+  assert.match(status.stderr, /CNI_GATE_CLUSTER_CONFIG/);
+  assert.match(kubectl('plugin', 'list').stdout, /\/kubectl-cni_gate$/m);
+});
+
+test('a manifest that krew would refuse is found', () => {
+  const [platform] = manifest.spec.platforms;
+  const wrong: [fault: RegExp, change: object][] = [
+    [/kind/, { kind: 'Pluggin' }],
+    [/name/, { metadata: { name: 'other' } }],
+    [/version/, { spec: { ...manifest.spec, version } }],
+    [/shortDescription/, { spec: { ...manifest.spec, shortDescription: 'two\nlines' } }],
+    [/platforms/, { spec: { ...manifest.spec, platforms: [] } }],
+    [/sha256/, { spec: { ...manifest.spec, platforms: [{ ...platform, sha256: 'SHA256' }] } }],
+    [/selector/, { spec: { ...manifest.spec, platforms: [{ ...platform, selector: {} }] } }],
+  ];
+  for (const [fault, change] of wrong)
+    assert.match(pluginFaults('cni-gate', { ...manifest, ...change }).join('\n'), fault);
+});

@@ -1,0 +1,43 @@
+import { messageOf } from '../../../webhook/lib/errors.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import type { RunningPod } from './pod.ts';
+
+const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
+
+/**
+ * Writes the volumes of the pods anew whenever the ConfigMap with the configuration changes, as their kubelets do.
+ *
+ * @param interval milliseconds between two looks at the ConfigMap
+ * @returns what ends that
+ */
+export function followConfiguration(
+  cluster: Cluster,
+  pods: readonly RunningPod[],
+  interval = 1000,
+): () => void {
+  let written: string | undefined;
+  let told: string | undefined;
+  let timer: NodeJS.Timeout;
+  let hasEnded = false;
+  const look = async (): Promise<void> => {
+    try {
+      const { metadata } = await cluster.api.get<{ metadata: { resourceVersion: string } }>(path);
+      if (metadata.resourceVersion !== written && !hasEnded) {
+        await Promise.all(pods.map((pod) => pod.refresh()));
+        written = metadata.resourceVersion;
+      }
+    } catch (error) {
+      // deleted, or the API server is away: the pods keep their files
+      const failure = messageOf(error);
+      if (!hasEnded && failure !== told)
+        process.stderr.write(`the configuration cannot be read: ${failure}\n`);
+      told = failure;
+    }
+    if (!hasEnded) timer = setTimeout(() => void look(), interval).unref();
+  };
+  timer = setTimeout(() => void look(), 0).unref();
+  return () => {
+    hasEnded = true;
+    clearTimeout(timer);
+  };
+}
