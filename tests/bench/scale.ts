@@ -5,6 +5,7 @@
  *   --daemon-sets 1,3      DaemonSets on each node
  *   --pods 110             pods of users that come to each node, by events of a watch
  *   --seconds 8            how long events and calls come steadily, and how long as fast as they are read
+ *   --load 0               seconds of full load on the server's first size: twenty connections, reviews of a pod
  *   --json FILE            writes the figures too
  *   --report PAGE          writes the page's section and its plot
  *
@@ -21,6 +22,7 @@ import { parseArgs } from 'node:util';
 import { benchArguments, report } from './report/report.ts';
 import type { SendEvents, SentEvents } from './scale/api.ts';
 import { callGate } from './scale/calls.ts';
+import { fullLoad } from './scale/full-load.ts';
 import { type Figures, rowsOf } from './scale/rows.ts';
 import { nodeArguments, startServer } from './scale/server.ts';
 
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     'daemon-sets': { type: 'string', default: '1,3' },
     pods: { type: 'string', default: '110' },
     seconds: { type: 'string', default: '8' },
+    load: { type: 'string', default: '0' },
     json: { type: 'string' },
   },
 });
@@ -42,7 +45,7 @@ const steady = { events: 500, calls: 100 };
 /** Milliseconds until V8 has given back what it does not need. */
 const settle = 5000;
 
-async function measure(nodes: number, sets: number): Promise<Figures> {
+async function measure(nodes: number, sets: number, loaded: number): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const api = fork(new URL('./scale/api.ts', import.meta.url), [String(nodes), String(sets)], {
     stdio: 'inherit',
@@ -54,6 +57,7 @@ async function measure(nodes: number, sets: number): Promise<Figures> {
       const start = server.vitals();
       await sleep(settle);
       const synced = server.vitals();
+      const load = loaded > 0 ? await fullLoad(server, loaded) : undefined;
       const pods = nodes * podsOfNode;
       const [first, took] =
         seconds === 0
@@ -81,6 +85,7 @@ async function measure(nodes: number, sets: number): Promise<Figures> {
         perSecond,
         pods: sent?.next ?? 0,
         full,
+        load,
       };
     } finally {
       server.process.kill(process.env.CNI_GATE_BENCH_PROFILE === undefined ? 'SIGKILL' : 'SIGTERM');
@@ -100,13 +105,18 @@ async function events(api: ChildProcess, order: SendEvents): Promise<SentEvents>
 
 const mib = (value: number): string => `${value.toFixed(0)} MiB`;
 
-function textOf({ nodes, sets, ready, start, synced, took, perSecond, pods, full }: Figures): string {
+function textOf({ nodes, sets, ready, start, synced, took, perSecond, pods, full, load }: Figures): string {
   const us = ({ p50, p99 }: { p50: number; p99: number }): string =>
     `${p50.toFixed(0)} / ${p99.toFixed(0)} us`;
   return [
     `${nodes} nodes x ${sets}:`.padEnd(18),
     `ready in ${ready.toFixed(2)} s, ${start.processor.toFixed(2)} s of processor time`,
     `memory ${mib(synced.memory)}, peak ${mib(synced.peak)}`,
+    ...(load === undefined
+      ? []
+      : [
+          `full load: ${load.each.toFixed(0)} us for each of ${load.calls} calls, peak ${mib(load.after.peak)}`,
+        ]),
     ...(took === undefined
       ? []
       : [
@@ -123,7 +133,7 @@ console.log(
 const all: Figures[] = [];
 for (const sets of numbers(values['daemon-sets'])) {
   for (const nodes of numbers(values.nodes)) {
-    const figures = await measure(nodes, sets);
+    const figures = await measure(nodes, sets, all.length === 0 ? Number(values.load) : 0);
     all.push(figures);
     console.log(textOf(figures));
   }

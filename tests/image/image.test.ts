@@ -74,13 +74,15 @@ test('there is no shell and no package manager', () => {
   assert.deepEqual(globSync('{usr/,}{s,}bin/{*sh,busybox,apt*,dpkg,perl*}', { cwd: files }), []);
 });
 
-test('the entrypoint is the program; there is no health check, and no variable but those of the base image', () => {
-  assert.deepEqual(config.Entrypoint, ['/usr/local/bin/node', '/app/dist/webhook/main.js']);
+test('the entrypoint is the program, with what keeps its memory small; there is no health check', () => {
+  const [node, ...given] = config.Entrypoint;
+  assert.equal(node, '/usr/local/bin/node');
+  assert.deepEqual(given, ['--max-semi-space-size=4', '/app/dist/webhook/main.js']);
   assert.deepEqual(config.Cmd, ['--help']);
   assert.equal(config.Healthcheck, undefined);
   assert.deepEqual(
     config.Env.filter((variable) => !/^(PATH|SSL_CERT_FILE)=/.test(variable)),
-    [],
+    ['MALLOC_ARENA_MAX=1'],
   );
 });
 

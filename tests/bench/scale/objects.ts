@@ -141,7 +141,8 @@ export function agent(which: number, index: number): object {
 /** The profiles of the DaemonSets, in their order. */
 const profiles = ['cilium', 'linkerd', 'istio'];
 
-const namespaceOf = (index: number): string => `team-${index % 10}`;
+/** The name of the namespace of that number. */
+export const namespaceOf = (index: number): string => `team-${index % 10}`;
 
 /** Namespaces that opted in. */
 export const namespaces = {

@@ -1,5 +1,6 @@
 import type { Aim, Row } from '../report/figures.ts';
 import type { Took } from './calls.ts';
+import type { Load } from './full-load.ts';
 import type { Vitals } from './server.ts';
 
 /** What one size of the cluster was measured with. */
@@ -20,6 +21,8 @@ export interface Figures {
   pods: number;
   /** After that. */
   full: Vitals;
+  /** Before the events, where it was asked for. */
+  load?: Load | undefined;
 }
 
 /** Of resident memory, by nodes and DaemonSets on each. */
@@ -50,6 +53,15 @@ export function rowsOf(all: readonly Figures[]): Row[] {
     ...shown.map((one) => row(one, 'most resident memory', one.full.peak, 'MiB')),
     ...shown.map((one) =>
       row(one, 'start to ready', one.ready, 's', one.nodes === 15_000 ? { atMost: 10 } : undefined),
+    ),
+    ...shown.flatMap((one) =>
+      one.load === undefined
+        ? []
+        : [
+            row(one, 'most resident memory, 20 connections at full load', one.load.after.peak, 'MiB', {
+              atMost: 150,
+            }),
+          ],
     ),
     ...called.map(({ one, took }) => row(one, 'decision, p50', took.decision.p50, 'µs')),
     ...called.map(({ one, took }) => row(one, 'decision, p99', took.decision.p99, 'µs')),

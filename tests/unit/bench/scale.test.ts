@@ -45,3 +45,9 @@ test('rows of the scale bench without calls: memory and start only', () => {
     ['resident memory', 'most resident memory', 'start to ready'],
   );
 });
+
+test('rows of the scale bench with full load: its peak has an aim', () => {
+  const load = { calls: 9, each: 200, after: vitals(120) };
+  const [row] = rowsOf([{ ...of(5, 1), load }]).filter(({ figure }) => figure.includes('full load'));
+  assert.deepEqual([row?.measured, row?.aim], [121, { atMost: 150 }]);
+});

@@ -65,3 +65,21 @@ test('nor for a kubeconfig with a token, but for one with a plugin', (t) => {
   assert.equal(status({ token: 'abc' }), 0);
   assert.equal(status({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } }), 42);
 });
+
+test("the server does not load Node's client of the Web, 12 MB", () => {
+  const modules = ['server/serve.ts', 'view/from-cluster.ts', 'kubernetes/open.ts'].map(
+    (name) => `await import('${path(`webhook/${name}`)}');`,
+  );
+  const loaded = (program: string): boolean => {
+    const report = "console.log(process.moduleLoadList.some((name) => name.includes('undici')));";
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', `${program} ${report}`],
+      { encoding: 'utf8' },
+    );
+    assert.match(stdout, /^(true|false)$/m, stderr);
+    return stdout.trim() === 'true';
+  };
+  assert.equal(loaded("await import('node:http');"), true, 'or this test sees nothing');
+  assert.equal(loaded(modules.join(' ')), false);
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { compiledSchemas, schemaModules } from '../../../release/compiled-schemas.ts';
+
+const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Called with values of every kind: good ones, wrong ones, and those that get defaults. */
+const values: unknown[] = [
+  { apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration' },
+  {
+    apiVersion: 'cni-gate.io/v1alpha1',
+    kind: 'Configuration',
+    gate: { mode: 'often', maxHold: 7 },
+    prof: [],
+  },
+  { name: 'x', proof: { checks: [{ address: { timeout: '10s' } }] } },
+  { name: 'UPPER', daemonSets: [{ namespace: '', name: 4 }], proof: { checks: [{}, { gateway: null }] } },
+  [{ apiVersion: 'x/v1', kind: 'Y', template: '/spec/template' }, { kind: 3 }],
+  JSON.parse(readFileSync(join(checkout, 'tests/reviews/pod-meshed.json'), 'utf8')).request.object,
+  { metadata: { labels: { a: 1 } }, spec: { containers: [{}] } },
+  { metadata: {}, spec: { containers: null } },
+  null,
+  'text',
+];
+
+test('the validators of the bundle judge as those that ajv compiles at run time, without ajv', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  let judged = 0;
+  for (const module of schemaModules) {
+    const outfile = join(folder, `${module.replaceAll('/', '-')}.mjs`);
+    const { metafile } = await build({
+      absWorkingDir: checkout,
+      entryPoints: [module],
+      outfile,
+      bundle: true,
+      metafile: true,
+      platform: 'node',
+      format: 'esm',
+      plugins: [compiledSchemas(checkout)],
+    });
+    const packages = Object.keys(metafile.inputs).filter((path) => path.includes('node_modules'));
+    assert.ok(
+      packages.every((path) => path.includes('ajv/dist/runtime/') || !path.includes('/ajv/')),
+      packages.join(' '),
+    );
+    const compiled = await import(pathToFileURL(outfile).href);
+    const original = await import(pathToFileURL(join(checkout, module)).href);
+    assert.deepEqual(Object.keys(compiled).sort(), Object.keys(original).sort());
+    for (const name of Object.keys(original)) {
+      for (const value of values) {
+        // ajv fills in defaults
+        const [one, other] = [structuredClone(value), structuredClone(value)];
+        assert.equal(compiled[name](one), original[name](other), `${name} of ${JSON.stringify(value)}`);
+        assert.deepEqual(one, other);
+        assert.deepEqual(compiled[name].errors, original[name].errors);
+        judged += 1;
+      }
+    }
+  }
+  assert.equal(judged, 4 * values.length);
+});
