@@ -1,4 +1,7 @@
-/** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
+/**
+ * A server in a process of its own, so that the load does not share its event loop: `cni-gate`; `bare`, which parses the
+ * body; `unparsed`, which only receives it.
+ */
 import { createServer } from 'node:https';
 import { pino } from 'pino';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
@@ -17,17 +20,21 @@ const now = new Date();
 const authority = createAuthority({ commonName: 'bench', days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
+/** As long as the patch of the review that is sent, so that all servers answer as many bytes. */
+const patch = 'x'.repeat(1396);
+
 /** The least that any admission server has to do: read the body, parse it, answer. */
-function bare(): Promise<number> {
+function bare(parses: boolean): Promise<number> {
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { uid } = JSON.parse(Buffer.concat(chunks).toString()).request;
+      const text = Buffer.concat(chunks).toString();
+      const uid: string = parses ? JSON.parse(text).request.uid : 'a7d6e32a-6857-44b0-b6c3-0390c061b051';
       const review = {
         apiVersion: 'admission.k8s.io/v1',
         kind: 'AdmissionReview',
-        response: { uid, allowed: true },
+        response: { uid, allowed: true, patchType: 'JSONPatch', patch },
       };
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(review));
@@ -56,7 +63,8 @@ async function cniGate(): Promise<number> {
   return server.port;
 }
 
-const port = await (process.argv[2] === 'bare' ? bare() : cniGate());
+const kind = process.argv[2];
+const port = await (kind === 'cni-gate' ? cniGate() : bare(kind === 'bare'));
 process
   .on('message', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

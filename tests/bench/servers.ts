@@ -1,4 +1,7 @@
-/** What the server costs beside a bare `node:https` that only parses and answers. */
+/**
+ * What the server costs beside a bare `node:https` that parses the body and answers as many bytes, and beside one that
+ * does not parse it.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
@@ -24,7 +27,7 @@ async function start(kind: string): Promise<Started> {
       ...(folder === undefined
         ? []
         : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${kind}.cpuprofile`]),
-      ...(kind === 'bare' ? [] : given),
+      ...(kind === 'cni-gate' ? given : []),
     ],
   });
   const { port, ca } = await new Promise<{ port: number; ca: string }>((resolve, reject) => {
@@ -94,8 +97,9 @@ async function load(server: Started, body: string, duration = seconds): Promise<
   };
 }
 
-/** Prints what both servers answer for each second of processor time. @param body of each request */
+/** Prints what the servers answer for each second of processor time. @param body of each request */
 export async function servers(body: string): Promise<void> {
+  const unparsed = await start('unparsed');
   const bare = await start('bare');
   const ours = await start('cni-gate');
   console.log(
@@ -103,25 +107,32 @@ export async function servers(body: string): Promise<void> {
   );
   try {
     // V8 compiles what runs often, which takes processor time of its own
-    await load(bare, body, warmUp);
-    await load(ours, body, warmUp);
-    const ratios: number[] = [];
+    for (const server of [unparsed, bare, ours]) await load(server, body, warmUp);
+    const besideBare: number[] = [];
+    const besideUnparsed: number[] = [];
     for (let round = 1; round <= rounds; round++) {
+      const least = await load(unparsed, body);
       const base = await load(bare, body);
       const gate = await load(ours, body);
-      ratios.push(gate.rate / base.rate);
+      besideBare.push(gate.rate / base.rate);
+      besideUnparsed.push(gate.rate / least.rate);
       console.log(
-        `round ${round}: bare https ${textOf(base)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
+        `round ${round}: bare https ${textOf(base)}   without parsing ${textOf(least)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
       );
     }
-    console.log(`median rate ${ratios.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]?.toFixed(2)}`);
+    console.log(
+      `median rate ${median(besideBare)}; beside one that does not parse ${median(besideUnparsed)}`,
+    );
   } finally {
-    for (const { child, agent } of [bare, ours]) {
+    for (const { child, agent } of [unparsed, bare, ours]) {
       agent.destroy();
       child.disconnect();
     }
   }
 }
+
+const median = (ratios: number[]): string =>
+  ratios.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]?.toFixed(2) ?? 'unknown';
 
 const textOf = ({ rate, p99, peak }: Figures): string =>
   `${rate.toFixed(0)}/s p99 ${p99.toFixed(1)} ms peak ${peak.toFixed(0)} MiB`;
