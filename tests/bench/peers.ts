@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { run } from '../support/run.ts';
+import { patchLength } from './bare.ts';
 import { connections, type Figures, load, median, patchFrom, type Target } from './load.ts';
 import type { Row } from './report/figures.ts';
 import { report } from './report/report.ts';
@@ -118,7 +119,7 @@ async function startAll(program: string): Promise<Map<string, Peer>> {
     node(...nodeFlags, bundle, 'serve', ...flags, ...tls, '--port', String(port));
   const peer = (port: number): [string, ...string[]] => [program, String(port), folder];
   return new Map([
-    [bare, await start((port) => node(here('peers/bare.ts'), String(port), folder))],
+    [bare, await start((port) => node(here('peers/bare.ts'), String(port), folder, String(patchLength)))],
     [gate, await start(ours)],
     [single, await start(peer, { GOMAXPROCS: '1' })],
     [go, await start(peer)],

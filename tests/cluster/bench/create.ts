@@ -104,7 +104,9 @@ async function startBare({ folder }: Cluster): Promise<{ host: string; port: num
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const [host, port] = ['10.254.1.2', 8443];
   const program = fileURLToPath(new URL('../../bench/peers/bare.ts', import.meta.url));
-  spawn(...mortal(process.execPath, [program, String(port), folder, host]), { stdio: 'inherit' }).unref();
+  spawn(...mortal(process.execPath, [program, String(port), folder, '0', host]), {
+    stdio: 'inherit',
+  }).unref();
   return { host, port };
 }
 
