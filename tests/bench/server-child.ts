@@ -1,17 +1,22 @@
-/** A server in a process of its own, so that the load does not share its event loop: `bare` or `cni-gate`. */
+/**
+ * A server in a process of its own, so that the load does not share its event loop: `cni-gate`; `bare`, which parses the
+ * body; `unparsed`, which only receives it.
+ */
 import { pino } from 'pino';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
-import { bareServer } from './bare.ts';
+import { bareServer, patchLength } from './bare.ts';
 import type { Usage } from './load.ts';
 
 const now = new Date();
 const authority = createAuthority({ commonName: 'bench', days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-function bare(): Promise<number> {
-  const server = bareServer({ cert: pair.certificate, key: pair.key });
+function bare(parses: boolean): Promise<number> {
+  const tls = { cert: pair.certificate, key: pair.key };
+  // all answer as many bytes
+  const server = bareServer(tls, { parses, patch: patchLength });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
@@ -35,7 +40,8 @@ async function cniGate(): Promise<number> {
   return server.port;
 }
 
-const port = await (process.argv[2] === 'bare' ? bare() : cniGate());
+const kind = process.argv[2];
+const port = await (kind === 'cni-gate' ? cniGate() : bare(kind === 'bare'));
 process
   .on('message', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

@@ -1,4 +1,7 @@
-/** What the server costs beside a bare `node:https` that only parses and answers. */
+/**
+ * What the server costs beside a bare `node:https` that parses the body and answers as many bytes, and beside one that
+ * does not parse it.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
@@ -22,7 +25,7 @@ async function start(kind: string): Promise<Started> {
       ...(folder === undefined
         ? []
         : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${kind}.cpuprofile`]),
-      ...(kind === 'bare' ? [] : given),
+      ...(kind === 'cni-gate' ? given : []),
     ],
   });
   const { port, ca } = await new Promise<{ port: number; ca: string }>((resolve, reject) => {
@@ -43,8 +46,9 @@ async function usageOf(child: ChildProcess): Promise<Usage> {
   return usage as Usage;
 }
 
-/** What both servers answer for each second of processor time. @param body of each request */
+/** What the servers answer for each second of processor time. @param body of each request */
 export async function servers(body: string): Promise<Row[]> {
+  const unparsed = await start('unparsed');
   const bare = await start('bare');
   const ours = await start('cni-gate');
   console.log(
@@ -52,52 +56,65 @@ export async function servers(body: string): Promise<Row[]> {
   );
   try {
     // V8 compiles what runs often, which takes processor time of its own
-    await load(bare, body, warmUp);
-    await load(ours, body, warmUp);
-    const all: { base: Figures; gate: Figures }[] = [];
+    for (const server of [unparsed, bare, ours]) await load(server, body, warmUp);
+    const all: Round[] = [];
     for (let round = 1; round <= rounds; round++) {
+      const least = await load(unparsed, body, seconds);
       const base = await load(bare, body, seconds);
       const gate = await load(ours, body, seconds);
-      all.push({ base, gate });
+      all.push({ least, base, gate });
       console.log(
-        `round ${round}: bare https ${textOf(base)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
+        `round ${round}: bare https ${textOf(base)}   without parsing ${textOf(least)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
       );
     }
     return rowsOf(all, body.length);
   } finally {
-    for (const { child, agent } of [bare, ours]) {
+    for (const { child, agent } of [unparsed, bare, ours]) {
       agent.destroy();
       child.disconnect();
     }
   }
 }
 
-function rowsOf(rounds: { base: Figures; gate: Figures }[], bytes: number): Row[] {
-  const figure = 'admissions per second of processor time';
+/** By server: `base` is the bare one, `least` the one that does not parse. */
+interface Round {
+  least: Figures;
+  base: Figures;
+  gate: Figures;
+}
+
+const names = {
+  least: 'bare node:https that does not parse',
+  base: 'bare node:https',
+  gate: 'cni-gate',
+} as const;
+
+function rowsOf(all: readonly Round[], bytes: number): Row[] {
   const conditions = `${bytes} bytes, ${connections} connections`;
-  const unit = 'per second of processor time';
-  const { base, gate } = rounds.at(-1) ?? {};
+  const servers = Object.entries(names) as [keyof Round, string][];
+  const ratio = (to: keyof Round): number => median(all.map((round) => round.gate.rate / round[to].rate));
+  const figure = 'cni-gate: admissions per second of processor time';
   return [
     {
       figure,
-      conditions: `cni-gate, ${conditions}`,
-      measured: median(rounds.map((round) => round.gate.rate / round.base.rate)),
-      unit: '× bare node:https',
+      conditions,
+      measured: ratio('base'),
+      unit: `× ${names.base}`,
       aim: { atLeast: 0.75 },
     },
-    ...(['base', 'gate'] as const).map((which) => ({
-      figure: `admissions, ${which === 'base' ? 'bare node:https' : 'cni-gate'}`,
+    { figure, conditions, measured: ratio('least'), unit: `× ${names.least}` },
+    ...servers.map(([which, name]) => ({
+      figure: `${name}: admissions`,
       conditions,
-      measured: median(rounds.map((round) => round[which].rate)),
-      unit,
+      measured: median(all.map((round) => round[which].rate)),
+      unit: 'per second of processor time',
     })),
-    {
-      figure: 'most resident memory, bare node:https',
+    ...servers.map(([which, name]) => ({
+      figure: `${name}: most resident memory`,
       conditions,
-      measured: base?.peak ?? Number.NaN,
+      measured: all.at(-1)?.[which].peak ?? Number.NaN,
       unit: 'MiB',
-    },
-    { figure: 'most resident memory, cni-gate', conditions, measured: gate?.peak ?? Number.NaN, unit: 'MiB' },
+    })),
   ];
 }
 
