@@ -63,7 +63,7 @@ const mark = '== the next step';
 /** A line without what differs each time: names of pods, times, widths of columns. */
 const normal = (line: string): string =>
   line
-    .replace(/\b(web|cilium)(-[a-z0-9]{8,10})?-[a-z0-9]{5}\b/g, '$1-POD')
+    .replace(/\b(web|cilium)(-[a-z0-9]{1,10})?-[a-z0-9]{5}\b/g, '$1-POD')
     .replace(/\d{4}-\d\d-\d\dT[\d:]+Z \([^)]*\)/g, 'TIME')
     .replace(/ +/g, ' ')
     .trimEnd();
