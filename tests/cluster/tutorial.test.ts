@@ -34,10 +34,14 @@ function stepsOf(markdown: string): [string, ...Step[]] {
   return [first?.commands ?? '', ...others];
 }
 
-const isThere = (command: string): string => `until ${command} >&2; do sleep 0.2; done`;
+/** Tries a command until it succeeds; if it never does, the next step shows what is missing. */
+const isThere = (command: string): string =>
+  `for attempt in $(seq 300); do ${command} >&2 && break; sleep 0.2; done`;
 
 /** What the reader sees before a step, by a part of its commands. */
 const seenBefore: [part: RegExp, wait: string][] = [
+  // pods are created in different seconds, so that one is the older
+  [/^agent=/, 'sleep 1.1'],
   [
     /^npx cni-gate status$/,
     isThere(
@@ -59,7 +63,7 @@ const mark = '== the next step';
 /** A line without what differs each time: names of pods, times, widths of columns. */
 const normal = (line: string): string =>
   line
-    .replace(/\b(web|cilium)(-[a-z0-9]{8,10})?-[a-z0-9]{5}\b/g, '$1-POD')
+    .replace(/\b(web|cilium)(-[a-z0-9]{1,10})?-[a-z0-9]{5}\b/g, '$1-POD')
     .replace(/\d{4}-\d\d-\d\dT[\d:]+Z \([^)]*\)/g, 'TIME')
     .replace(/ +/g, ' ')
     .trimEnd();
