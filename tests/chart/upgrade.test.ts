@@ -129,7 +129,7 @@ test('the sources of the previous release are those of its commit', (t) => {
     expected = filesOf(pinnedCommit());
   } catch {
     // the tests below need no history
-    return t.skip('this clone has no history: git fetch --unshallow');
+    return t.skip('Git has no such commit here: git fetch --unshallow');
   }
   const found = globSync('**', { cwd: previous, withFileTypes: true }).filter((entry) => entry.isFile());
   const named = found.map((entry): [string, string] => {
