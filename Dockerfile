@@ -31,13 +31,13 @@ COPY validator/host/install.sh validator/host/
 RUN validator/host/install.sh "$TARGETARCH"
 COPY validator/host validator/host
 COPY --from=checks /src/dist/host dist/host
-RUN validator/host/build.sh dist/host "$TARGETARCH"
+RUN validator/host/build.sh dist/host "$TARGETARCH" && validator/host/licenses.sh >dist/host/LICENSES
 
 # a static program: it needs no other file
 FROM scratch AS cni-gate-validator
 COPY LICENSE /app/
 # in a folder that the policy over final pods lets no volume cover
-COPY --from=compile /src/dist/host/cni-gate-validator /app/
+COPY --from=compile /src/dist/host/cni-gate-validator /src/dist/host/LICENSES /app/
 USER 65532:65532
 ENTRYPOINT ["/app/cni-gate-validator"]
 LABEL org.opencontainers.image.title="cni-gate-validator" \

@@ -76,13 +76,16 @@ test('the entrypoint is the program, so that the arguments of the container are 
 
 test('labels say what it is, and of which version', () => assertLabels(config, 'cni-gate-validator'));
 
-test('it holds the program and its license, and nothing else', () => {
+test('it holds the program, its license and those of what is compiled in, and nothing else', () => {
   // the engine's, in every container
   const own = globSync('**', { cwd: files, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(files.length + 1))
     .filter((path) => !/^(dev|etc|proc|sys)\//.test(path));
-  assert.deepEqual(own.sort(), ['app/LICENSE', program]);
+  assert.deepEqual(own.sort(), ['app/LICENSE', 'app/LICENSES', program]);
+  const licenses = readFileSync(join(files, 'app/LICENSES'), 'utf8');
+  for (const name of ['nix [0-9.]+', 'rquickjs [0-9.]+', 'QuickJS', 'musl'])
+    assert.match(licenses, new RegExp(`^${name}\n-+\n`, 'm'));
 });
 
 test('it is as small as docs/decisions/two-images.md says', (t) => {

@@ -21,6 +21,7 @@ const period = 100;
  */
 export class Kubelet {
   readonly #cluster: Cluster;
+  readonly #checkoutOf: (pod: StoredPod) => string | undefined;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
   readonly #ending: Promise<unknown>[] = [];
   /** Why a pod could not be run. */
@@ -29,8 +30,10 @@ export class Kubelet {
   #stopped = false;
   readonly #loop: Promise<void>;
 
-  constructor(cluster: Cluster) {
+  /** @param checkoutOf where the sources of a pod are, if not in this checkout */
+  constructor(cluster: Cluster, checkoutOf: (pod: StoredPod) => string | undefined = () => undefined) {
     this.#cluster = cluster;
+    this.#checkoutOf = checkoutOf;
     this.#loop = this.#run();
   }
 
@@ -40,6 +43,11 @@ export class Kubelet {
     await this.#loop;
     for (const pod of this.#running.values()) await (await pod)?.end('SIGKILL');
     await Promise.all(this.#ending);
+  }
+
+  /** Writes the volumes of every pod anew. */
+  async refresh(): Promise<void> {
+    for (const pod of this.#running.values()) await (await pod)?.refresh();
   }
 
   async #run(): Promise<void> {
@@ -84,7 +92,8 @@ export class Kubelet {
       await this.#cluster.api.patch(path, { status: { phase: code === 0 ? 'Succeeded' : 'Failed' } });
       return undefined;
     }
-    const running = await startPod(this.#cluster, addressed);
+    const checkout = this.#checkoutOf(pod);
+    const running = await startPod(this.#cluster, addressed, { ...(checkout !== undefined && { checkout }) });
     await eventually(async () => {
       const { status: answer } = await running.ops('/readyz');
       if (answer !== 200) throw new Error(`/readyz of ${pod.metadata.name} answers ${answer}`);

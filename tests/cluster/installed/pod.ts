@@ -24,6 +24,7 @@ export interface StoredPod {
 
 interface StoredContainer {
   name: string;
+  image: string;
   args: string[];
   ports?: { name: string; containerPort: number }[];
   env?: { name: string; value?: string; valueFrom?: { fieldRef?: { fieldPath: string } } }[];
@@ -50,7 +51,7 @@ export interface RunningPod {
 
 /** How a pod's process differs from the usual one. */
 export interface PodOptions {
-  /** Where its sources are: another checkout than this one. */
+  /** Where its sources are: another checkout than this one, with an empty folder for this one's packages. */
   checkout?: string;
   /** What is put around its command, such as a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
@@ -136,6 +137,7 @@ async function spawnContainer(
   const mounts: Mount[] = [
     ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
     [checkout, '/app'],
+    ...(checkout === own ? [] : [[join(own, 'node_modules'), '/app/node_modules'] as Mount]),
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
