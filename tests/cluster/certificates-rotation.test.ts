@@ -17,7 +17,7 @@ const replicas = new Set<Replica>();
 after(() => Promise.all([...replicas].map((replica) => replica.end())));
 
 function start(host: string): Replica {
-  const replica = installation.replica(host);
+  const replica = installation.replica(host, ['--drain-timeout', '25s']);
   replicas.add(replica);
   return replica;
 }
@@ -117,20 +117,22 @@ test('by the calendar: an authority at two thirds of its life, then the end of t
 
 test('a rolling restart of both replicas under load: every pod is admitted', async (t) => {
   const load = beginLoad(t, cluster, rate);
-  const restart = async (replica: Replica, remaining: Replica): Promise<Replica> => {
+  const codes: Promise<number | null>[] = [];
+  const restart = async (replica: Replica, remaining: Replica, host: string): Promise<Replica> => {
     // as the endpoints controller does for a pod that is being deleted, at the time of its SIGTERM
-    const code = replica.end();
+    codes.push(replica.end());
     await installation.endpoints([remaining]);
-    assert.equal(await code, 0);
     replicas.delete(replica);
-    const again = start(replica.host);
+    // the one before it still has connections
+    const again = start(host);
     await again.serving();
     await installation.endpoints([again, remaining]);
     return again;
   };
-  one = await restart(one, other);
-  other = await restart(other, one);
+  one = await restart(one, other, '10.254.1.3');
+  other = await restart(other, one, '10.254.1.4');
   assertHarmless(t, await load.end());
+  assert.deepEqual(await Promise.all(codes), [0, 0]);
   assert.equal((await one.ops('/readyz')).status, 200);
   assert.match(certs('show', '--namespace', namespace), /All is well/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect as connectPlain, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -202,6 +202,66 @@ test('a request that runs when the port closes is answered; one that never ends 
   await sleep(100);
   await stuck.drain();
   await never;
+});
+
+/** A connection with one answered request, as the API server keeps them for 90 s. */
+async function idleConnection(
+  server: TestServer,
+): Promise<{ call(): Promise<string>; closed: Promise<unknown> }> {
+  const ca = server.certificate.authority;
+  const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca });
+  socket.setEncoding('utf8').on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'secureConnect');
+  const text = body();
+  const head = `POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+  const call = async (): Promise<string> => {
+    let answer = '';
+    const read = (chunk: string): void => {
+      answer += chunk;
+    };
+    socket.on('data', read);
+    socket.write(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    while (!answer.endsWith('}') && !socket.destroyed) await Promise.race([once(socket, 'data'), closed]);
+    socket.off('data', read);
+    return answer;
+  };
+  assert.match(await call(), /^HTTP\/1\.1 200 /);
+  return { call, closed };
+}
+
+/** Waits until the port refuses connections, as it does after the delay of a drain. */
+async function portClosed(server: TestServer): Promise<void> {
+  await eventually(server, async () => {
+    const socket = connectPlain({ host: '127.0.0.1', port: server.port });
+    const refused = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      once(socket, 'error').then(() => true),
+    ]).catch(() => true);
+    socket.destroy();
+    return refused;
+  });
+}
+
+test('a connection that is idle when the port closes has its next request answered, and ends', async (t) => {
+  const server = await startServer(t, { drainTimeout: 60_000 });
+  const { call, closed } = await idleConnection(server);
+  const drained = server.drain();
+  await portClosed(server);
+  const answer = await call();
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  assert.match(answer, /\r\nconnection: close\r\n/i);
+  await closed;
+  await drained;
+});
+
+test('a connection that stays idle is cut at the end of the timeout', async (t) => {
+  const server = await startServer(t, { drainTimeout: 1000 });
+  const { closed } = await idleConnection(server);
+  const began = performance.now();
+  await server.drain();
+  assert.ok(performance.now() - began >= 900, 'it was closed before the timeout');
+  await closed;
 });
 
 test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {

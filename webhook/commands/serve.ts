@@ -71,7 +71,7 @@ export function serveCommand(): Command {
         .default(5000, '5s'),
     )
     .addOption(
-      new Option('--drain-timeout <duration>', 'when to close open connections after SIGTERM')
+      new Option('--drain-timeout <duration>', 'when to cut connections that are still open after SIGTERM')
         .argParser(milliseconds)
         .default(25_000, '25s'),
     )

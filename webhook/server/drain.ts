@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plugin } from './plugin.ts';
 
@@ -11,13 +12,15 @@ export interface DrainOptions {
 
 /**
  * What happens when the instance closes: `/readyz` fails, and after a delay Fastify closes the port and waits for
- * requests that still run. Connections that are open at the end of the timeout are cut. Register it first: then its
- * reason comes before others in `/readyz`, and it ends when everything else has ended.
+ * requests that still run and for idle connections. Each connection ends with its next answer, or when its client
+ * closes it. Connections that are open at the end of the timeout are cut. Register it first: then its reason comes
+ * before others in `/readyz`, and it ends when everything else has ended.
  */
 export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
   const { log, ready } = options.deps;
   let cut: NodeJS.Timeout | undefined;
   ready.add(() => (cut === undefined ? undefined : 'shutting down'));
+  keepIdleConnections(app.server);
   // Fastify tells clients from here on to close their connections
   app.addHook('preClose', async () => {
     // a server that never opened its port has no requests to wait for
@@ -32,3 +35,13 @@ export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
     log.info('drained');
   });
 });
+
+/**
+ * Lets idle connections outlive the port. Node's `close()` calls `closeIdleConnections()`: a client that sends a
+ * request at that moment loses it. Go, and so the API server, does not send a POST again once it wrote any of it.
+ *
+ * Source: `shouldRetryRequest` in https://github.com/golang/go/blob/master/src/net/http/transport.go
+ */
+function keepIdleConnections(server: Pick<Server, 'closeIdleConnections'>): void {
+  server.closeIdleConnections = () => {};
+}

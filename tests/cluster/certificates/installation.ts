@@ -55,6 +55,9 @@ export class Installation {
       overlap,
       '--drain-delay',
       '2s',
+      // the API server keeps its idle connections for 90 s: most tests do not wait for them
+      '--drain-timeout',
+      '4s',
       '--log-level',
       'info',
     ];

@@ -35,7 +35,9 @@ export interface GateServer {
  * @throws Error with what it wrote where it ends before that
  */
 export async function startServer({ args, host, environment = {} }: ServerOptions): Promise<GateServer> {
-  const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', '--drain-delay', '0s', ...args];
+  // the API server keeps its idle connections for 90 s: the end of a test does not wait for them
+  const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
+  const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];
   const child = spawn(...mortal(process.execPath, [main, ...flags]), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...environment },
