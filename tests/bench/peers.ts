@@ -185,7 +185,7 @@ function rowsOf(figures: Map<string, Figures[]>): Row[] {
     ...names.map(
       (name): Row => ({
         figure: `${name}: most resident memory`,
-        conditions,
+        conditions: `${conditions}, ${warmUp + rounds * seconds} s of load`,
         measured: figures.get(name)?.at(-1)?.peak ?? Number.NaN,
         unit: 'MiB',
       }),
