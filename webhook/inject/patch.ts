@@ -2,8 +2,11 @@ import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import type { Container, Volume } from '../admission/pod.ts';
 
-const pointer = (...parts: (string | number)[]): string =>
-  parts.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
+function pointer(...parts: (string | number)[]): string {
+  let path = '';
+  for (const part of parts) path += `/${jsonpatch.escapePathComponent(String(part))}`;
+  return path;
+}
 
 type Present<T> = T | null | undefined;
 
@@ -17,12 +20,15 @@ export function mapOperations(
     const set = [...changes].filter(([, value]) => value !== undefined);
     return set.length === 0 ? [] : [{ op: 'add', path: pointer(...path), value: Object.fromEntries(set) }];
   }
-  return [...changes].flatMap(([key, value]): Operation[] => {
+  const operations: Operation[] = [];
+  for (const [key, value] of changes) {
     const at = pointer(...path, key);
-    if (!Object.hasOwn(current, key)) return value === undefined ? [] : [{ op: 'add', path: at, value }];
-    if (value === undefined) return [{ op: 'remove', path: at }];
-    return current[key] === value ? [] : [{ op: 'replace', path: at, value }];
-  });
+    if (!Object.hasOwn(current, key)) {
+      if (value !== undefined) operations.push({ op: 'add', path: at, value });
+    } else if (value === undefined) operations.push({ op: 'remove', path: at });
+    else if (current[key] !== value) operations.push({ op: 'replace', path: at, value });
+  }
+  return operations;
 }
 
 /**

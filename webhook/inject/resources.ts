@@ -48,22 +48,33 @@ export function hasPodResources(pod: Pod): boolean {
 
 /** The largest value of each resource that all of the maps have. */
 function common(maps: (Quantities | null | undefined)[], least: Quantities): Quantities | undefined {
-  const result: Quantities = {};
+  let result: Quantities | undefined;
   for (const name of counted) {
-    const values = maps.map((map) => own(map, name)).filter(isQuantity);
-    if (values.length === maps.length && values.length > 0) {
-      result[name] = largest(values, least[name]);
-    }
+    const value = largest(maps, name, least[name]);
+    if (value === undefined) continue;
+    result ??= {};
+    result[name] = value;
   }
-  return Object.keys(result).length > 0 ? result : undefined;
+  return result;
 }
 
-/** An invalid quantity is left to the API server to refuse. */
-const isQuantity = (value: string | number | undefined): value is string | number =>
-  value !== undefined && !Number.isNaN(quantity(value));
-
-/** A zero stays zero: Kubernetes treats it as not set, and more would change the pod's class. */
-function largest(values: (string | number)[], floor: string | number | undefined): string | number {
-  const max = values.reduce((one, other) => (quantity(other) > quantity(one) ? other : one));
-  return floor !== undefined && quantity(max) > 0 && quantity(max) < quantity(floor) ? floor : max;
+/**
+ * The largest value of a resource, and no less than the floor; undefined if one of the maps does not have it. A zero
+ * stays zero: Kubernetes treats it as not set, and more would change the pod's class.
+ */
+function largest(
+  maps: (Quantities | null | undefined)[],
+  name: string,
+  floor: string | number | undefined,
+): string | number | undefined {
+  let value: string | number | undefined;
+  let amount = Number.NEGATIVE_INFINITY;
+  for (const map of maps) {
+    const other = own(map, name);
+    const otherAmount = other === undefined ? Number.NaN : quantity(other);
+    // an invalid quantity is left to the API server to refuse
+    if (Number.isNaN(otherAmount)) return undefined;
+    if (value === undefined || otherAmount > amount) [value, amount] = [other, otherAmount];
+  }
+  return floor !== undefined && amount > 0 && amount < quantity(floor) ? floor : value;
 }

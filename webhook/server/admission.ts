@@ -42,6 +42,7 @@ export const admission = plugin<AdmissionOptions>(
     );
     // a pod can have any key, `__proto__` too; nothing here copies keys by assignment
     app.removeAllContentTypeParsers();
+    app.decorateRequest('reservation');
     app.addContentTypeParser('application/json', (request, payload, done) =>
       bodies.parse(request, payload, done),
     );

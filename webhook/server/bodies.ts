@@ -9,14 +9,6 @@ import { Turns } from './turns.ts';
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** What is looked at of a request before its body. */
-interface Asked {
-  headers: IncomingMessage['headers'];
-  /** There is no such path. */
-  is404: boolean;
-  routeOptions: { bodyLimit?: number | undefined };
-}
-
 /** A body that arrives. */
 interface Arrival {
   since: number;
@@ -28,6 +20,24 @@ interface Reservation {
   bytes: number;
   /** A handler has it, and gives it back. */
   taken: boolean;
+}
+
+/** A request with room for its parsed body. */
+interface Reserving {
+  /** Undefined until the body is parsed. A field, because an entry of a WeakMap costs each collection of garbage time. */
+  reservation?: Reservation | undefined;
+}
+
+/** What is looked at of a request before its body. */
+interface Asked extends Reserving {
+  headers: IncomingMessage['headers'];
+  /** There is no such path. */
+  is404: boolean;
+  routeOptions: { bodyLimit?: number | undefined };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest extends Reserving {}
 }
 
 /** How often bodies that arrive slowly are looked for while others wait. */
@@ -43,7 +53,6 @@ export class Bodies {
   readonly #overload: (limit: OverloadLimit) => void;
   readonly #turns = new Turns({ time: serverLimits.turn });
   readonly #arriving = new Set<Arrival>();
-  readonly #reservations = new WeakMap<object, Reservation>();
   #slowTimer: NodeJS.Timeout | undefined;
 
   /** @param overload told of each call that a limit stops */
@@ -63,8 +72,8 @@ export class Bodies {
    *
    * @param request as it was parsed
    */
-  async answering<T>(request: { body: unknown }, handler: () => T | Promise<T>): Promise<T> {
-    const reservation = this.#reservations.get(request);
+  async answering<T>(request: Reserving & { body: unknown }, handler: () => T | Promise<T>): Promise<T> {
+    const { reservation } = request;
     if (reservation) reservation.taken = true;
     try {
       return await handler();
@@ -179,7 +188,7 @@ export class Bodies {
       const reservation: Reservation = { bytes, taken: false };
       try {
         const body: unknown = JSON.parse(text.toString());
-        this.#reservations.set(request, reservation);
+        request.reservation = reservation;
         done(null, body);
       } catch (error) {
         done(notJson(error));

@@ -12,8 +12,9 @@ export class Callers {
   answered(address: string, now: number): void {
     this.#answered.delete(address);
     this.#answered.set(address, now);
+    if (this.#answered.size <= knownCallers.addresses) return;
     const [oldest] = this.#answered.keys();
-    if (this.#answered.size > knownCallers.addresses && oldest !== undefined) this.#answered.delete(oldest);
+    if (oldest !== undefined) this.#answered.delete(oldest);
   }
 
   knows(address: string, now: number): boolean {

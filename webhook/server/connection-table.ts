@@ -62,7 +62,8 @@ export class ConnectionTable {
     const own = this.#byAddress.get(connection.address);
     // its last answer may be written after it was replaced
     if (!own?.[connection.state].delete(connection)) return;
-    Object.assign(connection, { state, since: now });
+    connection.state = state;
+    connection.since = now;
     own[state].add(connection);
   }
 

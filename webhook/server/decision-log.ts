@@ -40,8 +40,9 @@ export function logDecision(
     webhook,
     uid: request.uid,
     namespace: request.namespace,
-    ...(request.name !== undefined && { pod: request.name }),
-    ...(request.node !== undefined && { node: request.node }),
+    // pino leaves out what is undefined
+    pod: request.name,
+    node: request.node,
     operation: request.operation,
     dryRun: request.dryRun,
     outcome,
