@@ -56,11 +56,10 @@ FROM gcr.io/distroless/cc-debian12:nonroot AS cni-gate
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=bundle /src/package.json /src/LICENSE /src/dist/bundle/LICENSES /app/
 COPY --from=bundle /src/dist/bundle/webhook /app/dist/webhook
-# docs/decisions/server-memory.md: V8 looks for garbage sooner, and malloc shares free memory among threads
-ENV MALLOC_ARENA_MAX=1
 # a number, so that the kubelet can see that it is not root
 USER 65532:65532
 WORKDIR /app
+# V8 looks for garbage sooner: docs/decisions/server-memory.md
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "/app/dist/webhook/main.js"]
 CMD ["--help"]
 LABEL org.opencontainers.image.title="cni-gate" \

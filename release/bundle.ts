@@ -26,9 +26,10 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node24',
   plugins: [compiledSchemas(checkout)],
-  // names stay, so that a stack trace can be read
+  // names and short lines stay, so that a stack trace can be read
   minifyWhitespace: true,
   minifySyntax: true,
+  lineLimit: 120,
   format: 'esm',
   // for packages in CommonJS
   banner: {

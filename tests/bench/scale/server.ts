@@ -1,4 +1,4 @@
-/** The server as the image runs it: the bundle, with the arguments and the environment that the Dockerfile gives to Node. */
+/** The server as the image runs it: the bundle, with the arguments that the Dockerfile gives to Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,6 @@ const dockerfile = readFileSync(new URL('Dockerfile', checkout), 'utf8');
 export const nodeArguments: string[] =
   process.env.CNI_GATE_BENCH_NODE?.split(' ').filter((one) => one !== '') ??
   JSON.parse(/^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]').slice(1, -1);
-
-const environment = Object.fromEntries(
-  [...dockerfile.matchAll(/^ENV (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]),
-);
 
 /** What a process has taken, by the kernel's count. */
 export interface Vitals {
@@ -65,7 +61,6 @@ export async function startServer(
   const begin = performance.now();
   const server = spawn(process.execPath, [...nodeArguments, main, 'serve', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...environment },
   });
   const ports = await new Promise<{ port: number; opsPort: number }>((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server ended')));
