@@ -18,8 +18,11 @@ const given = process.argv.slice(2);
 const installed = given[0] === '--installed';
 const [command, ...args] = installed ? given.slice(1) : given;
 const cluster = await Cluster.start({ nodeLifecycle: true });
-if (installed) followConfiguration(cluster, (await install(cluster, 'strict')).replicas);
-else await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
+let endFollowing = (): void => {};
+if (installed) {
+  const { replicas } = await install(cluster, 'strict');
+  endFollowing = followConfiguration(cluster, replicas);
+} else await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
 const { kubeconfig } = cluster.admin;
 
 if (command === undefined) {
@@ -36,6 +39,7 @@ Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`
 } else {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG: kubeconfig } });
   const [code] = await once(child, 'close');
+  endFollowing();
   await cluster.stop();
   process.exit(code ?? 1);
 }

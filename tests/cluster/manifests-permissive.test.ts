@@ -6,7 +6,6 @@ import type { Status } from '../../webhook/status/model.ts';
 import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { followConfiguration } from './installed/follow-configuration.ts';
 import { install } from './installed/installation.ts';
 import { pod, policyName, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
@@ -15,7 +14,6 @@ const cluster = await Cluster.start();
 after(() => cluster.stop());
 const { replicas } = await install(cluster, 'permissive');
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-after(followConfiguration(cluster, replicas));
 
 testThatItWorks(cluster);
 
@@ -53,6 +51,7 @@ test("a pod of a network of the user's own, which is left alone, gets no warning
       },
     ],
   });
+  await Promise.all(replicas.map((replica) => replica.refresh()));
   const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'fabric', uid: 'u1', controller: true };
   const agent = pod('agent', {}, { ownerReferences: [owner] });
   await eventually(async () => {

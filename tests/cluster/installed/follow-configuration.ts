@@ -11,8 +11,8 @@ const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
  * @returns what ends that
  */
 export function followConfiguration(
-  cluster: Cluster,
-  pods: readonly RunningPod[],
+  cluster: { api: Pick<Cluster['api'], 'get'> },
+  pods: readonly Pick<RunningPod, 'refresh'>[],
   interval = 1000,
 ): () => void {
   let written: string | undefined;
