@@ -98,10 +98,11 @@ test('upgrade and rollback refuse none of 50 pods a second, and each is injected
   assert.deepEqual([upgraded, await tag()], [version, '0.0.9']);
 });
 
+const scale = (replicas: number): Promise<unknown> =>
+  cluster.api.patch('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate', { spec: { replicas } });
+
 test('helm test runs the checks: it fails if the replicas are gone', async () => {
-  await cluster.api.patch('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate', {
-    spec: { replicas: 0 },
-  });
+  await scale(0);
   await cluster.kubectl(['-n', 'cni-gate', 'wait', '--for=delete', 'pod', '--all', '--timeout=30s']);
   await assert.rejects(helm(['test', 'cni-gate', ...release, '--timeout', '60s']), /cni-gate-test/);
   assert.match(String(kubelet.failures.pop()), /cni-gate-test ended with 1/);
@@ -114,9 +115,8 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
   assert.match(commands.join('\n'), /helm uninstall/);
   const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
   const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
-  const [first = '', ...rest] = commands;
-  await run('bash', ['-euo', 'pipefail', '-c', first], '', env);
-  // what was deleted counts for a moment longer
+  await scale(2);
+  await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
   await eventually(() => tryPod(cluster, 'shop', pod('free')));
   let going = true;
   const refused: unknown[] = [];
@@ -124,7 +124,7 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
     while (going) await tryPod(cluster, 'shop', pod('free')).catch((error) => refused.push(error));
   })();
   try {
-    for (const command of rest) await run('bash', ['-euo', 'pipefail', '-c', command], '', env);
+    for (const command of commands) await run('bash', ['-euo', 'pipefail', '-c', command], '', env);
   } finally {
     going = false;
     await trying;

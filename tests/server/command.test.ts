@@ -91,10 +91,23 @@ const wrong: [args: string[], error: RegExp][] = [
   [['--profile', 'linkerd', '--drain-delay', '1m'], /--drain-timeout is shorter than --drain-delay/],
   [['--cluster-state', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)/],
   [['--profle', 'linkerd'], /unknown option '--profle'/],
+  [['--own-namespace', ''], /'' is invalid\. expected the name of a namespace/],
 ];
 
 test('serve rejects arguments that it cannot start with', async (t) => {
   for (const [args, text] of wrong) assert.match(await errorOf(t, serveCommand(), args), text);
+});
+
+test('an empty POD_NAMESPACE is rejected by name', () => {
+  const env = { ...process.env, POD_NAMESPACE: '' };
+  for (const command of [['serve'], ['status'], ['certs', 'show']]) {
+    const { status, stderr } = cniGate(command, { env });
+    assert.equal(status, 2, stderr);
+    assert.match(
+      stderr,
+      /^cni-gate: .*POD_NAMESPACE.* expected the name of a namespace\. \(CNI_GATE_USAGE\)$/m,
+    );
+  }
 });
 
 test('a command that cannot start writes the error to stderr alone, without a stack, and ends with 2', () => {

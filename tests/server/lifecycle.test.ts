@@ -264,6 +264,19 @@ test('a connection that stays idle is cut at the end of the timeout', async (t) 
   await closed;
 });
 
+test('a connection whose handshake ends after the timeout is cut as well', async (t) => {
+  const server = await startServer(t, { drainTimeout: 100 });
+  const plain = connectPlain({ host: '127.0.0.1', port: server.port });
+  await once(plain, 'connect');
+  // an answer shows that the server has taken up what came before it
+  assert.equal((await server.post('/mutate', body())).status, 200);
+  const drained = server.drain();
+  await sleep(300);
+  const socket = connect({ socket: plain, servername: 'localhost', ca: server.certificate.authority });
+  socket.on('error', () => {});
+  await drained;
+});
+
 test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const ended: string[] = [];

@@ -4,7 +4,7 @@ import { judgeDaemonSets, profilesInUse } from '../status/daemon-sets.ts';
 import type { ProbeFacts } from '../status/facts.ts';
 import { foundIn, type Observation } from '../status/installation/facts.ts';
 import { type Installation, judgeInstallation } from '../status/installation/judge.ts';
-import type { PartResult } from '../status/installation/parts.ts';
+import { applyAgain, type PartResult } from '../status/installation/parts.ts';
 import type { Fault } from '../status/model.ts';
 import { type Called, registrationsOf } from '../status/verbs.ts';
 import type { CheckId } from './catalogue.ts';
@@ -94,7 +94,7 @@ function checkRegistration({ inForce, why, changed }: Called, kind: keyof typeof
   return inForce ? passed('registered as in the manifests') : failed('CNI_GATE_NOT_REGISTERED', why, again);
 }
 
-const again = 'Apply the overlay again, and look at what writes the caBundle';
+const again = `${applyAgain}, and look at what writes the caBundle`;
 
 function ofPart(
   { status, fault, advice = '', right, blind, byMode, forbidden }: PartResult,
@@ -130,7 +130,7 @@ function checkServerRights(rights: Observation<readonly RightFacts[]>, account: 
     return failed(
       'CNI_GATE_RIGHTS',
       `service account ${account} may not ${few(missing, mostTexts)}`,
-      'Apply the overlay again, and look at what changes its ClusterRole, Roles and bindings',
+      `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`,
     );
   });
 }

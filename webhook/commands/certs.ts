@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ManualStep } from '../../certs/manual.ts';
 import { managedAuthorityDays, managedDays, namesOf } from './managed.ts';
-import { addClusterOptions, type ClusterFlags, days } from './options.ts';
+import { addClusterOptions, type ClusterFlags, days, namespaceName } from './options.ts';
 
 interface ServiceFlags {
   namespace: string;
@@ -56,7 +56,10 @@ function inCluster(name: string, description: string): Command {
 function addService(command: Command): Command {
   return command
     .addOption(
-      new Option('-n, --namespace <name>', 'namespace of cni-gate').env('POD_NAMESPACE').default('cni-gate'),
+      new Option('-n, --namespace <name>', 'namespace of cni-gate')
+        .env('POD_NAMESPACE')
+        .argParser(namespaceName)
+        .default('cni-gate'),
     )
     .option('--tls-service <name>', 'Service that webhooks call', 'cni-gate');
 }

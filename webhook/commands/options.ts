@@ -28,6 +28,7 @@ export function addInstallationOptions(command: Command): Command {
     .addOption(
       new Option('--own-namespace <name>', 'namespace of cni-gate itself')
         .env('POD_NAMESPACE')
+        .argParser(namespaceName)
         .default('cni-gate'),
     );
 }

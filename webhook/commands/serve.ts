@@ -3,7 +3,7 @@ import { CniGateError } from '../lib/errors.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { type CertificateFlags, certificateFor } from './certificate.ts';
 import { addManagedOptions, checkManaged } from './managed.ts';
-import { addClusterOptions, type ClusterFlags, days, milliseconds, port } from './options.ts';
+import { addClusterOptions, type ClusterFlags, days, milliseconds, namespaceName, port } from './options.ts';
 
 interface Flags extends CertificateFlags, ClusterFlags {
   config?: string;
@@ -37,9 +37,9 @@ export function serveCommand(): Command {
     )
     .option('--profile <profile>', 'no cluster needed: profile of every namespace, instead of its label')
     .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt').env(
-        'POD_NAMESPACE',
-      ),
+      new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt')
+        .env('POD_NAMESPACE')
+        .argParser(namespaceName),
     )
     .option('--host <address>', 'address to listen on (default: all)')
     .option('--port <port>', 'port for admission calls (HTTPS)', port, 8443)

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plugin } from './plugin.ts';
 
@@ -26,7 +27,11 @@ export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
     // a server that never opened its port has no requests to wait for
     if (!app.server.listening) return;
     log.info({ delay: options.drainDelay }, 'draining');
-    cut = setTimeout(() => app.server.closeAllConnections(), options.drainTimeout);
+    cut = setTimeout(() => {
+      app.server.closeAllConnections();
+      // what was still in its TLS handshake
+      app.server.on('secureConnection', (socket: Socket) => socket.destroy());
+    }, options.drainTimeout);
     await sleep(options.drainDelay);
   });
   app.addHook('onClose', async () => {

@@ -109,7 +109,7 @@ suite('each fault has its code, and a first line that says so', () => {
         ],
       },
       'CNI_GATE_NO_ENDPOINTS',
-      /it does not exist, and webhooks call it/,
+      /it does not exist, and webhooks call it, .* Apply the overlay again \(with Helm: "helm upgrade"\)/,
     ],
     'a Service without the port': [
       { services: [{ ...service, port: 8443 }] },

@@ -14,6 +14,10 @@ import {
   unknownIn,
 } from './facts.ts';
 
+const again = 'the overlay again (with Helm: "helm upgrade")';
+/** What to do about an object that is missing or changed, as a sentence and within one. */
+export const [applyAgain, orApplyAgain] = [`Apply ${again}`, `or apply ${again}`];
+
 /** A part of the installation, with what follows from how it is. */
 export interface PartResult {
   status: PartStatus;
@@ -118,7 +122,7 @@ export function judgeService(
   if (unknown !== undefined) return notKnown(subject, unknown, true);
   const service = foundIn(facts.service);
   if (service === undefined) {
-    return fault('it does not exist, and webhooks call it', 'Apply the overlay again');
+    return fault('it does not exist, and webhooks call it', applyAgain);
   }
   // a Service of this type has no endpoints: the API server goes to the name
   if (service.externalName !== undefined) {
@@ -126,7 +130,7 @@ export function judgeService(
     return notKnown(subject, { why, forbidden: false }, true);
   }
   if (!service.ports.includes(port)) {
-    return fault(`it has no port ${port}, which webhooks call`, 'Apply the overlay again');
+    return fault(`it has no port ${port}, which webhooks call`, applyAgain);
   }
   const unseen = unknownIn(facts.endpoints);
   if (unseen !== undefined) return notKnown(subject, unseen, true);
@@ -138,7 +142,7 @@ export function judgeService(
   if (all > 0 && withPort === 0) {
     return fault(
       `none of its ${all} endpoints has a TCP port for port ${port}`,
-      `Compare protocol and targetPort of the Service with the ports of the pods, or apply the overlay again`,
+      `Compare protocol and targetPort of the Service with the ports of the pods, ${orApplyAgain}`,
     );
   }
   return fault(

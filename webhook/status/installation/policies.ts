@@ -1,7 +1,7 @@
 import type { installedPolicies } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import { type BindingFacts, foundIn, type PolicyFacts, type PolicyPair, unknownIn } from './facts.ts';
-import { inOrder, notKnown, type PartResult, wrong } from './parts.ts';
+import { applyAgain, inOrder, notKnown, orApplyAgain, type PartResult, wrong } from './parts.ts';
 import { expectedPolicies } from './policy-rules.ts';
 
 type PolicyName = (typeof installedPolicies)[number];
@@ -22,7 +22,7 @@ export function judgePolicy(
   enforced: boolean,
 ): PartResult {
   const subject = { part: 'policy', object: `Policy ${name}` } as const;
-  const fault = (what: string, advice = 'Apply the overlay again', comes = guards[name]): PartResult =>
+  const fault = (what: string, advice = applyAgain, comes = guards[name]): PartResult =>
     wrong(subject, 'CNI_GATE_POLICY', `${what}, so ${comes}`, advice);
   if (policy === 'absent') return fault('it does not exist');
   if (binding === 'absent') return fault('its binding does not exist');
@@ -32,7 +32,7 @@ export function judgePolicy(
   if (rules === undefined || bound === undefined) return fault('it does not exist');
   const change = changeOf(name, rules);
   if (change !== undefined) {
-    const other = `If another release is installed, run the "status" of that one; otherwise apply the overlay again`;
+    const other = `If another release is installed, run the "status" of that one, ${orApplyAgain}`;
     return fault(change, other);
   }
   const { params, paramsObject } = bound;
