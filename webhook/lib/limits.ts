@@ -32,14 +32,14 @@ export const serverLimits = {
   memoryWait: 2_000,
   /** A body that has not arrived whole after this time loses its room, if others wait for room. */
   slowBody: 1_000,
-  /** From the first byte of a connection or request to the end of the request's headers. */
+  /** From the first byte of a request to the end of its headers. */
   headersTimeout: 10_000,
   /** From the first byte of a request to the last of its body. The API server sends a request at once. */
   requestTimeout: 15_000,
   handshakeTimeout: 5_000,
   /** How often these times are compared with the clock. */
   timeoutCheck: 1_000,
-  /** Go's HTTP client keeps idle connections for 90 s: the server must not close them first. */
+  /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
   keepAliveTimeout: 95_000,
   /** No answer takes longer: the API server waits at most 30 s. A client that does not read it can lose its connection. */
   answerTimeout: 35_000,

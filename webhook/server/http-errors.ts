@@ -9,6 +9,7 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
+import { serverLimits } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import type { Metrics } from './metrics.ts';
 import { unreadBodyGone } from './unread-body.ts';
@@ -101,6 +102,10 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
     socket.destroy();
     return;
   }
+  if (isLate && socket.bytesRead === 0) {
+    keepSilent(socket);
+    return;
+  }
   const [status, text] = isLate
     ? [408, 'the request did not come in time']
     : code === 'HPE_HEADER_OVERFLOW'
@@ -115,4 +120,15 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/**
+ * Treats a connection that sent nothing since its handshake like one that is idle between two requests. Go's HTTP client
+ * dials for a request, and keeps the connection unused if another one is free first: to close it is to lose the call
+ * that is just about to use it. Node reports such a connection once.
+ *
+ * Source: `queueForDial` and `tryPutIdleConn` in https://github.com/golang/go/blob/master/src/net/http/transport.go
+ */
+function keepSilent(socket: Socket): void {
+  socket.setTimeout(serverLimits.keepAliveTimeout - serverLimits.headersTimeout);
 }
