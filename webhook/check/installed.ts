@@ -94,7 +94,7 @@ function checkRegistration({ inForce, why, changed }: Called, kind: keyof typeof
   return inForce ? passed('registered as in the manifests') : failed('CNI_GATE_NOT_REGISTERED', why, again);
 }
 
-const again = `${applyAgain}, and look at what writes the caBundle`;
+const again = `${applyAgain}, and look at what writes the caBundle: the replicas once they run, or cert-manager`;
 
 function ofPart(
   { status, fault, advice = '', right, blind, byMode, forbidden }: PartResult,
