@@ -109,8 +109,13 @@ const cases: Record<string, Start> = {
     environment: checks(interfaces('1s')),
     args: ['validate', '--termination-log', '/proc/version/log'],
   },
+  'a termination log on a full disk': {
+    environment: checks(interfaces('1s')),
+    args: ['validate', '--termination-log', '/dev/full'],
+  },
   'a port where nobody listens': { environment: checks(reach('127.0.0.1')) },
   'the same by a name': { environment: checks(reach('localhost')) },
+  'the same by a name in upper case': { environment: checks(reach('LOCALHOST')) },
   'a name that is none': { environment: checks(reach('a b')) },
 };
 

@@ -55,4 +55,15 @@ describe('reach', { concurrency: 4 }, () => {
     const proof = await reach(sandbox, 'db.example', '12s', servers);
     assert.equal(proof.code, 0, proof.log);
   });
+
+  // 2 SERVFAIL, 3 NXDOMAIN: some name servers answer so if a name has no IPv6 address
+  for (const codeForOthers of [2, 3]) {
+    test(`a name whose IPv6 address is refused with code ${codeForOthers}, in upper case`, async () => {
+      await using sandbox = await Sandbox.make();
+      await listen(sandbox, 'node', { host: '0.0.0.0', tcp: [5432], manner: 'silent' });
+      await serveNames(sandbox, { host: gatewayAddress.ipv4, address: gatewayAddress.ipv4, codeForOthers });
+      const proof = await reach(sandbox, 'DB.example', '20s', [gatewayAddress.ipv4]);
+      assert.equal(proof.code, 0, proof.log);
+    });
+  }
 });

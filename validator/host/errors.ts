@@ -26,17 +26,21 @@ const words: Record<string, string> = {
   EROFS: 'read-only file system',
 };
 
+/** What is wrong with the contents of a file, which is found only after it is open. */
+const afterOpen: Record<'read' | 'write', string[]> = { read: ['EISDIR'], write: ['ENOSPC'] };
+
 /**
  * Calls a native function on a file, and throws what Node would throw.
  *
- * @param call the system call that fails, as Node names it; a folder can be opened to read it
+ * @param call what is done with the file; Node names the system call that fails
  */
-export function onFile<Result>(call: 'open' | 'read' | 'readlink', path: string, act: () => Result): Result {
+export function onFile<Result>(call: 'read' | 'write' | 'readlink', path: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
     const code = codeOf(error);
-    const at = call === 'read' && code === 'EISDIR' ? 'read' : `${call === 'read' ? 'open' : call} '${path}'`;
+    const isOpen = call !== 'readlink' && afterOpen[call].includes(code);
+    const at = isOpen ? call : `${call === 'readlink' ? call : 'open'} '${path}'`;
     throw new SystemError(code, `${code}: ${words[code] ?? code}, ${at}`);
   }
 }

@@ -1,12 +1,12 @@
 import type { NamedAddress } from '../platform.ts';
-import { SystemError } from './errors.ts';
+import { codeOf, SystemError } from './errors.ts';
 import { close, watch } from './loop.ts';
 import { native, pollEvent } from './native.ts';
 
 /** `lookUp` of the platform. */
 export function lookUp(name: string): Promise<NamedAddress[]> {
   return new Promise((resolve, reject) => {
-    const pipe = native.lookUp(name.toWellFormed());
+    const pipe = begin(name);
     let answer = '';
     watch(pipe, pollEvent.in, () => {
       const bytes = native.read(pipe);
@@ -17,6 +17,15 @@ export function lookUp(name: string): Promise<NamedAddress[]> {
       else resolve(answer.split(' ').map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     });
   });
+}
+
+/** Names in /etc/hosts are in lower case (Kubernetes, `hostAliases`), and musl compares them as they are. */
+function begin(name: string): number {
+  try {
+    return native.lookUp(name.toWellFormed().toLowerCase());
+  } catch (error) {
+    throw new SystemError(codeOf(error));
+  }
 }
 
 /** Node has one code for the two ways in which a name has no address. */

@@ -19,7 +19,7 @@ export const hostPlatform: Platform = {
   afterPending,
 
   readFile: (path) => onFile('read', path, () => native.readFile(path)),
-  writeFile: (path, text) => onFile('open', path, () => native.writeFile(path, text.toWellFormed())),
+  writeFile: (path, text) => onFile('write', path, () => native.writeFile(path, text.toWellFormed())),
   exists: native.exists,
   readLink: (path) => onFile('readlink', path, () => native.readLink(path)),
   random: (count) => onFile('read', '/dev/urandom', () => native.random(count)),

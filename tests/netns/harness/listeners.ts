@@ -41,6 +41,8 @@ export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
 export interface Naming {
   host: string;
   address: string;
+  /** The code of its answer to questions for other than IPv4 addresses: RFC 1035, 4.1.1. */
+  codeForOthers?: number;
 }
 
 /** Starts a name server at the node. */

@@ -1,8 +1,11 @@
 import { createSocket } from 'node:dgram';
 import type { Naming } from './listeners.ts';
 
-/** Answers every question for an IPv4 address with the one of its argument until its standard input ends. */
-const { host, address }: Naming = JSON.parse(process.argv[2] ?? '');
+/**
+ * Answers every question for an IPv4 address with the one of its argument, and others with a code and no address, until
+ * its standard input ends.
+ */
+const { host, address, codeForOthers = 0 }: Naming = JSON.parse(process.argv[2] ?? '');
 
 /** RFC 1035: a header of 12 bytes, the name, its type and class; a name in an answer may point back to the question. */
 const header = 12;
@@ -29,7 +32,7 @@ server.on('message', (question, { port, address: from }) => {
     ...address.split('.').map(Number),
   ]);
   const reply = Buffer.concat([asked, ...(found ? [answer] : [])]);
-  reply.writeUInt16BE(0x8180, 2);
+  reply.writeUInt16BE(0x8180 + (found ? 0 : codeForOthers), 2);
   reply.writeUInt16BE(found ? 1 : 0, 6);
   reply.writeUInt32BE(0, 8);
   server.send(reply, port, from);

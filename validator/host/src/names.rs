@@ -20,7 +20,7 @@ pub fn register(native: &Object) -> Result<()> {
 fn look_up(ctx: Ctx, name: String) -> Result<i32> {
     let (reader, mut writer) = named(&ctx, std::io::pipe().map_err(errno))?;
     let answer = move || {
-        let text = match addresses_of(&name) {
+        let text = match addresses_in_any_family(&name) {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
@@ -31,11 +31,21 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
     Ok(keep(OwnedFd::from(reader)))
 }
 
+/// The addresses of a name in both families. musl fails if a name server has no answer for one of them, even if it has
+/// addresses for the other; glibc returns those.
+fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'static str> {
+    addresses_of(name, libc::AF_UNSPEC).or_else(|code| {
+        let of_one = |family| addresses_of(name, family);
+        of_one(libc::AF_INET).or_else(|_| of_one(libc::AF_INET6)).map_err(|_| code)
+    })
+}
+
 /// The addresses of a name, or the name of the error of getaddrinfo(3).
-fn addresses_of(name: &str) -> std::result::Result<Vec<String>, &'static str> {
+fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'static str> {
     let name = CString::new(name).map_err(|_| "EAI_NONAME")?;
     // SAFETY: all fields of these structures may be zero
     let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
+    hints.ai_family = family;
     hints.ai_socktype = libc::SOCK_STREAM;
     // only families of which this machine has an address
     hints.ai_flags = libc::AI_ADDRCONFIG;
