@@ -25,7 +25,9 @@ export const compiledSchemas = (checkout: string): Plugin => ({
     }
     onResolve({ filter: /^compiled:/ }, ({ path }) => ({ path: path.slice(9), namespace: 'compiled' }));
     onLoad({ filter: /./, namespace: 'compiled' }, async ({ path }) => {
-      const [name = '', file = ''] = path.split('@', 2);
+      // the folder of the checkout may have the sign in its name too
+      const at = path.indexOf('@');
+      const [name, file] = [path.slice(0, at), path.slice(at + 1)];
       const { [name]: validator } = await import(pathToFileURL(file).href);
       return { contents: sourceOf(validator), loader: 'js', resolveDir: join(checkout, 'release') };
     });

@@ -49,7 +49,7 @@ function decisions(): Row[] {
 }
 
 const rows: Row[] = [];
-const { rest } = benchArguments();
+const { rest } = benchArguments(['servers']);
 if (rest[0] !== 'servers') {
   rows.push(...decisions());
   gateBench();

@@ -16,9 +16,10 @@ import { run } from '../support/run.ts';
 import { patchLength } from './bare.ts';
 import { connections, type Figures, load, median, patchFrom, type Target } from './load.ts';
 import type { Row } from './report/figures.ts';
-import { report } from './report/report.ts';
+import { benchArguments, report } from './report/report.ts';
 import { usageOf } from './usage.ts';
 
+benchArguments([]);
 const rounds = 9;
 /** Of one server in one round. The kernel counts its processor time in hundredths. */
 const seconds = 2;

@@ -18,13 +18,25 @@ import { plot } from './plot.ts';
 
 const flag = '--report';
 
-/** The arguments of a bench without `--report PAGE`. @throws Error where the flag has no page */
-export function benchArguments(): { rest: string[]; page: string | undefined } {
+/**
+ * The arguments of a bench without `--report PAGE`.
+ *
+ * @param known all that the bench has, where it does not read them itself
+ * @throws Error where the flag has no page that exists, and for an argument that is not known
+ */
+export function benchArguments(known?: readonly string[]): { rest: string[]; page: string | undefined } {
   const rest = process.argv.slice(2);
   const at = rest.indexOf(flag);
-  if (at < 0) return { rest, page: undefined };
-  const [, page] = rest.splice(at, 2);
-  if (!page?.endsWith('.md')) throw new Error(`${flag} needs a page, such as ${flag} docs/performance.md`);
+  const [, page] = at < 0 ? [] : rest.splice(at, 2);
+  if (at >= 0 && !(page?.endsWith('.md') && existsSync(page))) {
+    throw new Error(`${flag} needs a page that exists, such as ${flag} docs/performance.md, and got ${page}`);
+  }
+  const [unknown] = known === undefined ? [] : rest.filter((one) => !known.includes(one));
+  if (unknown !== undefined) {
+    throw new Error(
+      `unknown argument ${unknown}: expected ${[...(known ?? []), `${flag} PAGE`].join(' or ')}`,
+    );
+  }
   return { rest, page };
 }
 

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Row } from '../../bench/report/figures.ts';
-import { report } from '../../bench/report/report.ts';
+import { benchArguments, report } from '../../bench/report/report.ts';
 import { mortal } from '../../support/mortal.ts';
 import { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -22,6 +22,7 @@ import { type GateServer, startServer } from '../harness/server.ts';
 import { serviceAt } from '../harness/service.ts';
 import { type Spread, spreadOf } from './figures.ts';
 
+benchArguments([]);
 const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 500);
 /** Pods of one turn, and how many are created in a second. */
 const [turn, rate] = [50, 20];

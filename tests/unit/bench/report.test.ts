@@ -107,6 +107,21 @@ describe('a bench', () => {
     }
   });
 
+  for (const path of ['bench/bench.ts', 'bench/peers.ts', 'cluster/bench/create.ts']) {
+    test(`${path} refuses an argument that it does not know before it measures`, () => {
+      const file = fileURLToPath(new URL(`../../${path}`, import.meta.url));
+      const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--rport'], { encoding: 'utf8' });
+      assert.deepEqual([status, stdout], [1, ''], stderr);
+      assert.match(stderr, /unknown argument --rport: expected .*--report PAGE/);
+    });
+  }
+
+  test('refuses a page that does not exist before it measures', () => {
+    const { status, stdout, stderr } = bench('peers', '--report', 'no/such/page.md');
+    assert.deepEqual([status, stdout], [1, ''], stderr);
+    assert.match(stderr, /--report needs a page that exists/);
+  });
+
   test('with --report writes its section, figures and plot, and leaves those of others', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
     t.after(() => rmSync(folder, { recursive: true }));
