@@ -238,6 +238,23 @@ suite('refused, with a message that says why', () => {
       [...namespace, '--set', 'configuration.proof.mod=warn'],
       /configuration\/proof|configuration\.proof/,
     ],
+    // Helm removes what is null, and would render an empty image, or mount a Secret that nobody makes
+    ['an image of null', [...namespace, '--set', 'image=null'], /missing property 'image'/],
+    ['an image without a name', [...namespace, '--set', 'image.repository=null'], /'repository'/],
+    ['an image with a blank', [...namespace, '--set', 'image.repository=a b'], /image\/repository/],
+    ['no certificates', [...namespace, '--set', 'certificates=null'], /missing property 'certificates'/],
+    ['no monitoring', [...namespace, '--set', 'monitoring=null'], /missing property 'monitoring'/],
+    // the template has them already: the object would have the key twice
+    [
+      'another operating system',
+      [...namespace, '--set-string', 'nodeSelector.kubernetes\\.io/os=windows'],
+      /invalid propertyName 'kubernetes\.io\/os'/,
+    ],
+    [
+      'another default container',
+      [...namespace, '--set-string', 'podAnnotations.kubectl\\.kubernetes\\.io/default-container=x'],
+      /invalid propertyName 'kubectl\.kubernetes\.io\/default-container'/,
+    ],
     ['an old Kubernetes', [...namespace, '--kube-version', '1.29.0'], />=1\.30/],
   ];
   for (const [name, args, message] of refusals) {

@@ -129,6 +129,16 @@ suite('--changed-since: what changed', () => {
     assert.deepEqual(changed(repository), [['three'], 0]);
   });
 
+  test('a file in a submodule: its workloads, as the revision has only the name of a commit there', (t) => {
+    const repository = repositoryWith(t, start);
+    repository.write({ 'deploy/nested/x.yaml': deployment('four') });
+    repository.git('-C', 'deploy/nested', 'init', '--quiet');
+    repository.git('-C', 'deploy/nested', 'add', '--all');
+    repository.git('-C', 'deploy/nested', 'commit', '--quiet', '--message', 'a');
+    repository.commit();
+    assert.deepEqual(changed(repository), [['four'], 3]);
+  });
+
   test('a file outside the repository: its workloads', (t) => {
     const repository = repositoryWith(t, start);
     const outside = folderWith(t, { 'x.yaml': deployment('four') });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readPolicy } from '../config/file.ts';
 import type { Dashboard } from '../dashboard/model.ts';
@@ -118,6 +118,10 @@ async function write(file: string, dashboard: Dashboard): Promise<void> {
     import('../dashboard/static-page.ts'),
   ]);
   const text = staticPage(readPage(), dashboard);
+  const there = lstatSync(file, { throwIfNoEntry: false });
+  // it is replaced: a link such as /dev/stdout would be gone for everybody
+  if (there !== undefined && !there.isFile())
+    throw new CniGateError('CNI_GATE_OUTPUT', `cannot write ${file}: it is there, and is no regular file`);
   try {
     // an older file may be readable for others
     rmSync(file, { force: true });

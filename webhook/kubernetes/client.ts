@@ -84,11 +84,10 @@ export class ApiClient {
       const body = await readBody(response, { timeout, max: maxBytes, large, signal });
       const costly = maxBytes === undefined ? undefined : costlyShape(Buffer.from(body));
       if (costly !== undefined) throw new TooLarge(`an answer of more than ${costly}`);
-      try {
-        return JSON.parse(body) as T;
-      } catch (error) {
-        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
-      }
+      const answer = parsed(body);
+      // callers look at its fields, and only null has none that can be read
+      if (answer === null) throw new Error('the answer is null and no object');
+      return answer as T;
     });
   }
 
@@ -220,5 +219,14 @@ export class ApiClient {
       if (error instanceof Silence) this.dropIdle();
       throw unreachable(operation, this.#server, error);
     }
+  }
+}
+
+/** @throws Error where the text is not JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -85,7 +85,8 @@ export function refusal(
 /** An error of the network, of TLS, or of an answer that is not an API server's. */
 export function unreachable(operation: Operation, server: string, error: unknown): ClusterError {
   const code = errnoOf(error);
-  const message = messageOf(error);
+  // a message about JSON quotes what it could not parse
+  const message = quoted(messageOf(error));
   const why = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     'CNI_GATE_CLUSTER_UNREACHABLE',

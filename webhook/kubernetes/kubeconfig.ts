@@ -3,6 +3,7 @@ import type { Agent, RequestOptions } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
+import { quoted } from '../lib/clean.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Access, Connection } from './access.ts';
 
@@ -94,8 +95,9 @@ function nowhere(looked: string): CniGateError {
 }
 
 function unusable(source: string, error: unknown): CniGateError {
-  const reason = typeof error === 'string' ? error : messageOf(error);
-  return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${reason}`, {
+  // the YAML parser adds the lines around the fault, which may have a token or a key
+  const [reason = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
+  return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(reason)}`, {
     cause: error,
   });
 }

@@ -114,3 +114,9 @@ test('--help on a terminal of 74 columns', {
   assert.match(shown, /^Exit code: 0 nothing is wrong; /m);
   assert.ok(longest(shown) <= 74 && longest(shown) > 64, shown);
 });
+
+test('help about a command that does not exist says so', () => {
+  const { status, stderr } = spawnSync(process.execPath, [main, 'help', 'frob'], { encoding: 'utf8' });
+  assert.match(stderr, /^cni-gate: unknown command 'frob' \(CNI_GATE_USAGE\)\nsee cni-gate --help/);
+  assert.equal(status, 2);
+});

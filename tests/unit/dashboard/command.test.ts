@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +42,8 @@ async function fakeCluster(t: TestContext): Promise<{ folder: string; kubeconfig
 
 test('dashboard rejects input that it cannot use, with a code', async (t) => {
   const { folder, kubeconfig } = await fakeCluster(t);
+  const link = join(folder, 'link');
+  symlinkSync(kubeconfig, link);
   const cases: [string[], RegExp][] = [
     [[], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
     [['--out', 'x.html', '--port', '0'], /--out writes a file, and --port serves: .*\(CNI_GATE_USAGE\)$/],
@@ -50,8 +52,14 @@ test('dashboard rejects input that it cannot use, with a code', async (t) => {
       ['--kubeconfig', kubeconfig, '--out', join(folder, 'nowhere', 'x.html')],
       /cannot write .*x\.html: ENOENT.*\(CNI_GATE_OUTPUT\)$/,
     ],
+    // where this is /dev/stdout, replacing it takes it from every program
+    [
+      ['--kubeconfig', kubeconfig, '--out', link],
+      /cannot write .*link: it is there, and is no regular file \(CNI_GATE_OUTPUT\)$/,
+    ],
   ];
   for (const [args, text] of cases) assert.match(await errorOf(t, dashboardCommand(), args), text);
+  assert.ok(lstatSync(link).isSymbolicLink(), 'the link is still there');
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.after(() => taken.close());

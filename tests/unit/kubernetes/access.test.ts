@@ -123,6 +123,19 @@ test('a kubeconfig that cannot be used is an error that names the file', (t) => 
   }
 });
 
+test('the error of a kubeconfig that is not YAML shows nothing of its lines: they may have a token', (t) => {
+  const path = folder(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
+  assert.throws(
+    () => fromKubeconfig(join(path, 'config')),
+    ({ message, code }: { message: string; code: string }) => {
+      assert.equal(code, 'CNI_GATE_CLUSTER_CONFIG');
+      assert.match(message, /cannot use kubeconfig .*config: \S.* \(\d+:\d+\)$/);
+      assert.doesNotMatch(message, /s3cr3t|\p{Cc}/u);
+      return true;
+    },
+  );
+});
+
 const contexts = `
 apiVersion: v1
 kind: Config

@@ -116,6 +116,13 @@ test('an answer that is not from an API server is reported as unreachable', asyn
   const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
     ['not JSON', /not JSON/, 'cut', (_asked, response) => response.end('<html>')],
     [
+      'an escape sequence',
+      /^\P{Cc}*not JSON\P{Cc}*$/u,
+      'cut',
+      (_asked, response) => response.end('<p>\u001b[31m'),
+    ],
+    ['null', /the answer is null and no object$/, 'cut', (_asked, response) => response.end('null')],
+    [
       'cut',
       /aborted/,
       'cut',
