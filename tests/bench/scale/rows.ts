@@ -50,7 +50,10 @@ export function rowsOf(all: readonly Figures[]): Row[] {
   const called = shown.flatMap((one) => (one.sets === most && one.took ? [{ one, took: one.took }] : []));
   return [
     ...shown.map((one) => row(one, 'resident memory', one.synced.memory, 'MiB', aimOf(one))),
-    ...shown.map((one) => row(one, 'most resident memory', one.full.peak, 'MiB')),
+    ...shown.map((one) => ({
+      ...row(one, 'most resident memory, with pods', one.full.peak, 'MiB'),
+      conditions: `${conditions(one)}, ${one.pods.toLocaleString('en')} pods`,
+    })),
     ...shown.map((one) =>
       row(one, 'start to ready', one.ready, 's', one.nodes === 15_000 ? { atMost: 10 } : undefined),
     ),
@@ -65,6 +68,9 @@ export function rowsOf(all: readonly Figures[]): Row[] {
     ),
     ...called.map(({ one, took }) => row(one, 'decision, p50', took.decision.p50, 'µs')),
     ...called.map(({ one, took }) => row(one, 'decision, p99', took.decision.p99, 'µs')),
-    ...called.map(({ one }) => row(one, 'events of a watch, as fast as they are read', one.perSecond, '/s')),
+    ...called.flatMap(({ one }) =>
+      // where all pods had come before, there was nothing left to send
+      one.perSecond > 0 ? [row(one, 'events of a watch, as fast as they are read', one.perSecond, '/s')] : [],
+    ),
   ];
 }

@@ -42,8 +42,17 @@ test('rows of the scale bench without calls: memory and start only', () => {
   const rows = rowsOf([{ ...of(5, 1), took: undefined, perSecond: Number.NaN }]);
   assert.deepEqual(
     rows.map(({ figure }) => figure),
-    ['resident memory', 'most resident memory', 'start to ready'],
+    ['resident memory', 'most resident memory, with pods', 'start to ready'],
   );
+});
+
+test('rows of the scale bench where all pods came before: no rate of events', () => {
+  const rows = rowsOf([{ ...of(5, 1), perSecond: 0 }]);
+  assert.deepEqual(
+    rows.filter(({ unit }) => unit === '/s'),
+    [],
+  );
+  assert.ok(rows.some(({ conditions }) => conditions === '5 nodes × 1 DaemonSet, 550 pods'));
 });
 
 test('rows of the scale bench with full load: its peak has an aim', () => {
