@@ -1,4 +1,4 @@
-# Two images (docs/decisions/two-images.md): `cni-gate`, the server, and `cni-gate-validator`, which runs in users' pods.
+# Two images (docs/decisions/images-and-releases.md): `cni-gate`, the server, and `cni-gate-validator`, which runs in users' pods.
 #
 #   docker build --target cni-gate .
 #   docker build --target cni-gate-validator .
@@ -59,7 +59,7 @@ COPY --from=bundle /src/dist/bundle/webhook /app/dist/webhook
 # a number, so that the kubelet can see that it is not root
 USER 65532:65532
 WORKDIR /app
-# V8 looks for garbage sooner: docs/decisions/server-memory.md
+# V8 looks for garbage sooner: docs/decisions/server.md
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "/app/dist/webhook/main.js"]
 CMD ["--help"]
 LABEL org.opencontainers.image.title="cni-gate" \

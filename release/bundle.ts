@@ -8,7 +8,7 @@ import { compiledSchemas } from './compiled-schemas.ts';
  * usage: node release/bundle.ts
  *
  * Bundles the command line for the server's image: dist/bundle/webhook/main.js, and beside it a file for each part that
- * not every command loads (docs/decisions/two-images.md). LICENSES has the licenses of the packages in it.
+ * not every command loads (docs/decisions/images-and-releases.md). LICENSES has the licenses of the packages in it.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist/bundle');

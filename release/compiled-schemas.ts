@@ -9,7 +9,7 @@ export const schemaModules = ['webhook/admission/pod-schema.ts', 'webhook/config
 
 /**
  * Makes the bundle load validators that are compiled when it is built. To compile them at each start takes about a third
- * of the processor time until the server is ready, and some megabytes: docs/decisions/server-memory.md
+ * of the processor time until the server is ready, and some megabytes: docs/decisions/server.md
  */
 export const compiledSchemas = (checkout: string): Plugin => ({
   name: 'compiled-schemas',

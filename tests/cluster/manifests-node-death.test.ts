@@ -12,7 +12,7 @@ import { deployment, makeNamespace, runningPod } from './installed/working.ts';
 /*
  * A node with one of the two replicas loses its power while pods are made: heartbeats end, and its replica's address
  * swallows what is sent to it. Kubernetes' own times hold: 50 s until the node counts as gone.
- * docs/decisions/when-a-node-dies.md has the figures.
+ * docs/decisions/server.md has the figures.
  */
 
 interface Creation {

@@ -109,7 +109,7 @@ test('what a command loads only when it needs it is there: profiles, YAML, diffs
   assert.match(stdout, /<testsuites/);
 });
 
-test('it is no larger than docs/decisions/two-images.md says, and a little', (t) => {
+test('it is no larger than docs/decisions/images-and-releases.md says, and a little', (t) => {
   const megabytes = size / 1e6;
   t.diagnostic(`${megabytes.toFixed(1)} MB`);
   assert.ok(megabytes < 150, `${megabytes.toFixed(1)} MB`);

@@ -88,7 +88,7 @@ test('it holds the program, its license and those of what is compiled in, and no
     assert.match(licenses, new RegExp(`^${name}\n-+\n`, 'm'));
 });
 
-test('it is as small as docs/decisions/two-images.md says', (t) => {
+test('it is as small as docs/decisions/images-and-releases.md says', (t) => {
   const compressed = gzipSync(readFileSync(join(files, program))).length;
   t.diagnostic(`${(size / 1e6).toFixed(2)} MB, compressed ${(compressed / 1e6).toFixed(2)} MB`);
   assert.ok(size < 3e6, `${size} bytes`);

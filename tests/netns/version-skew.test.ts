@@ -11,7 +11,7 @@ import { exitCode } from '../../validator/shared/contract.ts';
 import { requireMachine } from './harness/machine.ts';
 
 /*
- * The validator's image with a container that a server of another release injected: docs/decisions/two-images.md. The
+ * The validator's image with a container that a server of another release injected: docs/decisions/images-and-releases.md. The
  * names are written out, because another release does not follow a change of this one.
  */
 before(requireMachine);

@@ -3,7 +3,7 @@ import { Garbage } from './source.ts';
 
 /** How long things may take, in milliseconds. */
 export interface Timing {
-  /** A watch is asked to end after this long, plus up to a third at random: see docs/decisions/watch-timeouts.md. */
+  /** A watch is asked to end after this long, plus up to a third at random: see docs/decisions/kubernetes-client.md. */
   watch: number;
   /** How much later than asked for a watch may end before its connection counts as dead. */
   grace: number;
