@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { distance } from '../../webhook/lib/nearest.ts';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
 import { recorded } from '../support/reviews.ts';
-import { namespaceOf, pod, reviewText } from './support.ts';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 /** A Deployment with metadata of its own and of its template. */
 const deployment = (own: object, template: object): string =>
@@ -133,7 +133,7 @@ test('an opted-in namespace without any check is a finding with the reasons', as
     report.findings[0]?.message ?? '',
     /^opted in to profile linkerd, and none of its 2 workloads in the input gets a check \(nothing-promised 1, host-network 1\): /,
   );
-  assert.equal(report.findings[0]?.line, 1);
+  assert.equal(report.findings[0]?.line, 6);
   assert.deepEqual([exitCodeOf(summary, true), exitCodeOf(summary, false)], [1, 0]);
 });
 
@@ -194,8 +194,47 @@ test('JSON: findings have code, subject and position', async (t) => {
   const [finding] = json().findings;
   assert.deepEqual(
     [finding?.code, finding?.subject, finding?.line],
-    ['CNI_GATE_KEY_UNKNOWN', 'Namespace shop', 1],
+    ['CNI_GATE_KEY_UNKNOWN', 'Namespace shop', 6],
   );
   assert.equal(json().summary.findings, 1);
   assert.ok(!('workload' in (finding ?? {})));
+});
+
+test('a finding has the line of the label, annotation or field that it is about', async (t) => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: once
+  namespace: shop
+spec:
+  template:
+    metadata:
+      annotations:
+        a: b
+        cni-gate.io/profile: none
+    spec:
+      containers: [{name: app, image: app}]
+      restartPolicy: Never
+`;
+  const items = job.replace(/^/gm, '  ').replace('  ', '- ').trimEnd();
+  const list = `apiVersion: v1\nkind: List\nitems:\n${items}\n`;
+  const { json } = await reviewFiles(t, {
+    'a.yaml': `# shop\n---\n${namespaceOf('shop', 'cilium')}---\n${job}`,
+    'b.json': JSON.stringify(
+      { apiVersion: 'v1', kind: 'Pod', metadata: { labels: { 'cni-gate.io/x': '' } } },
+      null,
+      2,
+    ),
+    'c.yaml': list,
+  });
+  assert.deepEqual(
+    json().findings.map(({ code, file, line }) => [file.slice(-6), line, code]),
+    [
+      ['a.yaml', 20, 'CNI_GATE_KEY_UNKNOWN'],
+      ['b.json', 6, 'CNI_GATE_KEY_UNKNOWN'],
+      ['c.yaml', 14, 'CNI_GATE_KEY_UNKNOWN'],
+      ['a.yaml', 23, 'CNI_GATE_JOB_COUNTS_PROOF'],
+      ['c.yaml', 17, 'CNI_GATE_JOB_COUNTS_PROOF'],
+    ],
+  );
 });

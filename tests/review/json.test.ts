@@ -102,7 +102,7 @@ test('JUnit: a suite for each file and a case for each workload', async (t) => {
       ['Pod shop/refused', '22', 'failure'],
       ['Pod elsewhere/other', '33', 'skipped'],
       // a finding that is about no single workload
-      ['Namespace elsewhere', '33'],
+      ['Namespace elsewhere', '37'],
     ],
   );
   assert.match(a?.testcase[2]?.failure?.['@message'] ?? '', /profile "nowhere" does not exist/);

@@ -106,7 +106,7 @@ suite('SARIF', () => {
       [
         ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 5, undefined],
         ['error', 'CNI_GATE_PROFILE_UNKNOWN', 'deploy/a.yaml', 18, undefined, 'Pod shop/refused'],
-        ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 29, undefined, 'Pod shop/misspelled'],
+        ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 32, undefined, 'Pod shop/misspelled'],
       ],
     );
     assert.match(run.results[2]?.message.text ?? '', /^Pod shop\/misspelled: label cni-gate\.io\/profil is/);
@@ -169,7 +169,7 @@ suite('GitHub annotations', () => {
       [
         ['error', { title: 'CNI_GATE_INPUT_SYNTAX', file: 'deploy/b.yaml', line: '1', col: '5' }],
         ['error', { title: 'CNI_GATE_PROFILE_UNKNOWN', file: 'deploy/a.yaml', line: '18' }],
-        ['warning', { title: 'CNI_GATE_KEY_UNKNOWN', file: 'deploy/a.yaml', line: '29' }],
+        ['warning', { title: 'CNI_GATE_KEY_UNKNOWN', file: 'deploy/a.yaml', line: '32' }],
       ],
     );
     assert.match(commands[1]?.text ?? '', /^Pod shop\/refused: profile "nowhere" does not exist/);
@@ -225,7 +225,7 @@ suite('GitLab Code Quality', () => {
       [
         ['major', 'CNI_GATE_INPUT_SYNTAX', { path: 'deploy/b.yaml', lines: { begin: 1 } }],
         ['major', 'CNI_GATE_PROFILE_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 18 } }],
-        ['minor', 'CNI_GATE_KEY_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 29 } }],
+        ['minor', 'CNI_GATE_KEY_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 32 } }],
       ],
     );
   });

@@ -86,8 +86,17 @@ export interface Fault {
   column?: number;
 }
 
+/** A value in a document. If it does not exist, the nearest value around it is meant. */
+export interface Place {
+  document: SourceDocument;
+  /** The path from the root of the document. */
+  path: Path;
+}
+
 /** A part of the input that probably does not do what its author intends. */
 export interface Finding extends Fault {
+  /** The label, annotation or field that it is about; {@link Fault.line} becomes the line of that. */
+  at?: Place;
   /** What it is about, such as `Namespace shop`. */
   subject: string;
   /** Its position, if it is about one workload. */

@@ -11,6 +11,7 @@ import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
 import { mostInput } from './input/limits.ts';
+import { withLines } from './input/locate.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { readInput } from './input/read.ts';
 import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
@@ -53,7 +54,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
       reviewed,
       documents: reader.documents,
       faults: reader.faults,
-      findings: findingsOf(reviewed, reader, admission),
+      findings: withLines(findingsOf(reviewed, reader, admission)),
       otherObjects: reader.otherObjects,
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,

@@ -1,5 +1,6 @@
 import { optedInTo } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
 import type { Finding, Reviewed, Workload } from '../model.ts';
 import { isNotInInput } from '../summary.ts';
@@ -54,11 +55,13 @@ export function coverageFindings(
 /** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
 
-const about = (name: string, { file, line }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
+/** A finding about the label with which a Namespace opted in. */
+const about = (name: string, { file, line, at }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
   subject: `Namespace ${name}`,
   namespace: name,
   file,
   line,
+  at: { ...at, path: [...at.path, 'metadata', 'labels', profileLabel] },
 });
 
 const of = ({ document, line }: Workload): Omit<Finding, 'code' | 'message'> => ({
@@ -77,6 +80,7 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   return [
     {
       ...of(first.workload),
+      at: { document: first.workload.document, path: [...first.workload.path, 'metadata', 'namespace'] },
       subject: `Namespace ${name}`,
       namespace: name,
       code: 'CNI_GATE_NAMESPACE_NOT_GIVEN',

@@ -50,7 +50,8 @@ export const jobFindings = (
     const message = faults.get(workload);
     if (message === undefined || !checked.has(verdict.outcome)) return [];
     const { document, line } = workload;
-    const place = { file: document.file, line };
+    const at = { document, path: [...workload.path, ...workload.podPath, 'spec', 'restartPolicy'] };
+    const place = { file: document.file, line, at };
     return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', message, subject: nameOf(workload), ...place, workload }];
   });
 

@@ -1,7 +1,7 @@
 import { dotted } from '../../config/explain.ts';
 import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { distance } from '../../lib/nearest.ts';
-import type { Finding, Workload } from '../model.ts';
+import type { Finding, Path, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
@@ -25,7 +25,14 @@ const furthestElsewhere = 2;
 /** A longer key is unlike ours, and the comparison takes quadratic time. */
 const longest = 40;
 
-type Place = Pick<Finding, 'file' | 'line'>;
+type Where = Required<Pick<Finding, 'file' | 'line' | 'at'>>;
+
+/** What is wrong with a key. */
+interface KeyFault {
+  message: string;
+  /** The path of the key in the object's metadata. */
+  path: Path;
+}
 
 /**
  * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
@@ -33,18 +40,22 @@ type Place = Pick<Finding, 'file' | 'line'>;
  *
  * @param namespace its name
  */
-export function namespaceKeys(object: Fields, namespace: string, place: Place): Finding[] {
+export function namespaceKeys(object: Fields, namespace: string, { file, line, at }: Where): Finding[] {
   const subject = `Namespace ${namespace}`;
-  return textsOf(object.metadata).map((message) => ({ code, message, subject, namespace, ...place }));
+  return faultsOf(object.metadata).map(({ message, path }) => {
+    const place = { ...at, path: [...at.path, 'metadata', ...path] };
+    return { code, message, subject, namespace, file, line, at: place };
+  });
 }
 
 /** The same for a workload and its pod templates; also a profile label that its pods do not get. */
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
-  const finding = (workload: Workload, subject: string, message: string): Finding => {
+  const finding = (workload: Workload, subject: string, inObject: Path, message: string): Finding => {
     const { document, line } = workload;
-    return { code, message, subject, file: document.file, line, workload };
+    const at = { document, path: [...workload.path, ...inObject] };
+    return { code, message, subject, file: document.file, line, at, workload };
   };
   const subject = nameOf({ ...first, part: undefined });
   const metadataOf = ({ podPath }: Workload): unknown => valueAt(object, [...podPath, 'metadata']);
@@ -52,17 +63,26 @@ export function workloadKeys(object: Fields, made: readonly Workload[]): Finding
   const templates = made.filter(({ podPath }) => podPath.length > 0);
   const misplaced = misplacedLabel(object, templates, metadataOf);
   return [
-    ...textsOf(object.metadata).map((text) => finding(first, subject, text)),
-    ...templates.flatMap((workload) =>
-      textsOf(metadataOf(workload)).map((text) => finding(workload, nameOf(workload), text)),
+    ...faultsOf(object.metadata).map(({ message, path }) =>
+      finding(first, subject, ['metadata', ...path], message),
     ),
-    ...(misplaced === undefined ? [] : [finding(first, subject, misplaced)]),
+    ...templates.flatMap((workload) =>
+      faultsOf(metadataOf(workload)).map(({ message, path }) =>
+        finding(workload, nameOf(workload), [...workload.podPath, 'metadata', ...path], message),
+      ),
+    ),
+    ...(misplaced === undefined
+      ? []
+      : [finding(first, subject, ['metadata', 'labels', profileLabel], misplaced)]),
   ];
 }
 
-function textsOf(metadata: unknown): string[] {
+function faultsOf(metadata: unknown): KeyFault[] {
   return maps.flatMap((map) =>
-    Object.keys(fieldsOf(fieldsOf(metadata)[map])).flatMap((key) => faultOf(key, map) ?? []),
+    Object.keys(fieldsOf(fieldsOf(metadata)[map])).flatMap((key) => {
+      const message = faultOf(key, map);
+      return message === undefined ? [] : [{ message, path: [map, key] }];
+    }),
   );
 }
 

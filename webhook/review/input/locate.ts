@@ -1,4 +1,4 @@
-import type { Path, SourceDocument } from '../model.ts';
+import type { Finding, Path, SourceDocument } from '../model.ts';
 import { YamlError } from '../yaml/tokens.ts';
 import { Lines } from './lines.ts';
 import { withoutMarker } from './split.ts';
@@ -9,19 +9,38 @@ const longest = 1_000_000;
 
 /** The line of the value at a path of a document, or of the nearest parent; undefined for huge documents. */
 export function lineNear(document: SourceDocument, path: Path): number | undefined {
-  if (document.text.length > longest) return undefined;
-  const text = withoutMarker(document.text);
-  return new Lines(text, document.start).at(placeNear(text, path, document.json)).line;
+  return linesIn(document)(path);
 }
 
-function placeNear(text: string, path: Path, json: boolean): number {
+function linesIn({ text: own, start, json }: SourceDocument): (path: Path) => number | undefined {
+  if (own.length > longest) return () => undefined;
+  const text = withoutMarker(own);
+  const lines = new Lines(text, start);
+  const root = parsed(text, json);
+  return (path) => (root === undefined ? undefined : lines.at(offsetNear(root, path)).line);
+}
+
+function parsed(text: string, json: boolean): ReturnType<typeof parseYaml> {
   try {
-    return offsetNear(parseYaml(text, json), path);
+    return parseYaml(text, json);
   } catch (error) {
     // JSON allows layouts that YAML does not, such as a colon on its own line
-    if (error instanceof YamlError) return 0;
+    if (error instanceof YamlError) return undefined;
     throw error;
   }
+}
+
+/** Findings with the line of the value that each is about. A document is parsed once for all its findings. */
+export function withLines(findings: readonly Finding[]): Finding[] {
+  const lines = new Map<SourceDocument, (path: Path) => number | undefined>();
+  return findings.map(({ at, ...finding }) => {
+    if (at === undefined) return finding;
+    const { document, path } = at;
+    const lineOf = lines.get(document) ?? linesIn(document);
+    lines.set(document, lineOf);
+    const line = lineOf(path);
+    return line === undefined ? finding : { ...finding, line };
+  });
 }
 
 /** The value of a document. It is parsed again, because keeping all values would use much memory. */

@@ -180,15 +180,13 @@ export class ManifestReader {
       const place = { file: document.file, line };
       const before = this.namespaces.get(name);
       if (before !== undefined && before.labels[profileLabel] !== labels[profileLabel]) {
-        this.findings.push(namespaceTwice(name, before, { labels, ...place }));
+        const at = { document, path: [...path, 'metadata', 'labels', profileLabel] };
+        this.findings.push({ ...namespaceTwice(name, before, { labels, ...place }), at });
       }
-      this.namespaces.set(name, {
-        labels,
-        annotations,
-        ...this.#content({ labels, annotations }),
-        ...place,
-      });
-      this.findings.push(...namespaceKeys(value, name, place));
+      const at = { document, path };
+      const content = this.#content({ labels, annotations });
+      this.namespaces.set(name, { labels, annotations, ...content, ...place, at });
+      this.findings.push(...namespaceKeys(value, name, { ...place, at }));
     } else {
       const found = templatesIn(value, this.#kinds);
       if (found === undefined || found.templates.length === 0) this.countOther(kind);

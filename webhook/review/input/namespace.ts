@@ -1,4 +1,5 @@
 import { CniGateError } from '../../lib/errors.ts';
+import type { Place } from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 
 /** A Namespace of the input. */
@@ -9,6 +10,8 @@ export interface NamespaceObject {
   content?: string;
   file: string;
   line: number;
+  /** The object in the input. */
+  at: Place;
 }
 
 /**
