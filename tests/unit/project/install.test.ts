@@ -11,7 +11,10 @@ const repository = fileURLToPath(new URL('../../../', import.meta.url));
 /** Runs npm or npx as on a machine with Node 20: npm compares `engines` with `process.version`. */
 function onNode20(cwd: string, command: string, args: string[]): { stdout: string; stderr: string } {
   const version = "Object.defineProperty(process, 'version', { value: 'v20.17.0' })";
-  const env = { ...process.env, NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(version)}` };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(version)}`,
+  };
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   return { stdout, stderr };
