@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { cniGate, type Ended } from '../support/command.ts';
@@ -46,87 +46,62 @@ suite('--changed-since: what changed', () => {
     assert.match(stdout, /^reviewed 0 workloads \(3 unchanged\): /);
   });
 
-  test('an image of one of two in a file: that one', (t) => {
-    const edit = [deployment('one'), deployment('two', 'app:2')].join('---\n');
-    assert.deepEqual(
-      after(t, ({ write }) => write({ 'deploy/a.yaml': edit })),
-      [['two'], 2],
-    );
-  });
-
-  test('only comments, layout, order of keys, order of documents and line ends: none', (t) => {
-    const two = JSON.stringify({
-      kind: 'Deployment',
-      spec: {
-        template: {
-          spec: { containers: [{ image: 'app:1', name: 'app' }] },
-          metadata: { labels: { app: 'two' } },
-        },
-        selector: { matchLabels: { app: 'two' } },
-      },
-      metadata: { namespace: 'shop', name: 'two' },
-      apiVersion: 'apps/v1',
-    });
-    const edit = `# a comment\n${two}\n---\n${deployment('one').replaceAll('\n', '\r\n')}`;
-    assert.deepEqual(
-      after(t, ({ write }) => write({ 'deploy/a.yaml': edit })),
-      [[], 3],
-    );
-  });
-
-  test('a new file and one that Git does not know: their workloads', (t) => {
-    const edit = ({ write, git }: Repository): void => {
-      write({
-        'deploy/new.yaml': deployment('four'),
-        'deploy/known.yaml': deployment('five'),
-        'deploy/ignored.yaml': deployment('six'),
-        '.gitignore': 'ignored.yaml\n',
-      });
-      git('add', 'deploy/known.yaml');
-    };
-    assert.deepEqual(after(t, edit), [['six', 'five', 'four'], 3]);
-  });
-
-  test('an object moved to another file: none; moved and changed: that one', (t) => {
-    const moved = ({ folder }: Repository): void => {
+  test('a file: its workloads; moved: too', (t) => {
+    const edit = ({ folder, write }: Repository): void => {
+      write({ 'deploy/a.yaml': [deployment('one'), deployment('two', 'app:2')].join('---\n') });
       renameSync(join(folder, 'deploy/b.yaml'), join(folder, 'deploy/c.yaml'));
     };
-    assert.deepEqual(after(t, moved), [[], 3]);
-    const both = (repository: Repository): void => {
-      moved(repository);
-      repository.write({ 'deploy/c.yaml': deployment('three', 'app:2') });
-    };
-    assert.deepEqual(after(t, both), [['three'], 2]);
+    assert.deepEqual(after(t, edit), [['one', 'two', 'three'], 0]);
   });
 
-  test('a copy with the same name in another folder: it is new', (t) => {
-    const edit = ({ write }: Repository): void => write({ 'deploy/copy/b.yaml': deployment('three') });
-    assert.deepEqual(after(t, edit), [['three'], 3]);
+  test('files that Git does not know, ignores or has not committed, and one outside the repository: their workloads', (t) => {
+    const repository = repositoryWith(t, start);
+    repository.write({
+      'deploy/new.yaml': deployment('four'),
+      'deploy/known.yaml': deployment('five'),
+      'deploy/ignored.yaml': deployment('six'),
+      '.gitignore': 'ignored.yaml\n',
+    });
+    repository.git('add', 'deploy/known.yaml');
+    const outside = folderWith(t, { 'x.yaml': deployment('seven') });
+    assert.deepEqual(changed(repository, 'HEAD', '-f', outside), [['six', 'five', 'four', 'seven'], 3]);
   });
 
-  test("a namespace's label: all its workloads, and no others", (t) => {
+  test("a namespace's label or annotation: all its workloads, and no others", (t) => {
     const repository = repositoryWith(t, {
       ...start,
       'deploy/other.yaml': `${namespaceOf('other', 'cilium')}---\n${deployment('four', 'app:1', 'other')}`,
     });
     repository.write({ 'deploy/namespace.yaml': namespaceOf('shop', 'multus') });
     assert.deepEqual(changed(repository), [['one', 'two', 'three'], 1]);
+    const annotated = `${namespaceOf('shop', 'cilium')}  annotations: {a: b}\n`;
+    repository.write({ 'deploy/namespace.yaml': annotated });
+    assert.deepEqual(changed(repository), [['one', 'two', 'three'], 1]);
+  });
+
+  test('a Namespace moved to another file: none of its workloads', (t) => {
+    const repository = repositoryWith(t, start);
+    repository.write({ 'deploy/shop.yaml': namespaceOf('shop', 'cilium') });
+    rmSync(join(repository.folder, 'deploy/namespace.yaml'));
+    assert.deepEqual(changed(repository), [[], 3]);
   });
 
   test('a file that could not be read before: its workloads', (t) => {
-    const repository = repositoryWith(t, { ...start, 'deploy/b.yaml': 'a: b: c\n' });
-    repository.write({ 'deploy/b.yaml': deployment('three') });
-    assert.deepEqual(changed(repository), [['three'], 2]);
+    const repository = repositoryWith(t, { ...start, 'deploy/b.yaml': 'a: b: c\n', 'deploy/c.yaml': '\0' });
+    repository.write({ 'deploy/b.yaml': deployment('three'), 'deploy/c.yaml': deployment('four') });
+    assert.deepEqual(changed(repository), [['three', 'four'], 2]);
   });
 
   test('a link to a file: what it leads to', (t) => {
-    const repository = repositoryWith(t, { 'shared/b.yaml': deployment('three') });
-    mkdirSync(join(repository.folder, 'deploy'));
+    const repository = repositoryWith(t, {
+      'shared/b.yaml': `${namespaceOf('shop', 'cilium')}---\n${deployment('three')}`,
+      'deploy/a.yaml': deployment('one'),
+    });
     symlinkSync('../shared/b.yaml', join(repository.folder, 'deploy/b.yaml'));
     repository.commit();
-    assert.deepEqual(changed(repository), [[], 1]);
-    repository.write({ 'shared/b.yaml': deployment('three', 'app:2') });
-    assert.deepEqual(changed(repository), [['three'], 0]);
+    assert.deepEqual(changed(repository), [[], 2]);
+    repository.write({ 'shared/b.yaml': `${namespaceOf('shop', 'multus')}---\n${deployment('three')}` });
+    assert.deepEqual(changed(repository), [['one', 'three'], 0]);
   });
 
   test('a file in a submodule: its workloads, as the revision has only the name of a commit there', (t) => {
@@ -139,13 +114,7 @@ suite('--changed-since: what changed', () => {
     assert.deepEqual(changed(repository), [['four'], 3]);
   });
 
-  test('a file outside the repository: its workloads', (t) => {
-    const repository = repositoryWith(t, start);
-    const outside = folderWith(t, { 'x.yaml': deployment('four') });
-    assert.deepEqual(changed(repository, 'HEAD', '-f', outside), [['four'], 3]);
-  });
-
-  test('names with blanks, tabs, newlines, quotes and other scripts', (t) => {
+  test('names with blanks, tabs, newlines, quotes and other scripts; a repository with names of SHA-256', (t) => {
     const names = [
       'deploy/a b.yaml',
       'deploy/a\tb.yaml',
@@ -153,28 +122,21 @@ suite('--changed-since: what changed', () => {
       'deploy/"ä".yaml',
       'deploy/-r.yaml',
     ];
-    const repository = repositoryWith(
-      t,
-      Object.fromEntries(names.map((name, at) => [name, deployment(`n${at}`)])),
-    );
+    const files = Object.fromEntries(names.map((name, at) => [name, deployment(`n${at}`)]));
+    const repository = repositoryWith(t, files, '--object-format=sha256');
     assert.deepEqual(changed(repository), [[], 5]);
     repository.write({ 'deploy/a\nb.yaml': deployment('n2', 'app:2') });
     assert.deepEqual(changed(repository), [['n2'], 4]);
   });
 
-  test('a repository with names of SHA-256', (t) => {
-    const repository = repositoryWith(t, start, '--object-format=sha256');
+  test('from a subfolder, and with a glob', (t) => {
+    const repository = repositoryWith(t, start);
     repository.write({ 'deploy/b.yaml': deployment('three', 'app:2') });
-    assert.deepEqual(changed(repository), [['three'], 2]);
-  });
-
-  test('a file with a byte order mark, and one with NUL bytes before', (t) => {
-    const repository = repositoryWith(t, { ...start, 'deploy/b.yaml': `\ufeff${deployment('three')}` });
-    assert.deepEqual(changed(repository), [[], 3]);
-    repository.write({ 'deploy/b.yaml': '\0\0' });
-    repository.commit();
-    repository.write({ 'deploy/b.yaml': deployment('three') });
-    assert.deepEqual(changed(repository), [['three'], 2]);
+    rmSync(join(repository.folder, 'deploy/namespace.yaml'));
+    const args = ['review', '-f', '*.yaml', '--changed-since', 'HEAD', '-o', 'json'];
+    const { stdout } = cniGate(args, { cwd: join(repository.folder, 'deploy'), env: gitEnvironment });
+    // the Namespace is gone, so all workloads changed
+    assert.equal(JSON.parse(stdout).summary.workloads, 3);
   });
 });
 
@@ -258,6 +220,61 @@ suite('--changed-since: findings', () => {
     assert.match(stdout, /CNI_GATE_NAMESPACE_NOT_GIVEN/);
   });
 
+  const unlabelled = namespaceOf('shop', 'cilium').replace(/ {2}labels:[\s\S]*$/, '');
+  const lost = (t: TestContext, files: Record<string, string>, ...args: string[]): string[] => {
+    const repository = repositoryWith(t, { ...start, 'deploy/other.yaml': other });
+    repository.write(files);
+    const { stdout } = review(repository, 'HEAD', '-o', 'json', ...args);
+    const { findings } = JSON.parse(stdout);
+    return findings.map((one: { code: string; subject: string; line: number; message: string }) =>
+      [one.code.slice('CNI_GATE_'.length), one.subject, one.line, one.message].join(' '),
+    );
+  };
+  const other = [namespaceOf('other', 'cilium'), deployment('four', 'app:1', 'other')].join('---\n');
+
+  test('a Namespace lost its label or got none: a finding at the label, beside another one that opted in', (t) => {
+    const start = 'NOT_OPTED_IN Namespace shop';
+    const was = 'opted in to profile cilium at the revision of --changed-since, and now has';
+    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': unlabelled }), [
+      `${start} 4 ${was} no label cni-gate.io/profile: its pods get no check`,
+    ]);
+    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'none') }), [
+      `${start} 6 ${was} cni-gate.io/profile=none: its pods get no check`,
+    ]);
+  });
+
+  test('a Namespace lost its label while it moved to another file: a finding', (t) => {
+    const files = {
+      'deploy/namespace.yaml': '# empty\nkind: List\napiVersion: v1\nitems: []\n',
+      'deploy/shop.yaml': unlabelled,
+    };
+    assert.match(lost(t, files)[0] ?? '', /^NOT_OPTED_IN Namespace shop 4 /);
+  });
+
+  test('a Namespace got an empty label: one finding', (t) => {
+    const files = { 'deploy/namespace.yaml': namespaceOf('shop', '') };
+    assert.deepEqual(
+      lost(t, files).map((text) => text.split(' ', 3).join(' ')),
+      ['KEY_UNKNOWN Namespace shop'],
+    );
+  });
+
+  test('a Namespace got another profile, and --profile where the label does not count: no finding', (t) => {
+    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'aws-vpc-cni') }), []);
+    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': unlabelled }, '--profile', 'cilium'), []);
+  });
+
+  test('a namespace that had no label before, or is gone with its workloads: no finding', (t) => {
+    const repository = repositoryWith(t, {
+      ...start,
+      'deploy/bare.yaml': unlabelled.replaceAll('shop', 'bare'),
+      'deploy/other.yaml': other,
+    });
+    repository.write({ 'deploy/bare.yaml': `${unlabelled.replaceAll('shop', 'bare')}  labels: {a: b}\n` });
+    rmSync(join(repository.folder, 'deploy/other.yaml'));
+    assert.equal(review(repository, 'HEAD', '--strict').status, 0);
+  });
+
   test('input that cannot be read stays an error, even if it did not change', (t) => {
     const repository = repositoryWith(t, { ...start, 'deploy/x.yaml': 'a: b: c\n' });
     assert.equal(review(repository, 'HEAD').status, 2);
@@ -323,19 +340,12 @@ suite('--changed-since: errors', () => {
   });
 });
 
-test('nothing that the configuration of a repository names runs', (t) => {
+test('no hook, driver or pager that the configuration of a repository names runs', (t) => {
   const repository = repositoryWith(t, { ...start, '.gitattributes': '*.yaml filter=f diff=d\n' });
   const trap = join(repository.folder, 'trap');
   writeFileSync(trap, '#!/bin/sh\necho run >> "$0.log"\ncat\n');
   chmodSync(trap, 0o755);
-  for (const key of [
-    'core.fsmonitor',
-    'filter.f.clean',
-    'filter.f.smudge',
-    'diff.external',
-    'diff.d.textconv',
-    'core.pager',
-  ]) {
+  for (const key of ['core.fsmonitor', 'filter.f.smudge', 'diff.external', 'diff.d.textconv', 'core.pager']) {
     repository.git('config', key, trap);
   }
   repository.write({ 'deploy/b.yaml': deployment('three', 'app:2') });

@@ -46,8 +46,6 @@ export interface Workload {
   body: () => unknown;
   /** Whether the body is from the input rather than made from a manifest. */
   given: boolean;
-  /** A digest of the whole object, if objects are compared. */
-  content?: string;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
 }
@@ -60,6 +58,8 @@ export interface Verdict {
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
+  /** The profile that the pod's own label names. It has no effect if the namespace did not opt in. */
+  podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
   warnings: string[];

@@ -1,11 +1,10 @@
 import { builtInKinds } from '../config/builtin.ts';
 import type { Policy } from '../config/policy.ts';
 import { inProcess } from './ask/in-process.ts';
-import { type Admission, judge } from './ask/judge.ts';
-import { Baseline } from './changes/baseline.ts';
-import { onlyChanged } from './changes/compare.ts';
-import { openRevision } from './changes/revision.ts';
-import { coverageFindings } from './findings/coverage.ts';
+import { type Admission, judge, type Uncalled } from './ask/judge.ts';
+import { changesSince, onlyChanged } from './changes/changes.ts';
+import { compareWith } from './changes/revision.ts';
+import { coverageFindings, lostOptIns } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
@@ -17,14 +16,23 @@ import { readInput } from './input/read.ts';
 import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
 import type { Progress } from './progress.ts';
 
+/** The policy in this process, with the namespaces of the input. */
+export interface InProcess {
+  policy: Policy;
+  /** The profile of every namespace, instead of its label. */
+  profile?: string | undefined;
+  /** The namespace of cni-gate, whose pods are exempt. */
+  ownNamespace?: string | undefined;
+}
+
 /** What to review, and who decides. */
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
   /** The namespace of objects that name none. */
   namespace: string;
-  /** What answers: the policy in this process with the namespaces of the input, or a server. */
-  admission: { policy: Policy; profile?: string | undefined } | Admission;
+  /** What answers: this process, or a server. */
+  admission: InProcess | Admission;
   /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. Not with a server. */
   assumeMeshed?: boolean;
   /** A Git revision: only workloads that changed since are reported. Not with standard input. */
@@ -39,17 +47,23 @@ export interface ReviewOptions {
  *   CNI_GATE_INPUT_TOO_LARGE if the input cannot be compared with the revision
  */
 export async function review(options: ReviewOptions): Promise<Report> {
-  const { admission, progress, namespace, changedSince } = options;
+  const { admission, names, progress, namespace, changedSince } = options;
   const kinds = 'policy' in admission ? admission.policy.templateKinds : builtInKinds();
-  const baseline = changedSince === undefined ? undefined : new Baseline(await openRevision(changedSince));
-  const reader = new ManifestReader(namespace, kinds, baseline !== undefined);
+  const revision = changedSince === undefined ? undefined : await compareWith(changedSince);
+  const reader = new ManifestReader(namespace, kinds);
   try {
-    await readAll(options, reader, baseline);
-    const changes = await baseline?.changes(reader, namespace, kinds);
+    await readAll(options, reader);
+    const changes =
+      revision && (await changesSince(revision, { names, reader, defaultNamespace: namespace, kinds }));
+    if (changes !== undefined && !('policy' in admission && admission.profile !== undefined)) {
+      reader.findings.push(...lostOptIns(changes.before, reader.namespaces, reader.findings));
+    }
     const ask =
-      'policy' in admission ? inProcess(admission.policy, reader.namespaces, admission.profile) : admission;
+      'policy' in admission
+        ? inProcess(admission.policy, reader.namespaces, admission.profile, admission.ownNamespace)
+        : admission;
     const reviewed = await judgeAll(reader, ask, options);
-    reader.findings.push(...reader.missingTemplates((name) => ask.uncalled(name) !== 'not-opted-in'));
+    reader.findings.push(...reader.missingTemplates((name) => isExpected(ask.uncalled(name))));
     const report: Report = {
       reviewed,
       documents: reader.documents,
@@ -65,11 +79,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   }
 }
 
-async function readAll(
-  { names, progress }: ReviewOptions,
-  reader: ManifestReader,
-  baseline: Baseline | undefined,
-): Promise<void> {
+async function readAll({ names, progress }: ReviewOptions, reader: ManifestReader): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
     const input = typeof found === 'string' ? await readInput(found, left) : found;
@@ -78,7 +88,6 @@ async function readAll(
       continue;
     }
     left -= input.size;
-    baseline?.note(input);
     for (const read of readStream(input.file, input.text)) {
       if (reader.full) break;
       progress.tell(() => `reading ${input.file}: ${reader.documents.length} documents`);
@@ -93,6 +102,10 @@ async function readAll(
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
 }
+
+/** Whether pods of a namespace are meant to get a check, as far as known. */
+const isExpected = (uncalled: Uncalled | undefined): boolean =>
+  uncalled === undefined || uncalled === 'namespace-not-given';
 
 async function judgeAll(
   reader: ManifestReader,

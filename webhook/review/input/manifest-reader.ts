@@ -6,7 +6,6 @@ import { profileLabel } from '../../lib/names.ts';
 import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
-import { contentOf } from '../changes/content.ts';
 import { jobFault } from '../findings/jobs.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import {
@@ -40,7 +39,6 @@ export class ManifestReader {
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
-  readonly #compared: boolean;
   readonly #references: Reference[] = [];
   readonly #max = mostObjects();
   #counted = 0;
@@ -48,10 +46,8 @@ export class ManifestReader {
   /**
    * @param defaultNamespace the namespace of objects that name none
    * @param kinds kinds of other projects that contain pod templates
-   * @param compared whether objects will be compared, and need a digest of their content
    */
-  constructor(defaultNamespace: string, kinds: readonly TemplateKind[], compared = false) {
-    this.#compared = compared;
+  constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
     this.#defaultNamespace = defaultNamespace;
     this.#kinds = kinds;
   }
@@ -168,9 +164,9 @@ export class ManifestReader {
     }
     const group = groupOf(String(apiVersion));
     if (kind === reviewKind && group === 'admission.k8s.io') {
-      this.workloads.push({ ...this.#given(value), ...this.#content(value), document, path, line });
+      this.workloads.push({ ...this.#given(value), document, path, line });
     } else if (known?.groups.includes(group)) {
-      const workload = { ...this.#made(value, known), ...this.#content(value), document, path, line };
+      const workload = { ...this.#made(value, known), document, path, line };
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
       const fault = jobFault(value);
@@ -184,8 +180,7 @@ export class ManifestReader {
         this.findings.push({ ...namespaceTwice(name, before, { labels, ...place }), at });
       }
       const at = { document, path };
-      const content = this.#content({ labels, annotations });
-      this.namespaces.set(name, { labels, annotations, ...content, ...place, at });
+      this.namespaces.set(name, { labels, annotations, ...place, at });
       this.findings.push(...namespaceKeys(value, name, { ...place, at }));
     } else {
       const found = templatesIn(value, this.#kinds);
@@ -197,12 +192,10 @@ export class ManifestReader {
   /** An object of another project's kind: a workload for each of its templates. */
   #custom(object: Fields, found: FoundTemplates, document: SourceDocument, path: Path, line: number): void {
     const { kind, apiVersion } = object;
-    const content = this.#content(object);
     const made = found.templates.map(({ path: podPath, part }): Workload => {
       const podKind = customKind(String(apiVersion), String(kind), podPath);
       return {
         ...this.#made(object, podKind),
-        ...content,
         ...(part !== undefined && { part }),
         ...(!found.known && { unknownKind: true }),
         document,
@@ -220,10 +213,6 @@ export class ManifestReader {
     const place = { file: document.file, line };
     const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, namespace, ...place } as const;
     this.#references.push({ finding, namespace, target: reference });
-  }
-
-  #content(value: unknown): { content?: string } {
-    return this.#compared ? { content: contentOf(value) } : {};
   }
 
   #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {

@@ -6,8 +6,6 @@ import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 export interface NamespaceObject {
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** A digest of both, if objects are compared. */
-  content?: string;
   file: string;
   line: number;
   /** The object in the input. */
