@@ -22,7 +22,7 @@ Output:
   github the same as annotations of a GitHub Actions step
   gitlab the same as a Code Quality report of GitLab
 
-Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: an unknown key under cni-gate.io/, an opted-in namespace in which no pod is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
+Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key like cni-gate's without effect, no pod that is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
@@ -38,6 +38,7 @@ export function reviewCommand(): Command {
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
+      .option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt', 'cni-gate')
       .addOption(
         new Option(
           '--server <url>',
@@ -59,7 +60,10 @@ export function reviewCommand(): Command {
           'check pods that request linkerd or Istio as if the injector had run',
         ).conflicts('server'),
       )
-      .option('--changed-since <revision>', 'report only workloads that changed since a Git revision')
+      .option(
+        '--changed-since <revision>',
+        'report only workloads in files that changed since a Git revision',
+      )
       .option('--color', 'colours even if the output is not a terminal')
       .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
       // loaded here, because the other commands do not need it

@@ -24,6 +24,7 @@ export interface ReviewFlags {
   profile?: string;
   namespace: string;
   config?: string;
+  ownNamespace: string;
   server?: string;
   ca?: string;
   timeout: number;
@@ -76,13 +77,13 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
 }
 
 function admissionOf(flags: ReviewFlags): ReviewOptions['admission'] {
-  const { server, ca, timeout, profile } = flags;
+  const { server, ca, timeout, profile, ownNamespace } = flags;
   if (server !== undefined) return remote({ url: server, ca, timeout });
   if (ca !== undefined) throw new CniGateError('CNI_GATE_USAGE', '--ca goes with --server');
   const policy = readPolicy(flags.config);
   // one that does not exist is told once, not by refusing every pod
   if (profile !== undefined) policy.join(profile);
-  return { policy, profile };
+  return { policy, profile, ownNamespace };
 }
 
 function outputOf(report: Report, summary: Summary, flags: ReviewFlags, progress: Progress): string {

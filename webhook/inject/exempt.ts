@@ -19,6 +19,14 @@ export type Exemption =
 const systemNamespaces = new Set(['kube-system']);
 
 /**
+ * Whether all pods of a namespace are exempt, whatever its labels are.
+ *
+ * @param ownNamespace the namespace of cni-gate
+ */
+export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
+  systemNamespaces.has(namespace) || namespace === ownNamespace;
+
+/**
  * Returns why this pod must not be changed, whatever its namespace and labels request.
  *
  * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
@@ -32,7 +40,7 @@ export function exemption(
   const { pod, namespace } = request;
   if (request.operation !== 'CREATE' || request.subResource !== '') return 'operation';
   if (isMirrorPod(pod)) return 'mirror-pod';
-  if (systemNamespaces.has(namespace) || namespace === ownNamespace) return 'exempt-namespace';
+  if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
   if (pod.spec.hostNetwork === true) return 'host-network';
   if (isWindows(pod)) return 'windows';
   const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);

@@ -27,13 +27,6 @@ export interface Summary extends Outcomes {
   errors: number;
 }
 
-const uncalled: ReadonlySet<string> = new Set<Uncalled>(['not-opted-in', 'namespace-not-given']);
-
-/** Whether the API server would not have called for this workload, or its namespace is unknown. */
-export function isUncalled({ outcome, reason }: Verdict): boolean {
-  return outcome === 'skipped' && uncalled.has(reason);
-}
-
 /** Whether a workload cannot be judged, because its namespace is not in the input. */
 export function isNotInInput({ outcome, reason }: Verdict): boolean {
   return outcome === 'skipped' && reason === ('namespace-not-given' satisfies Uncalled);

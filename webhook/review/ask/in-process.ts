@@ -2,7 +2,7 @@ import { decodePodRequest } from '../../admission/decode.ts';
 import { FixedNamespaces } from '../../admission/namespaces.ts';
 import type { PodRequest } from '../../admission/review.ts';
 import type { Policy } from '../../config/policy.ts';
-import { exemption } from '../../inject/exempt.ts';
+import { exemption, isExemptNamespace } from '../../inject/exempt.ts';
 import { mutate } from '../../inject/mutate.ts';
 import { optedInTo, selectProfile } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
@@ -17,11 +17,13 @@ import type { Admission } from './judge.ts';
  *
  * @param known the namespaces in the input
  * @param profile the profile of every namespace
+ * @param ownNamespace the namespace of cni-gate, whose pods are exempt
  */
 export function inProcess(
   policy: Policy,
   known: ReadonlyMap<string, NamespaceObject>,
   profile: string | undefined,
+  ownNamespace: string | undefined,
 ): Admission {
   const labels = new Map([...known].map(([name, namespace]) => [name, namespace.labels]));
   const annotations = new Map([...known].map(([name, namespace]) => [name, namespace.annotations]));
@@ -29,8 +31,10 @@ export function inProcess(
   const withMeshes = policiesWithMeshes(policy);
   return {
     answer: async (body, meshes = []) =>
-      (await mutate(body, { policy: withMeshes(meshes), namespaces })).review,
+      (await mutate(body, { policy: withMeshes(meshes), namespaces, ownNamespace })).review,
     uncalled: (namespace) => {
+      // the webhook configuration excludes them by name
+      if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
       const facts = namespaces.facts(namespace);
       if (facts === undefined) return 'namespace-not-given';
       // the webhook configuration selects namespaces by this label

@@ -1,7 +1,10 @@
 import { decodePodRequest } from '../../admission/decode.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
+import { isOurs } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { optOutValue, profileLabel } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
 import { lineNear, valueOfDocument } from '../input/locate.ts';
 import type { MeshGap } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
@@ -34,8 +37,8 @@ export interface OtherKind {
   otherKind: string;
 }
 
-/** The namespace has no label that opts in, or is not in the input. */
-export type Uncalled = 'not-opted-in' | 'namespace-not-given';
+/** The namespace is exempt, has no label that opts in, or is not in the input. */
+export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
 
 const notCalled = (reason: Uncalled): Verdict => ({
   outcome: 'skipped',
@@ -64,8 +67,8 @@ export async function judge(
     const uncalled = given ? undefined : admission.uncalled(namespace);
     if (uncalled !== undefined) {
       // an invalid pod is reported in any namespace: no cluster would accept it
-      decodePodRequest(body);
-      return { workload, verdict: notCalled(uncalled), gaps: [] };
+      const verdict = { ...notCalled(uncalled), ...podLabelOf(body) };
+      return { workload, verdict, gaps: [] };
     }
     const gaps = given ? [] : (admission.meshGaps?.(body) ?? []);
     const meshes = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
@@ -80,6 +83,7 @@ export async function judge(
       verdict: {
         ...kept,
         operations,
+        ...(!given && verdict.reason === ('not-opted-in' satisfies Uncalled) && podLabelOf(body)),
         ...(given && answer !== undefined && { answer }),
         ...(assumed.length > 0 && { assumed }),
       },
@@ -94,6 +98,17 @@ export async function judge(
     if (error.code === 'CNI_GATE_REVIEW_KIND' && typeof other === 'string') return { otherKind: other };
     return malformed(workload, error);
   }
+}
+
+/**
+ * The profile that the label of the pod names, unless an earlier call copied it from the namespace.
+ *
+ * @throws CniGateError if the body is not a review of a pod
+ */
+function podLabelOf(body: unknown): Pick<Verdict, 'podLabel'> {
+  const { pod } = decodePodRequest(body);
+  const label = own(pod.metadata.labels, profileLabel) ?? '';
+  return label === '' || label === optOutValue || isOurs(pod, label) ? {} : { podLabel: label };
 }
 
 const place = ({ document, line }: Workload): Pick<Fault, 'file' | 'line'> => ({ file: document.file, line });
