@@ -48,6 +48,29 @@ const wrong: [what: string, text: string, subject: string, message: RegExp][] = 
     'Deployment shop/web',
     /did you mean cni-gate\.io\/profile\?$/,
   ],
+  ...[
+    'cni-gate/profile',
+    'cnigate/profile',
+    'cni-gate.dev/profile',
+    'profile.cni-gate.io',
+    'CNI-GATE.io/profile',
+    'www.cni-gate.io/profile',
+    'cni-gate-profile',
+    'cni-gate.io.profile',
+    'cni_gate.io/profile',
+    'cni-gate.example.com/Profiles',
+  ].map((key): (typeof wrong)[number] => [
+    key,
+    deployment({}, labels(key)),
+    'Deployment shop/web',
+    /did you mean cni-gate\.io\/profile\?$/,
+  ]),
+  [
+    'the name as a label of a Namespace',
+    namespaceOf('shop', 'cilium').replace('cni-gate.io/profile', 'cni-gate/profile'),
+    'Namespace shop',
+    /did you mean cni-gate\.io\/profile\?$/,
+  ],
   [
     'the label as an annotation',
     deployment({}, annotations('cni-gate.io/profile')),
@@ -89,7 +112,19 @@ const right: [what: string, text: string][] = [
   ['what an injection wrote', deployment({}, annotations('cni-gate.io/status'))],
   ['the label of the certificates', deployment(labels('cni-gate.io/certificates', 'managed'), {})],
   ["somebody else's keys", deployment({}, labels('example.com/profile'))],
-  ["somebody else's prefix", deployment({}, labels('cni-gateway.io/profile'))],
+  ...[
+    'cni-gateway.io/profile',
+    'cni-gateway/profile',
+    'gate.io/profile',
+    'cni.example.com/profile',
+    'app.example.com/cni-gate',
+    'cni-gate.example.com/team',
+    'cni-gate-version',
+    'profile',
+    'cni-gate',
+    'seccomp.security.alpha.kubernetes.io/pod',
+    'cni.projectcalico.org/profile',
+  ].map((key): (typeof right)[number] => [`somebody else's ${key}`, deployment({}, labels(key))]),
   ['a long key', deployment({}, annotations(`example.com/${'x'.repeat(60)}`))],
   ['no metadata', deployment({}, null as unknown as object)],
   ['a Namespace', namespaceOf('shop', 'cilium')],
@@ -171,8 +206,9 @@ test('--profile: no check in the whole input is one finding, not one for each na
     'NOTHING_CHECKED the input',
   ]);
   assert.deepEqual((await reviewText(t, text, { profile: 'cilium' })).findings, []);
-  // a review of kube-system alone expects no check
-  assert.deepEqual((await reviewText(t, pod('b', 'kube-system'), { profile: 'cilium' })).findings, []);
+  assert.deepEqual((await reviewText(t, pod('b', 'kube-system'), { profile: 'cilium' })).findings, [
+    'NOTHING_CHECKED the input',
+  ]);
 });
 
 test('recorded reviews cause no finding about a namespace', async (t) => {

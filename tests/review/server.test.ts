@@ -187,7 +187,7 @@ test('no server, an untrusted server and an empty --ca file: each error says wha
   );
 });
 
-test('--server: findings that need no profile are reported; none if the server opted nothing in', async (t) => {
+test('--server: findings that need no profile are reported, and that nothing is checked', async (t) => {
   const skip = (reason: string) => ({ auditAnnotations: { outcome: 'skipped', reason } });
   const asking = pod('a').replace(
     'metadata:',
@@ -195,7 +195,7 @@ test('--server: findings that need no profile are reported; none if the server o
   );
   for (const [reason, found] of [
     ['nothing-promised', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
-    ['not-opted-in', ['KEY_UNKNOWN Pod shop/a']],
+    ['not-opted-in', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
   ] as const) {
     const server = await fake(t, (body) => [200, answerOf(body, skip(reason))]);
     assert.deepEqual((await asked(t, asking, server.url, server.ca)).findings, found);

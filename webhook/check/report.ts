@@ -3,7 +3,7 @@ import { type CheckId, catalogue, checkIds, checkPage } from './catalogue.ts';
 import type { Check, CheckReport, CheckResult, CheckVerdict, Finding } from './model.ts';
 
 /** What a report is made of, besides its findings. */
-export interface ReportOptions extends Pick<CheckReport, 'mode' | 'cluster' | 'configuration'> {
+export interface ReportOptions extends Pick<CheckReport, 'mode' | 'configuration'> {
   findings: Partial<Record<CheckId, Finding>>;
   networks?: CheckReport['networks'];
   proposals?: CheckReport['proposals'];
@@ -12,14 +12,7 @@ export interface ReportOptions extends Pick<CheckReport, 'mode' | 'cluster' | 'c
 }
 
 /** The report of checks, in the order of the catalogue. */
-export function reportOf({
-  findings,
-  mode,
-  cluster,
-  configuration,
-  now,
-  ...more
-}: ReportOptions): CheckReport {
+export function reportOf({ findings, mode, configuration, now, ...more }: ReportOptions): CheckReport {
   const checks = checkIds.flatMap((id): Check[] => {
     const finding = findings[id];
     if (finding === undefined) return [];
@@ -32,7 +25,6 @@ export function reportOf({
     mode,
     verdict,
     headline: headlineOf(verdict, checks),
-    cluster,
     configuration,
     counts: countOf(checks),
     checks,

@@ -36,7 +36,7 @@ export const errorCodes = {
   CNI_GATE_RIGHTS: 'The service account of cni-gate, or who is to install it, lacks a right.',
   CNI_GATE_CLOCK_SKEW: 'The clock of a node or of the leader is not that of the API server.',
   CNI_GATE_PROBE: 'A pod that status asked the API server about did not come back with its proof.',
-  CNI_GATE_NOT_OPTED_IN: 'The namespace that status was asked about has not opted in.',
+  CNI_GATE_NOT_OPTED_IN: 'A namespace that is meant to opt in has not.',
   CNI_GATE_DASHBOARD_HOST: 'A call of the dashboard names another host than this machine.',
   CNI_GATE_DASHBOARD_TOKEN: 'A call for the data of the dashboard has no token, or another one.',
   CNI_GATE_OUTPUT: 'A file that a command was told to write cannot be written.',
@@ -62,7 +62,7 @@ export const errorCodes = {
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',
   CNI_GATE_NAMESPACE_TWICE: 'A Namespace is twice in the input of review, with different profile labels.',
   CNI_GATE_NOTHING_CHECKED:
-    'A namespace opted in, and no workload of it in the input of review gets a check.',
+    'No workload of an opted-in namespace, or of the whole input of review, gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',
   CNI_GATE_TEMPLATE_NOT_GIVEN:
     'An object takes its pod template from one that is not in the input of review.',

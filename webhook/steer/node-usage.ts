@@ -1,18 +1,24 @@
-import { type OwnedMetadata, ownerKeyOf } from '../evidence/owner.ts';
+import { groupOf } from '../gate/gate-pod.ts';
 import { placedPods } from '../lib/limits.ts';
 import { type Amounts, addAll } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 
 /** The parts of a pod on a node that {@link NodeUsageCounter} reads, as the API gives them. */
 export interface ApiPlacedPod {
-  metadata: OwnedMetadata & { resourceVersion: string; name: string };
+  metadata: {
+    uid: string;
+    resourceVersion: string;
+    namespace?: string;
+    name: string;
+    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
+  };
   spec: RequestingSpec;
 }
 
 /** What is taken of a node. */
 export interface Taken {
   amounts: Amounts;
-  /** The number of its pods by group: {@link ownerKeyOf}. */
+  /** The number of its pods by group: {@link groupOf}. */
   groups: ReadonlyMap<string, number>;
 }
 
@@ -31,7 +37,7 @@ export class NodeUsageCounter {
   readonly #pods = new Set<string>();
 
   add({ metadata, spec }: ApiPlacedPod): void {
-    const group = ownerKeyOf(metadata);
+    const group = groupOf(metadata);
     this.#groups.set(group, (this.#groups.get(group) ?? 0) + 1);
     this.#pods.add(metadata.uid);
     this.#take(podRequests(spec));

@@ -1,19 +1,20 @@
 import { optedInTo } from '../../inject/profile-selection.ts';
-import { CniGateError } from '../../lib/errors.ts';
+import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
 import type { Finding, Reviewed, Workload } from '../model.ts';
+import { nameOf } from '../name.ts';
 import { isNotInInput } from '../summary.ts';
 
 /** What opts namespaces in: their labels, `--profile`, or the server's labels. */
 export type OptIn = 'labels' | 'profile' | 'server';
 
 /**
- * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, a namespace that
- * is not in the input, a profile that does not exist. AdmissionReviews of the input do not count: they are single
- * calls.
+ * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, an input in which
+ * no workload gets one, a namespace that is not in the input, a profile that does not exist, a label of pods whose
+ * namespace did not opt in. AdmissionReviews of the input do not count: they are single calls.
  *
- * @param found findings about single workloads: one that waits for a mesh already says why nothing is checked
+ * @param found findings about single objects: one that waits for a mesh already says why nothing is checked
  * @param join throws a CniGateError if a label names no profile; absent if the profiles are unknown
  */
 export function coverageFindings(
@@ -30,7 +31,10 @@ export function coverageFindings(
   const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
   const unchecked = (group: readonly Reviewed[]): boolean =>
     group.length > 0 && !group.some((one) => isChecked(one) || reported.has(one.workload));
-  const findings = [...byNamespace].flatMap(([name, group]) => notInInput(name, group));
+  const findings = [...byNamespace].flatMap(([name, group]) => [
+    ...notInInput(name, group),
+    ...labelAlone(name, group),
+  ]);
   if (optIn === 'labels') {
     for (const [name, namespace] of namespaces) {
       const profile = optedInTo(namespace.labels);
@@ -40,17 +44,23 @@ export function coverageFindings(
       if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
       if (unchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
     }
-  } else {
-    // nothing is expected of exempt namespaces, or of those that did not opt in at the server
-    const meant = manifests.filter(
-      ({ verdict }) => !['exempt-namespace', 'not-opted-in'].includes(verdict.reason),
-    );
-    const [first] = meant;
-    if (first !== undefined && unchecked(meant))
-      findings.push({ ...of(first.workload), ...noCheckAtAll(meant) });
+  }
+  const [first] = manifests;
+  const isSaid = findings.length > 0 || found.some(isAboutOptIn);
+  if (first !== undefined && unchecked(manifests) && !isSaid) {
+    findings.push({ ...of(first.workload), ...noCheckAtAll(manifests) });
   }
   return findings;
 }
+
+/** Whether a finding already says why a Namespace may not have opted in. */
+const isAboutOptIn = ({ code, namespace }: Finding): boolean =>
+  namespace !== undefined && aboutOptIn.has(code);
+const aboutOptIn: ReadonlySet<string> = new Set<ErrorCode>([
+  'CNI_GATE_KEY_UNKNOWN',
+  'CNI_GATE_NOT_OPTED_IN',
+  'CNI_GATE_NAMESPACE_TWICE',
+]);
 
 /** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
@@ -89,6 +99,45 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   ];
 }
 
+/** Pods that carry the label in a namespace that did not opt in: one finding for the namespace. */
+function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
+  const labelled = group.filter(
+    ({ verdict }) => verdict.reason === 'not-opted-in' && verdict.podLabel !== undefined,
+  );
+  const [first] = labelled;
+  if (first === undefined) return [];
+  const { workload, verdict } = first;
+  const many = labelled.length > 1 ? ` and ${labelled.length - 1} more` : '';
+  const message = `did not opt in, so the label ${profileLabel}=${verdict.podLabel} on the pods of ${nameOf(workload)}${many} has no effect: it opts in nothing by itself, so put it on the Namespace`;
+  const code = 'CNI_GATE_NOT_OPTED_IN';
+  const path = [...workload.path, ...workload.podPath, 'metadata', 'labels', profileLabel];
+  const at = { document: workload.document, path };
+  return [{ ...of(workload), at, subject: `Namespace ${name}`, namespace: name, code, message }];
+}
+
+/**
+ * Namespaces of the input that opted in at an earlier revision and do not any more. A Namespace that is gone is no
+ * finding: its workloads are, if some are left. An empty label or two Namespaces are reported as such.
+ *
+ * @param before the Namespaces as they were
+ * @param found findings about single objects
+ */
+export const lostOptIns = (
+  before: ReadonlyMap<string, NamespaceObject>,
+  namespaces: ReadonlyMap<string, NamespaceObject>,
+  found: readonly Finding[],
+): Finding[] =>
+  [...before].flatMap(([name, { labels }]) => {
+    const earlier = optedInTo(labels);
+    const now = namespaces.get(name);
+    if (earlier === undefined || now === undefined || optedInTo(now.labels) !== undefined) return [];
+    if (found.some((one) => one.namespace === name && isAboutOptIn(one))) return [];
+    const has = now.labels[profileLabel];
+    const state = has === undefined ? `has no label ${profileLabel}` : `has ${profileLabel}=${has}`;
+    const message = `opted in to profile ${earlier} at the revision of --changed-since, and now ${state}: its pods get no check`;
+    return [{ ...about(name, now), code: 'CNI_GATE_NOT_OPTED_IN', message }];
+  });
+
 function faultOf(
   profile: string,
   join: ((profile: string) => unknown) | undefined,
@@ -107,10 +156,13 @@ const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => 
   message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): check each reason, or remove the label`,
 });
 
-const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
-  code: 'CNI_GATE_NOTHING_CHECKED',
-  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or choose another profile`,
-});
+function noCheckAtAll(group: readonly Reviewed[]): CoverageFault {
+  const isOptedIn = group.some(({ verdict }) => verdict.reason !== 'not-opted-in');
+  const message = isOptedIn
+    ? `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or choose another profile`
+    : `none of ${workloads(group.length)} is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`;
+  return { code: 'CNI_GATE_NOTHING_CHECKED', message };
+}
 
 function reasons(group: readonly Reviewed[]): string {
   const counts = Map.groupBy(group, ({ verdict }) => verdict.reason);

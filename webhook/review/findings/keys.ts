@@ -36,7 +36,8 @@ interface KeyFault {
 
 /**
  * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
- * `cni-gate.io/`, keys in the wrong map, and keys that differ from ours by a letter or two.
+ * `cni-gate.io/`, keys in the wrong map, keys that differ from ours by a letter or two or have another prefix, and a
+ * profile label without a value.
  *
  * @param namespace its name
  */
@@ -79,25 +80,48 @@ export function workloadKeys(object: Fields, made: readonly Workload[]): Finding
 
 function faultsOf(metadata: unknown): KeyFault[] {
   return maps.flatMap((map) =>
-    Object.keys(fieldsOf(fieldsOf(metadata)[map])).flatMap((key) => {
-      const message = faultOf(key, map);
+    Object.entries(fieldsOf(fieldsOf(metadata)[map])).flatMap(([key, value]) => {
+      const message = faultOf(key, map, value);
       return message === undefined ? [] : [{ message, path: [map, key] }];
     }),
   );
 }
 
-function faultOf(key: string, map: MapName): string | undefined {
-  if (known[map].includes(key)) return undefined;
+function faultOf(key: string, map: MapName, value: unknown): string | undefined {
+  if (known[map].includes(key)) {
+    // often a variable of a template that is not set
+    if (key !== profileLabel || !isEmpty(value)) return undefined;
+    return `label ${key} has no value and no effect: set a profile, or remove it`;
+  }
   const other = map === 'labels' ? 'annotations' : 'labels';
   const name = `${words[map]} ${key}`;
   if (known[other].includes(key)) {
     return `${name} has no effect: ${key} is ${words[other] === 'label' ? 'a label' : 'an annotation'}, so move it to metadata.${other}`;
   }
   const isOurs = key.startsWith(ownPrefix);
-  const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere);
+  const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere) ?? namedAlike(key);
   if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
   if (!isOurs) return undefined;
   return `${name} is unknown and has no effect: users set the label ${profileLabel}`;
+}
+
+const isEmpty = (value: unknown): boolean => value === '' || value === null;
+
+/**
+ * The key of ours that another prefix stands for, such as `cni-gate/profile`, `cni-gate.dev/profile` or
+ * `profile.cni-gate.io`: one part is our name, in any spelling, and another is the name of a key.
+ */
+function namedAlike(key: string): string | undefined {
+  if (key.length > longest) return undefined;
+  const parts = key.toLowerCase().split(/[./_]/);
+  const isOurName = (part: string): boolean => part.replaceAll('-', '') === 'cnigate';
+  const others = parts.map((part) => part.replace(/^cni-?gate-/, ''));
+  if (!parts.some((part, index) => isOurName(part) || part !== others[index])) return undefined;
+  return Object.values(known)
+    .flat()
+    .find((candidate) =>
+      others.some((part) => distance(part, candidate.slice(ownPrefix.length)) <= furthestElsewhere),
+    );
 }
 
 /** The key of ours that is most similar to a text, first in the same map. */
@@ -120,7 +144,8 @@ function misplacedLabel(
   const [template] = templates;
   const carries = (metadata: unknown): boolean =>
     Object.hasOwn(fieldsOf(fieldsOf(metadata).labels), profileLabel);
-  if (template === undefined || !carries(object.metadata)) return undefined;
+  const own = fieldsOf(fieldsOf(object.metadata).labels)[profileLabel];
+  if (template === undefined || !carries(object.metadata) || isEmpty(own)) return undefined;
   if (templates.some((workload) => carries(metadataOf(workload)))) return undefined;
   const where = dotted([...template.podPath]);
   return `label ${profileLabel} on the ${template.kind} itself has no effect: put it on the pods, in ${where}.metadata.labels`;

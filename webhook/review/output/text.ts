@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import { clean } from '../../lib/clean.ts';
-import { profileLabel } from '../../lib/names.ts';
 import { type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
@@ -114,11 +113,6 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
   ].join(', ');
   const left = summary.unchanged === undefined ? '' : ` (${summary.unchanged} unchanged)`;
   const lines = [`reviewed ${counted(workloads, 'workload')}${left}: ${outcomes}`, rest];
-  if (workloads > 0 && skipped['not-opted-in'] === workloads) {
-    lines.push(
-      `no workload is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`,
-    );
-  }
   return lines.flatMap((line) => wrap(line, 2));
 }
 
