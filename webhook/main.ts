@@ -4,7 +4,7 @@
  * and the validator is a program of its own that has to start fast in every pod.
  */
 
-/** What package.json asks for in `engines`. */
+/** What the published package asks for in `engines`, which the script `prepack` sets. */
 const leastNode: [major: number, minor: number] = [22, 19];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -34,8 +34,8 @@ test("krew's rules find no fault in the manifest, and its checksum is that of th
   assert.equal(manifest.spec.version, `v${version}`);
   assert.equal(platform?.sha256, sumOf(archive()));
   assert.ok(platform?.uri.endsWith(`/v${version}/kubectl-cni_gate-${version}.tgz`));
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const [least] = /[0-9.]+/.exec(engines.node) ?? [];
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [least] = /[0-9.]+/.exec(scripts.prepack) ?? [];
   assert.ok(manifest.spec.caveats?.includes(`Node ${least} or later`));
 });
 

@@ -11,7 +11,7 @@ import { eventually } from './harness/eventually.ts';
 import { install } from './installed/installation.ts';
 import { firstInit, meshProxy, type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
 import { byPolicy, pod, tryPod } from './installed/overlay.ts';
-import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
+import { calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /* Webhooks are called in the order of their configurations' names: `a…` before ours, `z…` behind it. */
 
@@ -90,6 +90,42 @@ for (const mesh of ['a-mesh', 'z-mesh']) {
     assert.deepEqual(await changesLeft(stored, 'linkerd'), []);
   });
 }
+
+/** How often the API server calls cni-gate while these pods are created, one after another. */
+async function callsFor(where: string, pods: object[]): Promise<number> {
+  const before = await calls(cluster);
+  for (const object of pods) {
+    const stored = await cluster.api.post<UserPod>(`/api/v1/namespaces/${where}/pods`, object);
+    assert.equal(initNames(stored)[0], validatorContainer);
+  }
+  return (await calls(cluster)) - before;
+}
+
+test('without neighbours, cni-gate is called once for each pod', async () => {
+  await makeNamespace(cluster, 'alone', { [profileLabel]: 'cilium.multus' });
+  const init = { initContainers: [{ name: 'migrate', image: 'example/web' }] };
+  const networks = { annotations: { 'k8s.v1.cni.cncf.io/networks': 'storage' } };
+  const pods = [
+    pod('plain'),
+    pod('with-init-container', init),
+    pod('with-networks', init, networks),
+    pod('without-token', { automountServiceAccountToken: false }),
+  ];
+  assert.equal(await callsFor('alone', pods), pods.length);
+});
+
+test('cni-gate is called again for a pod that a neighbour changes afterwards', async () => {
+  const neighbour = await startNeighbour(cluster, 'z-init', address, firstInit);
+  try {
+    await eventually(async () => {
+      const { spec } = await tryPod<UserPod>(cluster, 'shared', pod('probe'));
+      assert.ok(initNamesOf(spec).includes('neighbour-init'));
+    });
+    assert.equal(await callsFor('shared', [pod('changed')]), 2);
+  } finally {
+    await neighbour.close();
+  }
+});
 
 test('a neighbour that insists on the first place is told by the policy', async () => {
   const insist = ({ spec }: ReviewedPod): ReturnType<typeof firstInit> => {

@@ -107,6 +107,15 @@ suite('the commands of README.md, from top to bottom', () => {
     assert.equal(stored.spec.initContainers?.[0]?.image, image);
   });
 
+  test('permissive first, then strict: only then are pods refused while no replica answers', async () => {
+    assert.equal(await failurePolicy(), 'Ignore');
+    const { code, output, errors } = await bash(block(/overlays\/strict/), {
+      env: { REGISTRY: 'registry.example' },
+    });
+    assert.equal(code, 0, output + errors);
+    assert.equal(await failurePolicy(), 'Fail');
+  });
+
   test('check and status, once a replica leads and the pod runs', async () => {
     const commands = block(/cni-gate check\n.*status/);
     await eventually(async () => {
@@ -153,6 +162,13 @@ async function notOptedIn(): Promise<void> {
     '/api/v1/namespaces/shop',
   );
   assert.equal(metadata.labels?.[profileLabel], undefined);
+}
+
+/** What the API server does with a pod while no replica answers. */
+async function failurePolicy(): Promise<string> {
+  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
+  const { webhooks } = await cluster.api.get<{ webhooks: { failurePolicy: string }[] }>(path);
+  return webhooks[0]?.failurePolicy ?? '';
 }
 
 /** A folder of stand-ins for programs, and one that looks like the checkout and can be written to. */

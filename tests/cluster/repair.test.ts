@@ -6,7 +6,7 @@ import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { install } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
-import type { RunningPod } from './installed/pod.ts';
+import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
@@ -174,6 +174,29 @@ test('pods whose proof failed are recreated, and no others', async () => {
     assert.match((await eventsOn('Pod', 'bare-1'))[0]?.note ?? '', /no controller/);
   });
   assert.deepEqual(deleted('bare'), []);
+});
+
+test('a pod in another namespace that claims the ReplicaSet as its owner, under another kind, and a restart: failed pods are recreated', async () => {
+  // lists are in the order of namespaces
+  const other = 'aaa';
+  await makeNamespace(cluster, other, { [profileLabel]: 'cilium' });
+  kubelet.fate = () => undefined;
+  await apply(workload('Deployment', 'claimed', 2));
+  const first = await placed('claimed', 2);
+  const owner = first[0]?.metadata.ownerReferences?.[0];
+  assert.equal(owner?.kind, 'ReplicaSet');
+  const forged = { ...owner, apiVersion: 'example.com/v1', kind: 'Foo' };
+  // the garbage collector cannot remove it
+  const metadata = { namespace: other, finalizers: ['example.com/stay'], ownerReferences: [forged], ...ours };
+  await apply(pod('forged', {}, metadata));
+  await api.until<Pod>(`/api/v1/namespaces/${other}/pods`, ({ spec }) => spec.nodeName !== undefined);
+  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+  const started = await Promise.all(replicas.map((replica) => startPod(cluster, replica.pod)));
+  replicas.splice(0, replicas.length, ...started);
+  await leader();
+  kubelet.fate = () => 'passed';
+  await Promise.all(first.map((one) => decide(cluster, one, 95)));
+  await placed('claimed', 2, uidsOf(first));
 });
 
 suite('a failed proof does not fail a Job', () => {

@@ -24,13 +24,13 @@ export async function showHold(gate: Admission, state: string, reloaded: Promise
   const ask = async (): Promise<AdmissionResponse | undefined> => (await gate.answer(binding)).response;
   const say = (text: string): void => console.log(`\n${styleText('bold', text)}`);
 
-  say('The scheduler binds a pod to node n1, whose Cilium is not ready: refused.');
+  say('The scheduler binds a pod to node n1. Cilium is not ready there, so cni-gate refuses:');
   const refused = await ask();
-  console.log(refused?.status?.message);
-  say("Cilium's pod on n1 becomes Ready, and the scheduler tries again: bound.");
+  console.log(`  allowed: ${refused?.allowed}\n  ${refused?.status?.message}`);
+  say("Cilium's pod on n1 becomes Ready. The scheduler tries again, and cni-gate admits:");
   writeFileSync(state, later);
   await reloaded;
   const allowed = await ask();
-  console.log(`allowed: ${allowed?.allowed}, reason: ${allowed?.auditAnnotations?.reason}`);
+  console.log(`  allowed: ${allowed?.allowed}, reason: ${allowed?.auditAnnotations?.reason}`);
   return refused?.allowed === false && allowed?.allowed === true;
 }

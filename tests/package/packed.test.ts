@@ -33,6 +33,10 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
     [],
   );
 
+  // the checkout has none: there, npm itself may run on Node 20
+  const packedManifest = JSON.parse(run(folder, 'tar', ['xOf', file, 'package/package.json']).stdout);
+  assert.deepEqual(packedManifest.engines, { node: '>=22.19' });
+
   writeFileSync(join(folder, 'package.json'), '{"private": true}');
   const installed = run(folder, 'npm', ['install', '--omit=dev', '--no-audit', '--no-fund', `./${file}`]);
   assert.equal(installed.status, 0, installed.stderr);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import jsonpatch from 'fast-json-patch';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import { allContainers, type Pod } from '../../webhook/admission/pod.ts';
 import type { Operation } from '../../webhook/admission/review.ts';
 import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
-import { asTheApiServerLeavesIt, fillDefaults, initContainerFirst } from './between-calls.ts';
+import { asTheApiServerLeavesIt, changes, fillDefaults, initContainerFirst } from './between-calls.ts';
 import { podFaults } from './pod-faults.ts';
 import { qosClass } from './qos.ts';
 import { assertUntouched } from './untouched.ts';
@@ -29,6 +29,7 @@ export function assertSound(pod: Pod, { decision, response, patch }: Answer): Po
   assert.equal(qosClass(after), qosClass(own), 'the QoS class changed');
   assert.equal(qosClass(defaulted(after)), qosClass(defaulted(own)), 'the QoS class changed with defaults');
   assertUntouched(pod, after);
+  if (hasTokenOrNone(pod)) assert.ok(hasTokenOrNone(after), 'the API server mounts a token, and calls again');
   if (places.has(outcome)) {
     const first = after.spec.initContainers?.[0]?.name === validatorContainer;
     assert.equal(first, proves(after), 'our container is not first, or is there for nothing');
@@ -71,6 +72,16 @@ function withoutOurs(pod: Pod): Pod {
   );
   return copy;
 }
+
+/** Whether the ServiceAccount plugin leaves the pod as it is, and not because of a volume of the pod's own. */
+function hasTokenOrNone(pod: Pod): boolean {
+  const copy = copyOf(pod);
+  changes.mountServiceAccount?.(copy);
+  const isOwn = pod.spec.automountServiceAccountToken !== false && !pod.spec.volumes?.some(isToken);
+  return !isOwn && isDeepStrictEqual(allContainers(copy), allContainers(pod));
+}
+
+const isToken = ({ name }: { name: string }): boolean => name.startsWith('kube-api-access-');
 
 function defaulted(pod: Pod): Pod {
   const copy = copyOf(pod);

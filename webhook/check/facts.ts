@@ -1,6 +1,7 @@
 import type { Policy } from '../config/policy.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { DaemonSetFacts } from '../readiness/facts.ts';
+import type { ClusterIdentity } from '../status/cluster-identity.ts';
 import type { OptIn, ProbeFacts, Registered } from '../status/facts.ts';
 import type { InstallationFacts, Observation } from '../status/installation/facts.ts';
 import type { Right } from './rights.ts';
@@ -44,6 +45,7 @@ export interface ServedApi {
 
 /** What is read of a cluster in any case. */
 export interface ClusterFacts {
+  cluster: ClusterIdentity;
   version: Observation<VersionFacts>;
   /** For each group and version that cni-gate uses: the resources that the API server serves. */
   apis: ReadonlyMap<string, Observation<readonly string[]>>;

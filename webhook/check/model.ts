@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../lib/errors.ts';
+import type { ClusterIdentity } from '../status/cluster-identity.ts';
 import type { CheckId, catalogue } from './catalogue.ts';
 import type { Network, Proposal } from './networks.ts';
 
@@ -45,6 +46,8 @@ export interface CheckReport {
   verdict: CheckVerdict;
   /** The verdict in one line, with the first check that failed. */
   headline: string;
+  /** Which cluster was checked. */
+  cluster: ClusterIdentity;
   /** Where the configuration is from. */
   configuration: string;
   /** How many checks have each result. */

@@ -3,7 +3,7 @@ import { type CheckId, catalogue, checkIds, checkPage } from './catalogue.ts';
 import type { Check, CheckReport, CheckResult, CheckVerdict, Finding } from './model.ts';
 
 /** What a report is made of, besides its findings. */
-export interface ReportOptions extends Pick<CheckReport, 'mode' | 'configuration'> {
+export interface ReportOptions extends Pick<CheckReport, 'mode' | 'cluster' | 'configuration'> {
   findings: Partial<Record<CheckId, Finding>>;
   networks?: CheckReport['networks'];
   proposals?: CheckReport['proposals'];
@@ -12,7 +12,14 @@ export interface ReportOptions extends Pick<CheckReport, 'mode' | 'configuration
 }
 
 /** The report of checks, in the order of the catalogue. */
-export function reportOf({ findings, mode, configuration, now, ...more }: ReportOptions): CheckReport {
+export function reportOf({
+  findings,
+  mode,
+  cluster,
+  configuration,
+  now,
+  ...more
+}: ReportOptions): CheckReport {
   const checks = checkIds.flatMap((id): Check[] => {
     const finding = findings[id];
     if (finding === undefined) return [];
@@ -25,6 +32,7 @@ export function reportOf({ findings, mode, configuration, now, ...more }: Report
     mode,
     verdict,
     headline: headlineOf(verdict, checks),
+    cluster,
     configuration,
     counts: countOf(checks),
     checks,

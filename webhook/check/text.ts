@@ -1,4 +1,5 @@
 import { clean } from '../lib/clean.ts';
+import { clusterText } from '../status/cluster-identity.ts';
 import type { Paint, Style } from '../status/emphasis.ts';
 import { wrap } from '../status/table.ts';
 import { defaultWidth, type TextOptions } from '../status/text.ts';
@@ -28,11 +29,12 @@ export function checkText(
   { width: asked = defaultWidth, paint = plain }: TextOptions = {},
 ): string {
   const width = Math.max(asked, leastWidth);
-  const { time, configuration, checks, proposals } = report;
+  const { time, cluster, configuration, checks, proposals } = report;
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
   const groups = Map.groupBy(checks, ({ group }) => group);
   const lines = [
     headline(report, paint),
+    ...wrap(clean(clusterText(cluster)), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
     ...[...groups].flatMap(([group, found]) => [
       '',
@@ -49,6 +51,7 @@ export function checkShort(report: CheckReport, { paint = plain }: Pick<TextOpti
   const notable = report.checks.filter(({ result }) => result !== 'passed' && result !== 'skipped');
   return [
     headline(report, paint),
+    clean(clusterText(report.cluster)),
     ...notable.map((check) => `${marked(check, paint)} ${clean(oneLine(check))}`),
   ]
     .map((line) => `${line}\n`)

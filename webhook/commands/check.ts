@@ -75,7 +75,9 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
     return async (client) => {
       const facts = await readPre(client, { ownNamespace, policy, source });
       const now = Date.now();
-      return reportOf({ ...checkPre(facts, ownNamespace, now), mode: 'pre', configuration: source, now });
+      const { cluster } = facts;
+      const findings = checkPre(facts, ownNamespace, now);
+      return reportOf({ ...findings, mode: 'pre', cluster, configuration: source, now });
     };
   }
   const [{ readInstalled }, { checkInstalled }] = await Promise.all([
@@ -85,8 +87,9 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
   return async (client) => {
     const facts = await readInstalled(client, { ownNamespace, given, probe });
     const now = Date.now();
-    const configuration = facts.configuration.source;
-    return reportOf({ findings: checkInstalled(facts, now), mode: 'installed', configuration, now });
+    const { cluster, configuration } = facts;
+    const findings = checkInstalled(facts, now);
+    return reportOf({ findings, mode: 'installed', cluster, configuration: configuration.source, now });
   };
 }
 

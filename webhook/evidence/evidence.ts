@@ -1,7 +1,7 @@
 import { nodeEvidence } from '../lib/limits.ts';
 import { isBefore } from '../readiness/versions.ts';
 import type { PodEvidence } from './facts.ts';
-import { ownerOf, Tally, type Wait } from './tally.ts';
+import { Tally, type Wait } from './tally.ts';
 import { Trials } from './trials.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
@@ -20,8 +20,8 @@ export interface EvidenceView {
   pod(uid: string): PodEvidence | undefined;
   /** The pods of a node. */
   onNode(node: string): Iterable<PodEvidence>;
-  /** The pods that a controller owns, by the controller's UID. */
-  ownedBy(controller: string): Iterable<PodEvidence>;
+  /** The pods of an owner, by {@link PodEvidence.owner}. */
+  ownedBy(owner: string): Iterable<PodEvidence>;
   /** What pods of a profile showed on a node; undefined if no pod of it was seen there. */
   of(profile: string, node: string): Tally | undefined;
   /** Whether the failures of an owner do not count: others passed where its pods failed, and none of its own since. */
@@ -69,7 +69,7 @@ export class Evidence implements EvidenceView {
   /** Of pods without a verdict, by UID. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #nodes = new Map<string, Set<string>>();
-  readonly #controllers = new Map<string, Set<string>>();
+  readonly #owners = new Map<string, Set<string>>();
   /** By node, then by profile. */
   readonly #tallies = new Map<string, Map<string, Tally>>();
   #entries = 0;
@@ -106,8 +106,8 @@ export class Evidence implements EvidenceView {
     return this.#podsOf(this.#nodes.get(node));
   }
 
-  ownedBy(controller: string): Iterable<PodEvidence> {
-    return this.#podsOf(this.#controllers.get(controller));
+  ownedBy(owner: string): Iterable<PodEvidence> {
+    return this.#podsOf(this.#owners.get(owner));
   }
 
   of(profile: string, node: string): Tally | undefined {
@@ -183,12 +183,11 @@ export class Evidence implements EvidenceView {
     const pod = withFirstFailure(given, before);
     const { uid } = pod;
     if (before?.node !== pod.node) this.#remove(uid);
-    const owner = before?.controller?.uid;
     // whoever may change a pod may give it another controller, as often as they like
-    if (owner !== undefined && owner !== pod.controller?.uid) drop(this.#controllers, owner, uid);
+    if (before !== undefined && before.owner !== pod.owner) drop(this.#owners, before.owner, uid);
     this.#known.set(uid, pod);
     add(this.#nodes, pod.node, uid);
-    if (pod.controller !== undefined) add(this.#controllers, pod.controller.uid, uid);
+    add(this.#owners, pod.owner, uid);
     const since = listed ? Math.min(pod.at ?? now, now) : now;
     const isWaiting = pod.verdict === 'waiting';
     const again = before !== undefined && before.verdict !== 'waiting';
@@ -222,7 +221,7 @@ export class Evidence implements EvidenceView {
       !isRepeated && (before?.verdict !== verdict || (verdict === 'passed' && before.at !== pod.at));
     const isOld =
       waited === undefined && (pod.at ?? now) <= (this.#beforeBoot.get(node) ?? Number.NEGATIVE_INFINITY);
-    if (verdict === 'passed' && isNews) this.#refuted.delete(ownerOf(pod));
+    if (verdict === 'passed' && isNews) this.#refuted.delete(pod.owner);
     for (const profile of pod.profiles) {
       const tally = this.#isProfile(profile) ? this.#tally(node, profile) : undefined;
       if (tally === undefined) continue;
@@ -267,7 +266,7 @@ export class Evidence implements EvidenceView {
     this.#known.delete(uid);
     this.#waiting.delete(uid);
     drop(this.#nodes, pod.node, uid);
-    if (pod.controller !== undefined) drop(this.#controllers, pod.controller.uid, uid);
+    drop(this.#owners, pod.owner, uid);
     for (const tally of this.#tallies.get(pod.node)?.values() ?? []) tally.forgets(uid);
   }
 

@@ -43,7 +43,10 @@ export interface PodEvidence {
   profiles: readonly string[];
   /** With the verdict `failed`: those of {@link profiles} that failed, all of them if the pod does not tell. */
   failedProfiles: readonly string[];
-  controller: Controller | undefined;
+  /** Identifies the owner: see `ownerKeyOf`. */
+  owner: string;
+  /** Of a failed pod, to recreate it; undefined for all other pods, and for a pod without a controller. */
+  controller?: Controller | undefined;
   /** What a failed pod requires of a node; undefined for all other pods, and where it is too large to be kept. */
   required?: NodeRequired | undefined;
   /** The name of the Job from which repair released it, to delete it; undefined for all other pods. */

@@ -53,10 +53,6 @@ const mostAttempts = 8;
 /** How many pods without a sandbox are looked at in one question. */
 const mostLookedAt = 64;
 
-/** The owner of a pod, which is itself if nothing controls it. */
-export const ownerOf = ({ controller, uid }: Pick<PodEvidence, 'controller' | 'uid'>): string =>
-  controller?.uid ?? uid;
-
 /**
  * What pods of one profile showed on one node. It outlives the pods: a pod that is recreated must not take its evidence
  * with it. All that is kept is bounded.
@@ -78,7 +74,7 @@ export class Tally {
     return this.#lastPass;
   }
 
-  /** Failures since the last pass, the first of each owner, by the owner's UID. A pod without a controller owns itself. */
+  /** Failures since the last pass, the first of each owner, by `PodEvidence.owner`. */
   get failures(): ReadonlyMap<string, Failure> {
     return this.#failures;
   }
@@ -157,7 +153,7 @@ export class Tally {
     if (pod.hasSandbox !== false) this.#withoutSandbox.delete(uid);
     // waits from before a pass that was seen say nothing any more, whatever the node's clock says
     else if (before === undefined && (since >= this.#passSeen || this.#passSeen > now)) {
-      const one = { pod: nameOf(pod), owner: ownerOf(pod), since: Math.min(pod.at ?? now, now) };
+      const one = { pod: nameOf(pod), owner: pod.owner, since: Math.min(pod.at ?? now, now) };
       this.#withoutSandbox.set(uid, one);
     }
   }
@@ -183,7 +179,7 @@ export class Tally {
       if (!seen && failure.startedAt > at) continue;
       this.#failures.delete(owner);
       // a list does not tell what came first
-      if (seen && owner !== ownerOf(pod)) refuted.push(owner);
+      if (seen && owner !== pod.owner) refuted.push(owner);
     }
     if (this.#failures.size === 0) {
       this.#attempts = [];
@@ -202,7 +198,7 @@ export class Tally {
     const at = pod.at ?? now;
     const startedAt = pod.startedAt ?? at;
     if (this.#lastPass !== undefined && startedAt <= this.#lastPass.at) return;
-    const owner = ownerOf(pod);
+    const owner = pod.owner;
     const first = this.#failures.get(owner);
     if (first !== undefined) first.startedAt = Math.max(first.startedAt, startedAt);
     else if (this.#failures.size < nodeEvidence.owners) {

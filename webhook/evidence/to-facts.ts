@@ -14,7 +14,8 @@ import {
   type VolumeSource,
 } from '../scheduling/required.ts';
 import { addressesOf } from './addresses.ts';
-import type { Controller, NodeRequired, PodEvidence } from './facts.ts';
+import type { NodeRequired, PodEvidence } from './facts.ts';
+import { controllerOf, type OwnedMetadata, ownerKeyOf } from './owner.ts';
 import { Shared } from './shared.ts';
 import {
   failedIn,
@@ -27,19 +28,15 @@ import {
 
 /** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
 export interface ApiEvidencePod {
-  metadata: Pick<ObjectMeta, 'annotations'> & {
-    labels?: Record<string, string>;
-    uid: string;
-    resourceVersion: string;
-    namespace?: string;
-    name: string;
-    creationTimestamp: string;
-    deletionTimestamp?: string | null;
-    deletionGracePeriodSeconds?: number | null;
-    ownerReferences?:
-      | { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean | null }[]
-      | null;
-  };
+  metadata: Pick<ObjectMeta, 'annotations'> &
+    OwnedMetadata & {
+      labels?: Record<string, string>;
+      resourceVersion: string;
+      name: string;
+      creationTimestamp: string;
+      deletionTimestamp?: string | null;
+      deletionGracePeriodSeconds?: number | null;
+    };
   spec: ChoosySpec & {
     nodeName?: string;
     hostNetwork?: boolean | null;
@@ -51,20 +48,13 @@ export interface ApiEvidencePod {
 
 /**
  * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
- * so are equal controllers and lists of profiles: a node runs a hundred pods, and a controller owns as many.
+ * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
  */
 export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
   const texts = new Shared<string>(evidencePods.sharedTexts);
   const lists = new Shared<readonly string[]>(evidencePods.sharedTexts);
-  const controllers = new Shared<Controller>(evidencePods.sharedTexts);
   const text = (value: string): string => texts.of(value, () => value);
   const list = (values: readonly string[]): readonly string[] => lists.of(values.join(' '), () => values);
-  const controllerOf = ({ ownerReferences }: ApiEvidencePod['metadata']): Controller | undefined => {
-    const owner = ownerReferences?.find(({ controller }) => controller === true);
-    if (owner === undefined || !isShort(owner)) return undefined;
-    const { apiVersion, kind, name, uid } = owner;
-    return controllers.of(`${uid} ${name}`, () => ({ apiVersion, kind, name, uid }));
-  };
   const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
   const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
     const ofPod = requiredOf(spec);
@@ -91,7 +81,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       node: text(spec.nodeName ?? ''),
       profiles,
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
-      controller: controllerOf(metadata),
+      owner: text(ownerKeyOf(metadata)),
       createdAt: Date.parse(metadata.creationTimestamp),
       leaving: typeof metadata.deletionTimestamp === 'string',
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
@@ -105,7 +95,10 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     // few pods have these, so the others do not pay for the fields
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
-    if (verdict === 'failed') kept.required = required(spec, profiles);
+    if (verdict === 'failed') {
+      kept.controller = controllerOf(metadata);
+      kept.required = required(spec, profiles);
+    }
     return kept;
   };
 }
@@ -135,11 +128,6 @@ function failedOf(message: string | null | undefined, profiles: readonly string[
   const failed = profiles.filter((name) => named.has(name));
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }
-
-const isShort = (owner: Controller): boolean =>
-  [owner.apiVersion, owner.kind, owner.name, owner.uid].every(
-    (value) => typeof value === 'string' && value.length <= nameCharacters,
-  );
 
 /** Whether our init container runs a network's own validator: it has no checks of ours then. */
 function runsForeign(containers: ApiEvidencePod['spec']['initContainers']): boolean {

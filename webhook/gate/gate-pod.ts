@@ -1,16 +1,11 @@
+import { type OwnedMetadata, ownerKeyOf } from '../evidence/owner.ts';
 import { type PromisedPod, promisedTo } from '../inject/promised.ts';
 import { nameCharacters } from '../lib/limits.ts';
 import { refusedNode } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
 export interface ApiGatePod extends PromisedPod {
-  metadata: PromisedPod['metadata'] & {
-    uid: string;
-    resourceVersion: string;
-    namespace?: string;
-    name: string;
-    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
-  };
+  metadata: PromisedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
   status?: {
     conditions?:
       | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
@@ -25,7 +20,7 @@ export interface GatePod {
   name: string;
   /** The profiles that promise something to the pod: {@link promisedTo}. */
   profiles: string[];
-  /** The UID of its controller, or its own. The pods of a group are alike and fare alike. */
+  /** Its owner: {@link ownerKeyOf}. The pods of a group are alike and fare alike. */
   group: string;
   /** Since when the pod is held, in milliseconds since the epoch; undefined where the gate did not refuse it. */
   heldSince: number | undefined;
@@ -50,19 +45,10 @@ export function toGatePod(pod: ApiGatePod): GatePod {
     namespace,
     name,
     profiles: promisedTo(pod),
-    group: groupOf(pod.metadata),
+    group: ownerKeyOf(pod.metadata),
     heldSince: since === undefined || since === null ? undefined : Date.parse(since),
     refused,
   };
-}
-
-/** The group of a pod: {@link GatePod.group}. */
-export function groupOf({
-  uid,
-  ownerReferences,
-}: Pick<ApiGatePod['metadata'], 'uid' | 'ownerReferences'>): string {
-  const owner = ownerReferences?.find(({ controller }) => controller === true)?.uid ?? uid;
-  return owner.length <= nameCharacters ? owner : uid;
 }
 
 /** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */

@@ -1,5 +1,12 @@
 import { env, validateCommand } from '../../validator/shared/contract.ts';
-import { allContainers, type Container, type EnvVar, type Pod, type Volume } from '../admission/pod.ts';
+import {
+  allContainers,
+  type Container,
+  type EnvVar,
+  type Pod,
+  type Volume,
+  type VolumeMount,
+} from '../admission/pod.ts';
 import type { ProofSettings } from '../config/types.ts';
 import {
   foreign,
@@ -10,6 +17,7 @@ import {
 } from '../lib/names.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { leastOfOthers, leastOfOurs, resourcesFor } from './resources.ts';
+import { tokenMount } from './token-mount.ts';
 import { runAsFor } from './user.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
@@ -24,11 +32,12 @@ const asksForInterfaces = (requirements: ProofRequirements): boolean =>
 
 /**
  * Returns the init container for the requirements. It sets the fields that the API server would default, so that a
- * later call sees the same. The security context complies with Pod Security `restricted`.
+ * later call sees the same, and has the mount that the API server would add, so that there is no later call. The security context complies with Pod Security `restricted`.
  */
 export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
   const { container } = requirements;
   const resources = resourcesFor(pod, container === undefined ? leastOfOurs : leastOfOthers);
+  const volumeMounts = mounts(pod, requirements);
   return {
     name: validatorContainer,
     ...programOf(pod, requirements, proof),
@@ -46,10 +55,18 @@ export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: P
     terminationMessagePath: '/dev/termination-log',
     // a network's own validator writes only to its log
     terminationMessagePolicy: container === undefined ? 'File' : 'FallbackToLogsOnError',
-    ...(asksForInterfaces(requirements) && {
-      volumeMounts: [{ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }],
-    }),
+    ...(volumeMounts.length > 0 && { volumeMounts }),
   };
+}
+
+function mounts(pod: Pod, requirements: ProofRequirements): VolumeMount[] {
+  const result: VolumeMount[] = [];
+  if (asksForInterfaces(requirements))
+    result.push({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
+  const token = tokenMount(pod);
+  // last, as the API server adds it
+  if (token !== undefined) result.push(token);
+  return result;
 }
 
 /** What the container runs: our validator, or the network's own, whose image may come from the pod. */

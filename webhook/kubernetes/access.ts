@@ -23,6 +23,8 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
 export interface Access {
   /** Where it was found, for messages. */
   readonly source: string;
+  /** Context of the kubeconfig file, the same for as long as the process runs; undefined with a service account. */
+  readonly context?: string | undefined;
   /**
    * Called before each request, because tokens, certificates and authorities change while the process runs.
    *

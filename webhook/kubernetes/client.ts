@@ -61,6 +61,16 @@ export class ApiClient {
     return this.#access.source;
   }
 
+  /** Context of the kubeconfig file; undefined with a service account. */
+  get context(): string | undefined {
+    return this.#access.context;
+  }
+
+  /** Address of the API server, without credentials; empty before the first request. */
+  get server(): string {
+    return this.#server.replace(/^(\w+:\/\/)[^/]*@/, '$1');
+  }
+
   /**
    * The API server's clock minus ours in its last answer, in milliseconds, to a second or so: the
    * header `Date` knows no finer time, and the way took some of it.
@@ -217,7 +227,7 @@ export class ApiClient {
       signal?.throwIfAborted();
       if (error instanceof CniGateError) throw error;
       if (error instanceof Silence) this.dropIdle();
-      throw unreachable(operation, this.#server, error);
+      throw unreachable(operation, this.server, error);
     }
   }
 }

@@ -18,7 +18,7 @@ import type { Access, Connection } from './access.ts';
 export function fromKubeconfig(file: string | undefined, context?: string): Access {
   const named = process.env.KUBECONFIG ?? '';
   const source = file ?? (named || join(homedir(), '.kube', 'config'));
-  const load = (): KubeConfig => {
+  const load = (chosen: string | undefined): KubeConfig => {
     const config = new KubeConfig();
     try {
       if (file !== undefined) config.loadFromFile(file);
@@ -26,21 +26,24 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     } catch (error) {
       throw unusable(source, error);
     }
-    if (context !== undefined) choose(config, context, source);
+    if (chosen !== undefined) choose(config, chosen, source);
     return config;
   };
   if (file === undefined && named === '' && !existsSync(source)) throw nowhere(source);
-  let config = load();
+  let config = load(context);
   if (config.getCurrentCluster() === null) {
     const wanted = context === undefined ? 'no current context' : `no context ${context}`;
     throw unusable(source, `it has ${wanted} with a cluster`);
   }
+  // what others make the current context later is not what was asked for
+  const chosen = config.getCurrentContext();
   let stale = false;
   return {
     source,
+    context: chosen,
     connection: async () => {
       if (stale) {
-        config = load();
+        config = load(chosen);
         stale = false;
       }
       return connectionOf(config).catch((error: unknown) => {

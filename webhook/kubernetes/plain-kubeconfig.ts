@@ -29,6 +29,7 @@ type Texts<Key extends string> = { [K in Key]?: string };
 
 /** A cluster and a user that need no program, no other server and no proxy. */
 interface Plain {
+  context: string;
   cluster: Texts<(typeof clusterKeys)[number]> & { server: string };
   user: Texts<(typeof userKeys)[number]>;
 }
@@ -46,14 +47,17 @@ export function fromPlainKubeconfig(file: string | undefined, context?: string):
   if (file === undefined && source.includes(delimiter)) return undefined;
   let plain = read(source, context);
   if (plain === undefined) return undefined;
+  // what others make the current context later is not what was asked for
+  const chosen = plain.context;
   let stale = false;
   return {
     source,
+    context: chosen,
     connection: async () => {
-      if (stale) plain = read(source, context);
+      if (stale) plain = read(source, chosen);
       stale = false;
       // the file was replaced by one that is not plain, or by none
-      if (plain === undefined) return fromPackage(file, context);
+      if (plain === undefined) return fromPackage(file, chosen);
       try {
         return connectionOf(plain, dirname(source));
       } catch (error) {
@@ -71,7 +75,7 @@ export function fromPlainKubeconfig(file: string | undefined, context?: string):
   };
 }
 
-async function fromPackage(file: string | undefined, context: string | undefined): Promise<Connection> {
+async function fromPackage(file: string | undefined, context: string): Promise<Connection> {
   const { fromKubeconfig } = await import('./kubeconfig.ts');
   return fromKubeconfig(file, context).connection();
 }
@@ -81,15 +85,17 @@ function read(file: string, context: string | undefined): Plain | undefined {
   try {
     const config: unknown = parse(readFileSync(file, 'utf8'));
     if (!isObject(config)) return undefined;
-    const chosen = named(config, 'contexts', 'context', context ?? config['current-context']);
+    const wanted = context ?? config['current-context'];
+    const chosen = named(config, 'contexts', 'context', wanted);
     const cluster = textsOf(named(config, 'clusters', 'cluster', chosen?.cluster), clusterKeys);
     const user = textsOf(named(config, 'users', 'user', chosen?.user), userKeys);
     const { server } = cluster ?? {};
     // the package knows when it allows HTTP
     if (cluster === undefined || user === undefined || !server?.startsWith('https://')) return undefined;
+    if (typeof wanted !== 'string') return undefined;
     if (user.token !== undefined && user.username !== undefined) return undefined;
     if ((user.username === undefined) !== (user.password === undefined)) return undefined;
-    return { cluster: { ...cluster, server }, user };
+    return { context: wanted, cluster: { ...cluster, server }, user };
   } catch {
     return undefined;
   }

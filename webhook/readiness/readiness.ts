@@ -73,7 +73,7 @@ export class Readiness {
     const node = this.#nodes.get(nodeName);
     if (found === undefined || node === undefined) return undefined;
     const all = this.#onNode.get(nodeName)?.values() ?? [];
-    const agents = [...all].filter((agent) => agent.owner === found.uid);
+    const agents = [...all].filter((agent) => isOf(agent, found));
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
     const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
     return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
@@ -83,10 +83,10 @@ export class Readiness {
    * When the containers of this DaemonSet's pods on a node started: one entry for each pod that is not being deleted.
    */
   started(daemonSet: DaemonSetRef, nodeName: string): ContainersStart[] {
-    const owner = this.#daemonSets.get(keyOf(daemonSet))?.uid;
+    const found = this.#daemonSets.get(keyOf(daemonSet));
     const starts: ContainersStart[] = [];
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
-      if (agent.owner !== owner || agent.leaving) continue;
+      if (found === undefined || !isOf(agent, found) || agent.leaving) continue;
       starts.push({ at: agent.startedAt, version: this.#boots.containersSeen(agent.uid) });
     }
     return starts;
@@ -132,5 +132,9 @@ export class Readiness {
     if (onNode?.size === 0) this.#onNode.delete(before.node);
   }
 }
+
+/** Whether the pod is one of the DaemonSet. A pod of another namespace may claim its UID. */
+const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
+  namespace === daemonSet.namespace && owner === daemonSet.uid;
 
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

@@ -46,16 +46,16 @@ export class RepairHistory {
     if (!this.isCounted(pod, now)) this.#count(pod, now);
     this.#asked.made(pod);
     if (pod.controller === undefined) return;
-    const owner = this.#makeOwner(pod.controller.uid);
+    const owner = this.#makeOwner(pod.owner);
     if (owner.attempts.length === 0) {
-      owner.known = new Set(Array.from(pods.ownedBy(pod.controller.uid), ({ uid }) => uid));
+      owner.known = new Set(Array.from(pods.ownedBy(pod.owner), ({ uid }) => uid));
     }
     owner.known.add(pod.uid);
     owner.made({ recreation, at: now, late: false }, now);
     if (probes) for (const profile of pod.failedProfiles) this.#makeNode(pod.node, profile).awaited += 1;
     const { lastFailures } = this;
     this.breaker.made(pod, now, lastFailures.ofNamespace(pod) === 0);
-    this.#breakers.get(pod.namespace)?.made(pod, now, lastFailures.ofController(pod) === 0);
+    this.#breakers.get(pod.namespace)?.made(pod, now, lastFailures.ofOwner(pod) === 0);
   }
 
   /** Audit: the pod would have been recreated. It counts for the budgets, and nothing is expected of it. */
@@ -105,9 +105,9 @@ export class RepairHistory {
   observe(pods: KnownPods, now: number): Ended[] {
     const ended: Ended[] = [];
     for (const { recreation, before } of this.#asked.settled(pods)) this.made(recreation, before, now);
-    for (const [uid, owner] of this.#owners) {
+    for (const [key, owner] of this.#owners) {
       if (owner.attempts.length === 0) continue;
-      for (const pod of pods.ownedBy(uid)) ended.push(...this.#endedBy(owner, pod, now));
+      for (const pod of pods.ownedBy(key)) ended.push(...this.#endedBy(owner, pod, now));
       ended.push(...this.#overdue(owner, now));
     }
     this.#asked.forget(pods);
@@ -121,9 +121,9 @@ export class RepairHistory {
     return this.#asked.isBusy(pod, now);
   }
 
-  /** What is known of a controller: to read. @param uid its UID */
-  owner(uid: string): Pick<OwnerRecord, 'room'> {
-    return this.#owners.get(uid) ?? newOwner;
+  /** What is known of an owner: to read. @param key `PodEvidence.owner` */
+  owner(key: string): Pick<OwnerRecord, 'room'> {
+    return this.#owners.get(key) ?? newOwner;
   }
 
   /** What recreated pods found out about a profile's network on a node: to read. */
@@ -234,9 +234,9 @@ export class RepairHistory {
     }
   }
 
-  #count({ node, namespace, controller }: PodEvidence, now: number): void {
+  #count({ node, namespace, owner }: PodEvidence, now: number): void {
     this.lastMinute.add(now);
-    if (controller !== undefined) this.#makeOwner(controller.uid).lastMinute.add(now);
+    this.#makeOwner(owner).lastMinute.add(now);
     getOrMake(this.#nodeMinutes, node, () => this.#inherited.copy()).add(now);
     getOrMake(this.#namespaceMinutes, namespace, () => new Window(minute)).add(now);
   }
@@ -322,8 +322,8 @@ export class RepairHistory {
         if (record.isIdle(now)) map.delete(key);
   }
 
-  #makeOwner(uid: string): OwnerRecord {
-    return getOrMake(this.#owners, uid, () => new OwnerRecord());
+  #makeOwner(key: string): OwnerRecord {
+    return getOrMake(this.#owners, key, () => new OwnerRecord());
   }
 
   #makeNode(node: string, profile: string): NodeRecord {

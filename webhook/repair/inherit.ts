@@ -43,11 +43,11 @@ export function recreationsBefore(
   const isKnown = (uid: string, time: number): boolean =>
     left !== undefined && time < left.writtenAt - skew && (left.isComplete || left.owners.has(uid));
   const created = new Map<string, Created>();
-  for (const { controller, createdAt, leaving, verdict } of pods) {
-    if (controller === undefined) continue;
-    const known = created.get(controller.uid);
+  for (const { uid, owner: key, createdAt, leaving, verdict } of pods) {
+    if (key === uid) continue;
+    const known = created.get(key);
     const owner = known ?? { recent: [], failed: [], waiting: [], passed: Number.NEGATIVE_INFINITY };
-    if (known === undefined) created.set(controller.uid, owner);
+    if (known === undefined) created.set(key, owner);
     const at = now - Math.max(0, wall - createdAt);
     // the pod that replaces one that is leaving may not be there yet
     const recreatedAt = leaving && verdict === 'failed' ? now : at;

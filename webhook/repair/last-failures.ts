@@ -2,7 +2,7 @@ import type { PodEvidence } from '../evidence/facts.ts';
 import { repairLimits } from '../lib/limits.ts';
 
 /** Whose pod was recreated. */
-type Whose = Pick<PodEvidence, 'namespace' | 'controller'>;
+type Whose = Pick<PodEvidence, 'namespace' | 'owner'>;
 
 /**
  * When a recreated pod of each namespace and controller last failed again, or got no verdict, if none has passed since.
@@ -32,10 +32,9 @@ export class LastFailures {
     return this.#times.get(namespace) ?? 0;
   }
 
-  ofController(pod: Whose): number {
-    return this.#times.get(controllerKey(pod)) ?? 0;
+  ofOwner(pod: Whose): number {
+    return this.#times.get(pod.owner) ?? 0;
   }
 }
 
-const controllerKey = ({ namespace, controller }: Whose): string => `${namespace}/${controller?.uid ?? ''}`;
-const keysOf = (pod: Whose): string[] => [pod.namespace, controllerKey(pod)];
+const keysOf = ({ namespace, owner }: Whose): string[] => [namespace, owner];

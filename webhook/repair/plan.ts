@@ -140,7 +140,7 @@ class Planner {
   /** All that limits the recreation of a pod. A key stands for what this plan takes of it. */
   *#rooms(helped: Helped): Generator<{ key: string; room: Room }> {
     const { pod, networks, elsewhere, proven } = helped;
-    const { namespace, node, failedProfiles, controller } = pod;
+    const { namespace, node, failedProfiles, controller, owner } = pod;
     const [history, now, budgets] = [this.#history, this.#now, this.#known.budgets];
     yield { key: 'cluster/breaker', room: history.breaker.room(now) };
     const breaker = history.breakerOf(namespace);
@@ -148,8 +148,8 @@ class Planner {
     const chance = { proven, elsewhere, ordered: isOrdered(controller) };
     const isCounted = history.isCounted(pod, now);
     const perOwner = isCounted ? Number.POSITIVE_INFINITY : budgets.perOwnerPerMinute;
-    const ofOwner = history.owner(controller.uid).room(now, perOwner, chance);
-    yield { key: `owner/${controller.uid}`, room: ofOwner };
+    const ofOwner = history.owner(owner).room(now, perOwner, chance);
+    yield { key: `owner/${owner}`, room: ofOwner };
     for (const { profile, known } of probes(helped) ? networks : []) {
       if (!failedProfiles.includes(profile)) continue;
       const room =
@@ -165,10 +165,10 @@ class Planner {
 
   /** Of a StatefulSet's pods, only the first one is a candidate. */
   #keepFirst(helped: Helped): void {
-    const { uid } = helped.pod.controller;
-    const first = this.#firstOf.get(uid);
+    const { owner } = helped.pod;
+    const first = this.#firstOf.get(owner);
     const isFirst = first === undefined || ordinalOf(helped.pod) < ordinalOf(first.pod);
-    if (isFirst) this.#firstOf.set(uid, helped);
+    if (isFirst) this.#firstOf.set(owner, helped);
     const later = isFirst ? first : helped;
     if (later !== undefined) this.#leave(later.pod, { reason: 'owner-turn', why: '' });
   }
@@ -187,7 +187,7 @@ class Planner {
     (one.pod.uid < other.pod.uid ? -1 : 1);
 
   #failure({ pod }: Helped): number {
-    return this.#history.lastFailures.ofController(pod);
+    return this.#history.lastFailures.ofOwner(pod);
   }
 
   #failureOfNamespace({ pod }: Helped): number {

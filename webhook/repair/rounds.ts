@@ -2,6 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import type { Notices } from '../events/notices.ts';
 import type { EvidenceChange } from '../evidence/evidence.ts';
 import type { Controller, PodEvidence } from '../evidence/facts.ts';
+import { ownerKey } from '../evidence/owner.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError, unansweredBy } from '../kubernetes/errors.ts';
@@ -217,7 +218,7 @@ export class RepairRounds {
       return true;
     }
     // before the deletion: the pod that replaces it may be reported before the answer
-    const siblings = [...view.evidence.ownedBy(pod.controller?.uid ?? '')];
+    const siblings = [...view.evidence.ownedBy(pod.owner)];
     const before = { ownedBy: () => siblings };
     const recreated = await recreate(this.#client, recreation);
     this.#count(recreated);
@@ -264,9 +265,10 @@ export class RepairRounds {
       const { pod } = recreation;
       notices.add(podNotice(recreation, deed));
       if (pod.controller === undefined) continue;
-      const workload = await this.#workloads.of(pod.namespace, pod.controller, signal);
-      const known = workloads.get(workload.uid);
-      if (known === undefined) workloads.set(workload.uid, { workload, of: [recreation] });
+      const workload = await this.#workloads.of(pod, pod.controller, signal);
+      const key = ownerKey(pod.namespace, workload);
+      const known = workloads.get(key);
+      if (known === undefined) workloads.set(key, { workload, of: [recreation] });
       else known.of.push(recreation);
     }
     for (const { workload, of } of workloads.values()) notices.add(workloadNotice(workload, of, deed));
@@ -278,12 +280,12 @@ export class RepairRounds {
     const told = new Set<string>();
     for (const one of this.#left.update(left, performance.now(), max, Date.now())) {
       notices.add(leftAloneNotice(one));
-      const { controller, namespace } = one.pod;
-      if (controller === undefined || told.has(controller.uid)) continue;
-      told.add(controller.uid);
+      const { controller, owner } = one.pod;
+      if (controller === undefined || told.has(owner)) continue;
+      told.add(owner);
       // a Node has no namespace
       if (one.reason === 'static-pod') continue;
-      notices.add(leftWorkloadNotice(await this.#workloads.of(namespace, controller, signal), one));
+      notices.add(leftWorkloadNotice(await this.#workloads.of(one.pod, controller, signal), one));
     }
     metrics.leftAlone(this.#left.counts, history.stopped().length);
   }

@@ -40,8 +40,8 @@ export interface NodeForProfile {
 export interface KnownPods {
   /** A pod by its UID. */
   pod(uid: string): PodEvidence | undefined;
-  /** The pods that a controller owns, by the controller's UID. */
-  ownedBy(controller: string): Iterable<PodEvidence>;
+  /** The pods of an owner, by `PodEvidence.owner`. */
+  ownedBy(owner: string): Iterable<PodEvidence>;
 }
 
 /** What a plan is made from. */

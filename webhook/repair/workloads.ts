@@ -1,4 +1,4 @@
-import type { Controller } from '../evidence/facts.ts';
+import type { Controller, PodEvidence } from '../evidence/facts.ts';
 import { apiPath } from '../kubernetes/api-path.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 
@@ -12,7 +12,7 @@ interface Owned {
 /** Finds the object whose users are to hear of a pod: the Deployment of a ReplicaSet, else the controller itself. */
 export class WorkloadsOfPods {
   readonly #client: ApiClient;
-  /** By UID of the ReplicaSet. */
+  /** By the pods' owner. */
   readonly #known = new Map<string, Controller>();
 
   constructor(client: ApiClient) {
@@ -20,10 +20,14 @@ export class WorkloadsOfPods {
   }
 
   /** Never throws: a ReplicaSet that cannot be read hears of it itself. */
-  async of(namespace: string, controller: Controller, signal: AbortSignal): Promise<Controller> {
+  async of(
+    { namespace, owner: key }: Pick<PodEvidence, 'namespace' | 'owner'>,
+    controller: Controller,
+    signal: AbortSignal,
+  ): Promise<Controller> {
     const { apiVersion, kind, name, uid } = controller;
     if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
-    const known = this.#known.get(uid);
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
     try {
@@ -32,7 +36,7 @@ export class WorkloadsOfPods {
       const found = metadata.uid === uid && owner !== undefined ? owner : controller;
       if (this.#known.size >= most) this.#known.clear();
       const workload = { apiVersion: found.apiVersion, kind: found.kind, name: found.name, uid: found.uid };
-      this.#known.set(uid, workload);
+      this.#known.set(key, workload);
       return workload;
     } catch {
       return controller;

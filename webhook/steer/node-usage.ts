@@ -1,24 +1,18 @@
-import { groupOf } from '../gate/gate-pod.ts';
+import { type OwnedMetadata, ownerKeyOf } from '../evidence/owner.ts';
 import { placedPods } from '../lib/limits.ts';
 import { type Amounts, addAll } from '../scheduling/amounts.ts';
 import { podRequests, type RequestingSpec } from '../scheduling/requests.ts';
 
 /** The parts of a pod on a node that {@link NodeUsageCounter} reads, as the API gives them. */
 export interface ApiPlacedPod {
-  metadata: {
-    uid: string;
-    resourceVersion: string;
-    namespace?: string;
-    name: string;
-    ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
-  };
+  metadata: OwnedMetadata & { resourceVersion: string; name: string };
   spec: RequestingSpec;
 }
 
 /** What is taken of a node. */
 export interface Taken {
   amounts: Amounts;
-  /** The number of its pods by group: {@link groupOf}. */
+  /** The number of its pods by group: {@link ownerKeyOf}. */
   groups: ReadonlyMap<string, number>;
 }
 
@@ -37,7 +31,7 @@ export class NodeUsageCounter {
   readonly #pods = new Set<string>();
 
   add({ metadata, spec }: ApiPlacedPod): void {
-    const group = groupOf(metadata);
+    const group = ownerKeyOf(metadata);
     this.#groups.set(group, (this.#groups.get(group) ?? 0) + 1);
     this.#pods.add(metadata.uid);
     this.#take(podRequests(spec));

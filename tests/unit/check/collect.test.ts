@@ -4,6 +4,8 @@ import { readInstalled } from '../../../webhook/check/collect/installed.ts';
 import { readPre } from '../../../webhook/check/collect/pre.ts';
 import { checkInstalled } from '../../../webhook/check/installed.ts';
 import { checkPre } from '../../../webhook/check/pre.ts';
+import type { Access } from '../../../webhook/kubernetes/access.ts';
+import { version as clientVersion } from '../../../webhook/lib/version.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { policy } from './objects.ts';
 
@@ -15,12 +17,20 @@ const forbid = ({ path }: Asked): object =>
   status(403, 'Forbidden', `things is forbidden: User "x" cannot list resource "things" at ${path}`);
 
 /** An API server that answers some paths and refuses the others as RBAC does. */
-const start = (t: TestContext, answers: Record<string, (asked: Asked) => object>) =>
-  startFakeApi(t, (asked, response) => {
-    const answer = answers[asked.path];
-    if (answer === undefined) json(response, 403, forbid(asked));
-    else json(response, 200, answer(asked));
-  });
+const start = (
+  t: TestContext,
+  answers: Record<string, (asked: Asked) => object>,
+  access?: (url: string) => Access,
+) =>
+  startFakeApi(
+    t,
+    (asked, response) => {
+      const answer = answers[asked.path];
+      if (answer === undefined) json(response, 403, forbid(asked));
+      else json(response, 200, answer(asked));
+    },
+    access,
+  );
 
 test('without any right but that to the version: every check that needs one says which', async (t) => {
   const { client } = await start(t, { '/version': () => version });
@@ -53,6 +63,41 @@ test('without any right, also before an installation; rights of the caller are d
   // everything, and then each right
   const reviews = asked.filter(({ path }) => path.endsWith('selfsubjectaccessreviews'));
   assert.equal(reviews.length, 1 + facts.rights.length);
+});
+
+test('the report names context, server and the versions of cni-gate on both sides; the address without a password', async (t) => {
+  for (const [image, serverVersion] of [
+    ['registry.example.com:5000/cni-gate:0.0.9', '0.0.9'],
+    [`registry.example.com:5000/cni-gate:0.0.9@sha256:${'a'.repeat(64)}`, '0.0.9'],
+    [`registry.example.com:5000/cni-gate@sha256:${'a'.repeat(64)}`, null],
+  ]) {
+    const containers = [
+      { name: 'proxy', image: 'proxy:1' },
+      { name: 'cni-gate', image },
+    ];
+    const deployment = { metadata: {}, spec: { template: { spec: { containers } } } };
+    const answers = {
+      '/version': () => version,
+      '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate': () => deployment,
+    };
+    const { url, client } = await start(t, answers, (at) => ({
+      source: 'the test',
+      context: 'production',
+      connection: async () => ({ server: at.replace('//', '//user:s3cret@'), headers: {}, tls: {} }),
+      refresh: () => {},
+    }));
+    const { cluster } = await readInstalled(client, {
+      ownNamespace: 'cni-gate',
+      given: undefined,
+      probe: false,
+    });
+    assert.deepEqual(cluster, {
+      context: 'production',
+      server: url,
+      clientVersion,
+      serverVersion,
+    });
+  }
 });
 
 test('a cluster administrator is asked about once', async (t) => {

@@ -20,7 +20,13 @@ export const forbidden = (what: string, resource: string) => ({
 export const policy = policyOf({});
 
 /** What is known of a cluster in which everything is as it should be. */
-const cluster: Pick<InstalledFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
+const cluster: Pick<InstalledFacts, 'cluster' | 'version' | 'apis' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
+  cluster: {
+    context: 'production',
+    server: 'https://10.0.0.1:6443',
+    clientVersion: '0.1.0',
+    serverVersion: '0.1.0',
+  },
   version: found({
     major: 1,
     minor: 36,
@@ -59,6 +65,7 @@ export const installed = (more: Partial<InstalledFacts> = {}): InstalledFacts =>
 /** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
 export const bare = (more: Partial<PreFacts> = {}): PreFacts => ({
   ...cluster,
+  cluster: { ...cluster.cluster, serverVersion: null },
   policy,
   source: 'the built-in profiles',
   present: false,

@@ -14,13 +14,16 @@ import { bare, forbidden, found, installed } from './objects.ts';
 
 const installedReport = (more: Partial<InstalledFacts> = {}): CheckReport => {
   const facts = installed(more);
-  const configuration = facts.configuration.source;
-  return reportOf({ findings: checkInstalled(facts, now), mode: 'installed', configuration, now });
+  const { cluster, configuration } = facts;
+  const findings = checkInstalled(facts, now);
+  return reportOf({ findings, mode: 'installed', cluster, configuration: configuration.source, now });
 };
 
 const preReport = (more: Partial<PreFacts> = {}): CheckReport => {
   const facts = bare(more);
-  return reportOf({ ...checkPre(facts, 'cni-gate', now), mode: 'pre', configuration: facts.source, now });
+  const { cluster, source } = facts;
+  const findings = checkPre(facts, 'cni-gate', now);
+  return reportOf({ ...findings, mode: 'pre', cluster, configuration: source, now });
 };
 
 /** An installation in which several things are wrong, and others are not known. */
@@ -58,6 +61,7 @@ const noEndpoints: Partial<InstalledFacts> = {
 
 const notInstalled = (): CheckReport =>
   installedReport({
+    cluster: { ...installed().cluster, serverVersion: null },
     registered: { mutating: [], validating: [] },
     installation: {
       ...wholeInstallation,

@@ -12,7 +12,7 @@ export const evidencePod = (name: string, more: Partial<PodEvidence> = {}): PodE
   node: `node-of-${name}`,
   profiles: ['multus'],
   failedProfiles: [],
-  controller: undefined,
+  owner: `${name}-uid`,
   createdAt: now - 600_000 + name.charCodeAt(0),
   leaving: false,
   ended: false,

@@ -11,7 +11,7 @@ export const seconds = 1000;
 export interface Shown {
   node?: string;
   uid?: string;
-  /** UID of its controller; empty for none. */
+  /** Its owner; empty for itself. */
   owner?: string;
   verdict?: Verdict;
   /** Seconds after {@link start}. */
@@ -41,6 +41,7 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
     failedProfiles: verdict === 'failed' ? (shown.failedProfiles ?? profiles) : [],
     controller:
       owner === '' ? undefined : { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner },
+    owner: owner === '' ? uid : owner,
     createdAt: start,
     leaving: shown.leaving ?? false,
     ended: shown.ended ?? false,

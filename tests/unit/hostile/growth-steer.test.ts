@@ -11,6 +11,8 @@ import { now } from '../readiness/objects.ts';
 import { byUid, node, usage, waiting } from '../steer/support.ts';
 import { metadata, policy, requests, taint, toleration } from './inputs.ts';
 
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x', uid: 'x' };
+
 const placedPod = (index: number) => ({
   metadata: { ...metadata, uid: `u${index}` },
   spec: { containers: [requests(index)] },
@@ -39,7 +41,7 @@ growsLinearly('steering', [
   [
     'toPendingPod: owners',
     on(
-      (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ uid: 'x' })) }, spec: {} }),
+      (size) => ({ metadata: { ...metadata, ownerReferences: many(size, () => ({ ...owner })) }, spec: {} }),
       toPendingPod,
     ),
   ],

@@ -77,6 +77,19 @@ test('a kubeconfig that is not plain, or cannot be used, is left to the package'
   assert.equal(fromPlainKubeconfig(join(folder(t, { config: kubeconfig('') }), 'config'), 'z'), undefined);
 });
 
+test('another current context, written while the process runs, changes nothing', async (t) => {
+  const text = kubeconfig('token: abc');
+  const file = join(folder(t, { config: text }), 'config');
+  for (const read of [fromPlainKubeconfig, fromKubeconfig]) {
+    writeFileSync(file, text);
+    const access = read(file);
+    writeFileSync(file, text.replace('current-context: x', 'current-context: y'));
+    access?.refresh();
+    assert.equal(access?.context, 'x');
+    assert.match((await access?.connection())?.server ?? '', /^https:\/\/api:6443/);
+  }
+});
+
 test('certificates are read for each connection, the file again after a refresh', async (t) => {
   const path = folder(t, {
     config: kubeconfig('client-certificate: a.crt, client-key: a.key'),

@@ -40,6 +40,21 @@ suite('the status of a DaemonSet on a node', () => {
       [node(), daemonSet(), agent()],
       { state: 'ready', pod: 'agent-n1', reason: '', since: at('2026-11-21T11:30:00Z') },
     ],
+    [
+      'a pod of another namespace that claims to be its pod is Ready, and its own is not',
+      [
+        node(),
+        daemonSet(),
+        { kind: 'agent', facts: { ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' } },
+        agent({ ready: false, createdAt: young }),
+      ],
+      {
+        state: 'starting',
+        pod: 'agent-n1',
+        reason: 'its pod is not Ready: install-cni',
+        since: at('2026-11-21T11:30:00Z'),
+      },
+    ],
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
     [

@@ -7,7 +7,7 @@ import { proofOn } from '../../../webhook/evidence/node-state.ts';
 import { RepairHistory } from '../../../webhook/repair/history.ts';
 import { planRepair } from '../../../webhook/repair/plan.ts';
 import type { NodeForProfile, Recreation } from '../../../webhook/repair/types.ts';
-import { controllerOf, budgets as defaults, Pods, start } from './support.ts';
+import { controllerOf, budgets as defaults, ownerOf, Pods, start } from './support.ts';
 
 const [second, minute] = [1000, 60_000];
 const nodes = ['n0', 'n1', 'n2'];
@@ -249,7 +249,7 @@ class World {
     const counts = (of: (made: Made) => string | undefined): number[] =>
       Object.values(Object.groupBy(last, (made) => of(made) ?? '')).map((all) => all?.length ?? 0);
     assert.ok(Math.max(0, ...counts(({ recreation }) => recreation.pod.node)) <= limits.perNodePerMinute);
-    const ofOwner = counts(({ recreation }) => recreation.pod.controller?.uid);
+    const ofOwner = counts(({ recreation }) => recreation.pod.owner);
     assert.ok(Math.max(0, ...ofOwner) <= limits.perOwnerPerMinute);
     for (const [most, within, elsewhere] of [
       [3, 10 * minute, true],
@@ -258,7 +258,7 @@ class World {
       const inVain = this.made.filter(
         (made) => made.elsewhere === elsewhere && !made.proven && this.#now - made.at < within,
       );
-      const byOwner = Map.groupBy(inVain, ({ recreation }) => recreation.pod.controller?.uid ?? '');
+      const byOwner = Map.groupBy(inVain, ({ recreation }) => recreation.pod.owner);
       for (const [owner, all] of byOwner) {
         const success =
           this.#successes.findLast((one) => one.owner === owner)?.at ?? Number.NEGATIVE_INFINITY;
@@ -281,16 +281,19 @@ class World {
   #create({ owner, node, profiles: list, namespace }: Event & { type: 'create' }): void {
     const kind = kinds[owner % kinds.length] ?? '';
     const name = `${kind.toLowerCase()}${owner}`;
+    const uid = this.#uid();
+    const controller = kind === '' ? undefined : controllerOf(name, kind);
     this.#put(
       {
-        uid: this.#uid(),
+        uid,
         namespace: `shop${namespace}`,
         name: `${name}-${this.#next}`,
         version: '0',
         node: this.#nodeOf(node),
         profiles: profiles[list] ?? [],
         failedProfiles: [],
-        controller: kind === '' ? undefined : controllerOf(name, kind),
+        controller,
+        owner: ownerOf({ namespace: `shop${namespace}`, uid, controller }),
         createdAt: this.#wall,
         leaving: false,
         ended: false,
@@ -322,7 +325,7 @@ class World {
         'no node is failing after a success',
       );
     }
-    this.#successes.push({ owner: pod.controller?.uid ?? '', at: this.#now });
+    this.#successes.push({ owner: pod.owner, at: this.#now });
   }
 
   #end(pod: PodEvidence, how: 'leaving' | 'ended' | 'gone'): void {

@@ -4,7 +4,7 @@ import type { Ended } from '../../../webhook/repair/attempt.ts';
 import { RepairHistory } from '../../../webhook/repair/history.ts';
 import { planRepair } from '../../../webhook/repair/plan.ts';
 import type { Budgets, NodeForProfile, Recreation } from '../../../webhook/repair/types.ts';
-import { budgets, Pods, start } from './support.ts';
+import { budgets, ownerOf, Pods, start } from './support.ts';
 
 /** A node of the simulation. Times are milliseconds since the simulation began. */
 export interface SimNode {
@@ -165,6 +165,7 @@ export class Simulation {
       profiles: ['mesh'],
       failedProfiles: [],
       controller,
+      owner: ownerOf({ namespace, uid, controller }),
       createdAt: this.#wall(),
       leaving: false,
       ended: false,
@@ -210,7 +211,7 @@ export class Simulation {
       const took = this.now - sandboxAt;
       const startedAt = start + Math.floor(sandboxAt / 1000) * 1000;
       if (works && took >= toPass) {
-        this.#passes.push({ owner: facts.controller?.uid ?? '', at: this.now });
+        this.#passes.push({ owner: facts.owner, at: this.now });
         this.#change(pod, { verdict: 'passed', at: this.#wall(), startedAt });
       } else if (!works && took >= toFail) {
         this.#change(pod, { verdict: 'failed', failedProfiles: ['mesh'], at: this.#wall(), startedAt });
@@ -229,7 +230,7 @@ export class Simulation {
       node: name,
       mode: this.#options.evidence,
       started: [{ at: start + startedAt, version: '0' }],
-      pod: pod && { key: pod.uid, owner: pod.controller?.uid ?? pod.uid },
+      pod: pod && { key: pod.uid, owner: pod.owner },
       now: this.#wall(),
     });
   }
@@ -286,10 +287,10 @@ export class Simulation {
   }
 
   #recreate(recreation: Recreation): void {
-    const { uid, node, namespace, name, controller } = recreation.pod;
+    const { uid, node, namespace, name, controller, owner } = recreation.pod;
     if (controller === undefined) throw new Error(`${name} has no controller`);
     this.history.made(recreation, this.pods, this.now);
-    this.deleted.push({ at: this.now, uid, owner: controller.uid, node, namespace });
+    this.deleted.push({ at: this.now, uid, owner, node, namespace });
     this.#pods.delete(uid);
     this.pods.remove(uid);
     this.#create(controller, namespace, controller.kind === 'StatefulSet' ? name : undefined);

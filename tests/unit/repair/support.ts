@@ -1,5 +1,6 @@
 import { Evidence } from '../../../webhook/evidence/evidence.ts';
 import type { Controller, PodEvidence } from '../../../webhook/evidence/facts.ts';
+import { ownerKey } from '../../../webhook/evidence/owner.ts';
 import { FailedPods } from '../../../webhook/repair/failed-pods.ts';
 import type {
   Budgets,
@@ -26,6 +27,14 @@ export const controllerOf = (name: string, kind = 'ReplicaSet'): Controller => (
   uid: `uid-${name}`,
 });
 
+/** The owner of a pod of this controller. */
+export const ownerOf = ({
+  namespace,
+  controller,
+  uid,
+}: Pick<PodEvidence, 'namespace' | 'uid'> & { controller?: Controller | undefined }): string =>
+  controller === undefined ? uid : ownerKey(namespace, controller);
+
 /** A pod of ReplicaSet `web` on node `n1`, whose proof failed a second before the tests begin. */
 export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEvidence {
   const profiles = given.profiles ?? ['mesh'];
@@ -37,6 +46,12 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
     profiles,
     failedProfiles: given.verdict === undefined || given.verdict === 'failed' ? profiles : [],
     controller: controllerOf('web'),
+    owner: ownerOf({
+      namespace: 'shop',
+      controller: controllerOf('web'),
+      uid: `uid-${given.name}`,
+      ...given,
+    }),
     createdAt: start - 60_000,
     leaving: false,
     ended: false,
@@ -89,8 +104,8 @@ export class Pods implements KnownPods {
     return this.evidence.pod(uid);
   }
 
-  ownedBy(uid: string): Iterable<PodEvidence> {
-    return this.evidence.ownedBy(uid);
+  ownedBy(owner: string): Iterable<PodEvidence> {
+    return this.evidence.ownedBy(owner);
   }
 
   /** When a proof of the profile last passed on the node, since it booted. */

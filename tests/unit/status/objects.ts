@@ -109,7 +109,7 @@ export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEv
   node: 'n1',
   profiles: ['mesh'],
   failedProfiles: [],
-  controller: undefined,
+  owner: `${name}-uid`,
   createdAt: now - 3_600_000,
   leaving: false,
   ended: false,

@@ -5,7 +5,8 @@ import { NodeUsageCounter, takenWith } from '../../../webhook/steer/node-usage.t
 import { type ApiPendingPod, toPendingPod, weightOf } from '../../../webhook/steer/pending-pod.ts';
 import { now } from './support.ts';
 
-const owner = { uid: 'rs-uid', controller: true };
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true };
+const group = 'shop/apps/v1/ReplicaSet/rs-uid';
 
 function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod {
   const metadata = {
@@ -13,7 +14,7 @@ function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod
     resourceVersion: '7',
     namespace: 'shop',
     name: 'web-0',
-    ownerReferences: [{ uid: 'other', controller: false }, owner],
+    ownerReferences: [{ ...owner, uid: 'other', controller: false }, owner],
     annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
   };
   return { metadata: { ...metadata, ...more }, spec, status: { nominatedNodeName: 'n2' } };
@@ -30,7 +31,7 @@ suite('what is read of a waiting pod', () => {
         tolerations: [{ operator: 'Exists' }],
       }),
     );
-    assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', 'rs-uid', false]);
+    assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', group, false]);
     assert.deepEqual(pod.constraints, {
       nodeSelector: { pool: 'a' },
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
@@ -189,11 +190,11 @@ suite('what is taken of a node', () => {
   const counter = new NodeUsageCounter();
   for (const pod of [placed('a', '100m'), placed('b', '200m')]) counter.add(pod);
   const usage = counter.usage(now);
-  const expected = { node: 'n2', group: 'rs-uid', requests: { cpu: 50, pods: 1 } };
+  const expected = { node: 'n2', group, requests: { cpu: 50, pods: 1 } };
 
   test("is the sum of its pods' requests", () => {
     assert.deepEqual(subtract({ cpu: 1000, pods: 3 }, usage.amounts), { cpu: 700, pods: 1 });
-    assert.equal(usage.groups.get('rs-uid'), 2);
+    assert.equal(usage.groups.get(group), 2);
     assert.deepEqual([...usage.pods], ['a', 'b']);
   });
 
@@ -206,6 +207,6 @@ suite('what is taken of a node', () => {
       // it was deleted, or else the list would have it
       { ...expected, uid: 'e', leftAt: now - 1001 },
     ]);
-    assert.deepEqual([taken.amounts, taken.groups.get('rs-uid')], [{ cpu: 400, pods: 4 }, 4]);
+    assert.deepEqual([taken.amounts, taken.groups.get(group)], [{ cpu: 400, pods: 4 }, 4]);
   });
 });

@@ -42,7 +42,7 @@ const heartbeatSource = (clockSkew: () => number): Source<ApiObject & Lease, Hea
 });
 
 /** Reads what every check is about, installed or not. @throws ClusterError where the cluster does not answer */
-export async function readCluster(reader: ClusterReader): Promise<ClusterFacts> {
+export async function readCluster(reader: ClusterReader): Promise<Omit<ClusterFacts, 'cluster'>> {
   const { client } = reader;
   // also what makes an API server that is gone an error of one request, and not of many
   const version = mapObservation(await reader.get<ApiVersion>('/version', 'the version'), versionFacts);

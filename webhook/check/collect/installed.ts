@@ -5,6 +5,7 @@ import type { ApiClient } from '../../kubernetes/client.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { installedDeployment } from '../../lib/names.ts';
 import type { DaemonSetFacts } from '../../readiness/facts.ts';
+import { clusterIdentity } from '../../status/cluster-identity.ts';
 import { type FoundPolicy, installedPolicy } from '../../status/collect/configuration.ts';
 import { readAdmission } from '../../status/collect/list.ts';
 import { type ApiDeployment, servingSecret } from '../../status/collect/objects.ts';
@@ -39,7 +40,7 @@ export async function readInstalled(client: ApiClient, options: InstalledOptions
   const stop = new AbortController();
   const reader = new ClusterReader(client, stop.signal);
   try {
-    const cluster = await readCluster(reader);
+    const read = await readCluster(reader);
     const [configuration, { registered, installation }, namespaces] = await Promise.all([
       given ?? findConfiguration(client, ownNamespace),
       readAdmission(reader, ownNamespace),
@@ -50,7 +51,8 @@ export async function readInstalled(client: ApiClient, options: InstalledOptions
       readDaemonSets(reader, policy),
       readServerRights(reader, installation.namespace, policy),
     ]);
-    const facts = { ...cluster, configuration, registered, installation, namespaces, daemonSets };
+    const cluster = clusterIdentity(client, installation.deployment);
+    const facts = { ...read, cluster, configuration, registered, installation, namespaces, daemonSets };
     const all: InstalledFacts = { ...facts, account, serverRights: rights, clockSkew: client.clockSkew };
     if (!probe) return all;
     const found = foundIn(namespaces) ?? [];

@@ -7,6 +7,7 @@ import type { ApiObject } from '../../kubernetes/reflector/object.ts';
 import type { Source } from '../../kubernetes/reflector/source.ts';
 import { configurationsPath } from '../../kubernetes/webhook-configurations.ts';
 import { namespaces as namespaceLimits, objectBytes } from '../../lib/limits.ts';
+import { clusterIdentity } from '../../status/cluster-identity.ts';
 import { readAdmission } from '../../status/collect/list.ts';
 import { ClusterReader, eachOf, observe } from '../../status/collect/reader.ts';
 import { mapObservation } from '../../status/installation/facts.ts';
@@ -46,7 +47,7 @@ export async function readPre(
   const stop = new AbortController();
   const reader = new ClusterReader(client, stop.signal);
   try {
-    const cluster = await readCluster(reader);
+    const read = await readCluster(reader);
     const [admission, priorityClass, rights, apiServers, servedApis, daemonSets, webhooks, namespaces] =
       await Promise.all([
         readAdmission(reader, ownNamespace),
@@ -69,7 +70,8 @@ export async function readPre(
       now: Date.now(),
     });
     return {
-      ...cluster,
+      ...read,
+      cluster: clusterIdentity(client, admission.installation.deployment),
       policy,
       source,
       present,

@@ -1,5 +1,6 @@
 import type { Lease } from '../../kubernetes/lease/move.ts';
 import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import { installedDeployment } from '../../lib/names.ts';
 import type {
   BindingFacts,
   DeploymentFacts,
@@ -24,7 +25,12 @@ export interface ApiDeployment {
 interface ApiPodSpec {
   serviceAccountName?: string | null;
   containers?:
-    | { args?: string[] | null; volumeMounts?: { name: string; mountPath: string }[] | null }[]
+    | {
+        name?: string;
+        image?: string;
+        args?: string[] | null;
+        volumeMounts?: { name: string; mountPath: string }[] | null;
+      }[]
     | null;
   volumes?:
     | {
@@ -43,11 +49,15 @@ export function pickDeployment({ metadata, spec, status }: ApiDeployment): Deplo
     ({ type, status: is, reason }) =>
       type === 'Progressing' && is === 'False' && reason === 'ProgressDeadlineExceeded',
   );
+  const image = spec.template.spec?.containers?.find(({ name }) => name === installedDeployment)?.image;
+  // without the digest; a port of the registry comes before a slash
+  const version = /:([^:/]+)$/.exec(image?.split('@')[0] ?? '')?.[1];
   return {
     desired: spec.replicas ?? 1,
     ready: readyReplicas,
     updated: isOld ? 0 : updatedReplicas,
     stuck: stuck && (stuck.message ?? 'it made no progress in time'),
+    ...(version !== undefined && { version }),
   };
 }
 

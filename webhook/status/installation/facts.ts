@@ -31,6 +31,8 @@ export interface DeploymentFacts {
   updated: number;
   /** The message of its condition `Progressing` where a rollout got stuck. */
   stuck: string | undefined;
+  /** The tag of its image; absent for an image without one. */
+  version?: string;
 }
 
 /** The certificate that the replicas serve, as it is in their Secret. */
