@@ -30,6 +30,7 @@ export interface ProofStatus {
   phase?: string;
   conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
   initContainerStatuses?: ContainerStatus[] | null;
+  containerStatuses?: ContainerStatus[] | null;
 }
 
 /** What else decides about the meaning of an exit code. */
@@ -70,6 +71,9 @@ const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGT
 /** The condition by which the kubelet says whether the pod has a sandbox (beta since Kubernetes 1.29). */
 export const sandboxCondition = 'PodReadyToStartContainers';
 
+/** The kubelet writes within this time after the end of our container that the pod has a sandbox, in milliseconds. */
+const longestUpdate = 10_000;
+
 /** Milliseconds by which the clocks of a node and of the API server may differ. */
 const clockSkew = 2000;
 
@@ -78,9 +82,34 @@ export const validatorStatus = ({ initContainerStatuses }: ProofStatus): Contain
   initContainerStatuses?.find(({ name }) => name === validatorContainer);
 
 /**
+ * Whether a container other than ours has started in the pod's current sandbox. The phase does not say it: after a reboot
+ * the kubelet reports `Running` for a pod whose containers ended with the power, while its init containers run again and
+ * fail (Kubernetes 1.36). A run that began before the sandbox was there, or before the latest run of ours, was in an
+ * earlier one.
+ */
+export function hasStarted(status: ProofStatus): boolean {
+  const { initContainerStatuses, containerStatuses } = status;
+  const ours = validatorStatus(status);
+  const began = (one: ContainerStatus | undefined): number | undefined =>
+    timeOf((one?.state?.running ?? one?.state?.terminated ?? one?.lastState?.terminated)?.startedAt);
+  const since = Math.max(sandboxSince(status) ?? Number.POSITIVE_INFINITY, began(ours) ?? 0);
+  return [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])].some(
+    (one) => one !== ours && (!!one.state?.running || (began(one) ?? 0) >= since),
+  );
+}
+
+/** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
+function sandboxSince({ conditions }: ProofStatus): number | undefined {
+  const sandbox = conditions?.find(({ type }) => type === sandboxCondition);
+  return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
+}
+
+/**
  * The verdict of our init container in the pod's current sandbox. It reads `state`, and `lastState` while the container
- * runs again or waits for that. A run of an earlier sandbox does not count: a pass in `lastState` is always one, and any
- * other result is one if the pod has no sandbox now, or got it after the run.
+ * runs again or waits for that. A run of an earlier sandbox does not count. After a reboot the kubelet shows the earlier
+ * run in `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing
+ * has started in it; a pass in `lastState` never counts; any other result does not if the pod has no sandbox now, or got
+ * it after the run.
  */
 export function resultOf(status: ProofStatus, context: ProofContext = { foreign: false }): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
@@ -94,7 +123,12 @@ export function resultOf(status: ProofStatus, context: ProofContext = { foreign:
   const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
   // a pod that ended has no sandbox any more, and a verdict all the same
   if (!isOver && sandbox?.status === 'False') return waiting;
-  if (now) return { verdict, ended: run };
+  if (now) {
+    const isPass = now.exitCode === exitCode.proved;
+    const newer = (sandboxSince(status) ?? 0) - (timeOf(now.finishedAt) ?? Number.POSITIVE_INFINITY);
+    const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
+    return isEarlier ? waiting : { verdict, ended: run };
+  }
   // a run that ended with 0, in warn mode too, is repeated only in another sandbox
   if (run.exitCode === exitCode.proved) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);

@@ -11,7 +11,7 @@ import { optOutValue, profileLabel } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
 import { type ApiPendingPod, type PendingPod, toPendingPod } from '../steer/pending-pod.ts';
 import type { Hold, PodFacts } from './facts.ts';
-import { type ProofState, proofState, type RunningStatus, unproved } from './proof.ts';
+import { type ProofState, proofState, unproved } from './proof.ts';
 import { seenIn } from './seen.ts';
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
@@ -19,7 +19,7 @@ export type ApiStatusPod = Pod &
   ApiPendingPod &
   ApiEvidencePod & {
     spec: { nodeName?: string };
-    status?: RunningStatus;
+    status?: ProofStatus;
   };
 
 /** What decides who is left alone. */

@@ -1,5 +1,5 @@
 import type { Pod } from '../admission/pod.ts';
-import { type ContainerStatus, type ProofStatus, resultOf, validatorStatus } from '../evidence/verdict.ts';
+import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../evidence/verdict.ts';
 import { readStatus } from '../inject/status-annotation.ts';
 import { isErrorCode } from '../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../lib/names.ts';
@@ -28,18 +28,12 @@ export const unprovedText: Record<Unproved, string> = {
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };
 
-/** The parts of a pod's status that {@link unproved} reads, as the API gives them. */
-export interface RunningStatus extends ProofStatus {
-  containerStatuses?: ContainerStatus[] | null;
-}
-
 /**
  * Why a pod of a namespace that opted in runs without a proof; undefined where it was proved, where nothing has to be,
- * and while nothing of it but our container runs. While a pod's sandbox is recreated its phase is Pending and its
- * containers wait, so an earlier run is not held against it.
+ * and while none of its containers but ours has started in its sandbox.
  */
-export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined {
-  if (!runs(status)) return undefined;
+export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
+  if (!hasStarted(status)) return undefined;
   const { checks, reason } = readStatus(pod) ?? {};
   if (!Array.isArray(checks)) return 'not-reviewed';
   if (checks.length === 0) return isErrorCode(reason) ? 'admitted-with-warning' : undefined;
@@ -48,12 +42,6 @@ export function unproved(pod: Pod, status: RunningStatus): Unproved | undefined 
   if (at > 0) return 'not-first';
   const ours = validatorStatus(status);
   return ours?.state?.terminated?.exitCode === 0 ? undefined : 'not-completed';
-}
-
-/** Whether a container other than ours runs now; a pod is Running once all of its init containers are done. */
-function runs({ phase, initContainerStatuses, containerStatuses }: RunningStatus): boolean {
-  const all = [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])];
-  return phase === 'Running' || all.some(({ name, state }) => name !== validatorContainer && state?.running);
 }
 
 /**
@@ -71,7 +59,7 @@ export type ProofState = (typeof proofStates)[number];
 export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
 
 /** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */
-export function proofState(pod: Pod, status: RunningStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
+export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
   const { verdict } = resultOf(status);

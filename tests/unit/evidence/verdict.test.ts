@@ -21,6 +21,7 @@ const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<ProofStatus> = {
   initContainerStatuses: [{ name: 'cni-gate-validator', ...ours }],
   ...more,
 });
+const runs = { name: 'web', state: { running: { startedAt: at('00:11') } } };
 const foreign: ProofContext = { foreign: true };
 const deleted: ProofContext = { foreign: true, deletedAt: Date.parse(at('00:09')) };
 
@@ -62,7 +63,12 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
   ],
   [
     'a pass, and the condition was written again later, as after a restart of the runtime',
-    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00') }),
+    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00'), containerStatuses: [runs] }),
+    'passed',
+  ],
+  [
+    'a pass, and the condition was written a moment later',
+    pod({ state: ended(0) }, { conditions: sandbox('True', '00:15') }),
     'passed',
   ],
   [

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { reasonText } from '../../../webhook/inject/status-annotation.ts';
+import { timeText } from '../../../webhook/lib/time-text.ts';
 import { type ApiStatusPod, pickPod } from '../../../webhook/status/pick-pod.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { type Rebooted, rebootedPod } from '../../support/rebooted-pod.ts';
+import { now } from '../readiness/objects.ts';
 import { meta, provedPod, statusOf } from './objects.ts';
 
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
@@ -13,6 +16,18 @@ const annotated = (text: string): Partial<ApiStatusPod> => ({
   metadata: { ...provedPod('web').metadata, annotations: { 'cni-gate.io/status': text } },
 });
 const bare = { ...provedPod('web').metadata, annotations: {} };
+/** A container between two runs, the last of which began so many seconds after the sandbox was there. */
+const crashLoop = (seconds: number): ApiStatusPod['status'] => ({
+  phase: 'Running',
+  conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: timeText(now) }],
+  containerStatuses: [
+    {
+      name: 'web',
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 1, startedAt: timeText(now + seconds * 1000) } },
+    },
+  ],
+});
 const running = { name: 'web', state: { running: {} } };
 
 suite('pods that run without a proof', () => {
@@ -50,7 +65,6 @@ suite('pods that run without a proof', () => {
       'runs, and the proof failed',
       provedPod('web', {
         status: {
-          phase: 'Running',
           initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: { exitCode: 95 } } }],
         },
       }),
@@ -58,8 +72,18 @@ suite('pods that run without a proof', () => {
     ],
     [
       'runs, and nobody tells of the proof',
-      provedPod('web', { status: { phase: 'Running', initContainerStatuses: null } }),
+      provedPod('web', { status: { initContainerStatuses: null } }),
       'not-completed',
+    ],
+    [
+      'a container that was never checked crashes again and again in its sandbox',
+      provedPod('web', { metadata: bare, status: { ...crashLoop(100), initContainerStatuses: [] } }),
+      'not-reviewed',
+    ],
+    [
+      'the same, and no run of it was in this sandbox',
+      provedPod('web', { metadata: bare, status: { ...crashLoop(-100), initContainerStatuses: [] } }),
+      undefined,
     ],
     [
       'waits for its proof',
@@ -105,6 +129,25 @@ suite('pods that run without a proof', () => {
     ],
   ];
   for (const [name, pod, expected] of cases) test(name, () => assert.equal(unproved(pod), expected));
+});
+
+suite('after a reboot, the phase is Running while nothing runs', () => {
+  const cases: [Rebooted, string][] = [
+    ['shut down', 'waiting'],
+    ['not run again', 'waiting'],
+    ['runs again', 'waiting'],
+    ['failed', 'failed'],
+    ['back-off', 'failed'],
+    ['passed', 'passed'],
+    ['started', 'passed'],
+  ];
+  for (const [step, expected] of cases) {
+    test(`${step}: ${expected}`, () => {
+      const pod = provedPod('web', { status: rebootedPod(now, step) });
+      const { proof, unproved: without } = pickPod(pod, { policy, ownNamespace: 'cni-gate' });
+      assert.deepEqual([proof, without], [expected, undefined]);
+    });
+  }
 });
 
 suite('a pod that admission skips is no pod without a proof', () => {

@@ -1,0 +1,70 @@
+import { timeText } from '../../webhook/lib/time-text.ts';
+
+/** What the kubelet says of a pod after a power cut, one status after another. */
+export type Rebooted =
+  | 'shut down'
+  | 'not run again'
+  | 'runs again'
+  | 'failed'
+  | 'back-off'
+  | 'passed'
+  | 'started';
+
+/**
+ * The status of a pod with one container, `web`, after a power cut, as the kubelet of Kubernetes 1.36 wrote it on the node
+ * of `tests/node`. The phase is `Running` while nothing runs, and the validator shows its pass of before until its
+ * second run has ended, or the kubelet tells of it.
+ *
+ * @param boot when the kubelet started again, in milliseconds since the epoch
+ */
+export function rebootedPod(boot: number, step: Rebooted): object {
+  const at = (seconds: number): string => timeText(boot + seconds * 1000);
+  const ended = (exitCode: number, reason: string, from: number, to: number) => ({
+    terminated: {
+      exitCode,
+      reason,
+      startedAt: at(from),
+      finishedAt: at(to),
+      containerID: `containerd://${from}`,
+    },
+  });
+  const before = ended(0, 'Completed', -20, -20);
+  const failed = ended(95, 'Error', 2, 12);
+  const passed = ended(0, 'Completed', 2, 2);
+  const validator: Record<Rebooted, object> = {
+    'shut down': { state: before, lastState: {} },
+    'not run again': { state: before, lastState: {} },
+    'runs again': { state: { running: { startedAt: at(2) } }, lastState: before },
+    failed: { state: failed, lastState: before },
+    'back-off': { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: failed },
+    passed: { state: passed, lastState: before },
+    started: { state: passed, lastState: before },
+  };
+  const lost = ended(255, 'Unknown', -19, -2);
+  const hasSandbox = step !== 'shut down';
+  const container = (name: string, state: object): object => {
+    return { name, image: 'example/web', imageID: '', restartCount: 1, ready: false, ...state };
+  };
+  return {
+    phase: step === 'runs again' ? 'Pending' : 'Running',
+    conditions: [
+      {
+        type: 'PodReadyToStartContainers',
+        status: hasSandbox ? 'True' : 'False',
+        lastTransitionTime: at(hasSandbox ? 2 : 0),
+      },
+      { type: 'Initialized', status: 'True', lastTransitionTime: at(-19) },
+      { type: 'Ready', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: at(0) },
+      { type: 'PodScheduled', status: 'True', lastTransitionTime: at(-21) },
+    ],
+    initContainerStatuses: [container('cni-gate-validator', validator[step])],
+    containerStatuses: [
+      container(
+        'web',
+        step === 'started'
+          ? { state: { running: { startedAt: at(3) } }, lastState: lost }
+          : { state: lost, lastState: {} },
+      ),
+    ],
+  };
+}
