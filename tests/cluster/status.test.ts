@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { type Rebooted, rebootedPod } from '../support/rebooted-pod.ts';
 import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
 import { named, podsOf, setStatusScene } from './gate/status-scene.ts';
 import { eventually } from './harness/eventually.ts';
 import { startServer } from './harness/server.ts';
 import { namespace } from './installed/overlay.ts';
+import { ours as held } from './repair/kubelet.ts';
 
 /* What `cni-gate status` tells of a real control plane. */
 
@@ -163,6 +165,38 @@ test("a nomination that the scheduler ignored is reported, from the leader's eve
   );
   await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'ignored', '--now']);
   await setReady(true);
+  assert.equal(status().exit, 0);
+});
+
+test('after a reboot, pods of which nothing runs are failed or waiting, whatever their phase and their earlier pass', async () => {
+  const steps: Rebooted[] = ['failed', 'back-off', 'not run again', 'started'];
+  const boot = Date.now() - 30_000;
+  for (const step of steps) {
+    const name = step.replaceAll(' ', '-');
+    // kwok leaves it alone: the test is its kubelet
+    const pod = { ...podOn(name, { spec: { nodeName: 'n1' } }), metadata: { name, ...held } };
+    await api.post(podsOf(optedIn), pod);
+    await api.patch(`${podsOf(optedIn)}/${name}/status`, { status: rebootedPod(boot, step) });
+  }
+  const { exit, headline, pods, failedPods, unprovedPods } = status();
+  assert.deepEqual([exit, unprovedPods], [1, []]);
+  assert.deepEqual(pods, { passed: 2, failed: 2, waiting: 1, optedOut: 0, unproved: 0, leftAlone: 0 });
+  assert.deepEqual(
+    failedPods.map(({ name, node, verdict }) => [name, node, verdict]),
+    [
+      ['back-off', 'n1', 'failed'],
+      ['failed', 'n1', 'failed'],
+    ],
+  );
+  assert.equal(
+    headline,
+    'Not all is well: failed proofs: 2, pods that wait: 1 (1 for the start of cni-gate-validator).',
+  );
+  await measured(/^cni_gate_proofs\{verdict="passed"\} 2$/m);
+  await measured(/^cni_gate_proofs\{verdict="failed"\} 2$/m);
+  await measured(/^cni_gate_proofs\{verdict="waiting"\} 1$/m);
+  const names = steps.map((step) => step.replaceAll(' ', '-'));
+  await cluster.kubectl(['delete', 'pod', '-n', optedIn, ...names, '--now']);
   assert.equal(status().exit, 0);
 });
 

@@ -2,7 +2,7 @@ import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
 import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
-import { duplicateAddresses, failedPods, isRepairStopped, waitingPods } from './evidence.ts';
+import { duplicateAddresses, failedPods, isRepairStopped, waitingPods, waitsOf } from './evidence.ts';
 import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
@@ -54,8 +54,16 @@ export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
   const whole = namespace === undefined;
   const known = knownFrom(pods, policy, facts.readiness, now);
   const refine = refineBy(known, policy, now, whole);
-  const { daemonSets, nodes, missing, ready } = judgeDaemonSets(facts, profiles, { now, all, refine });
-  const proofsOfNodes = nodeProofs(known, policy, profiles, { now, all, whole });
+  const { daemonSets, nodes, missing, ready, unproved } = judgeDaemonSets(facts, profiles, {
+    now,
+    all,
+    refine,
+  });
+  const proofsOfNodes = nodeProofs(known, policy, profiles, { now, whole });
+  for (const { node, profile, state } of proofsOfNodes) {
+    const hasNone = policy.profiles.get(profile)?.daemonSets.length === 0;
+    if (hasNone && state === 'unproved') unproved.add(node);
+  }
   const failing = proofsOfNodes.some(({ state }) => state === 'failing');
   if (trouble === undefined) faults.push(...missing);
   const steer = verbs.find(({ verb }) => verb === 'steer') ?? { inForce: null, why: '' };
@@ -84,13 +92,15 @@ export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
     namespace: namespace ?? null,
     namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
     pods: proofs.total,
+    waits: waitsOf(pods),
+    unprovedNodes: unproved.size,
     daemonSets,
     nodes,
     heldPods,
     unprovedPods,
     faults,
     ...ofEvidence,
-    nodeProofs: proofsOfNodes,
+    nodeProofs: all ? proofsOfNodes : proofsOfNodes.filter(({ state }) => state === 'failing'),
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

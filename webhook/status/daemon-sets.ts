@@ -67,16 +67,23 @@ function daemonSetsOf(policy: Policy): Map<string, NamedDaemonSet> {
  * @param all nodes that are ready, exempt or unproved as well
  * @param refine what proofs say as well
  * @returns `missing`: a fault for each that is asked for and does not exist; `ready`: whether no node is closed for a
- *   profile that is asked for
+ *   profile that is asked for; `unproved`: the nodes that no pod has proved for such a profile
  */
 export function judgeDaemonSets(
   { policy, readiness }: Pick<StatusFacts, 'policy' | 'readiness'>,
   used: ReadonlySet<string>,
   { now, all, refine = () => undefined }: { now: number; all: boolean; refine?: Refine },
-): { daemonSets: DaemonSetSummary[]; nodes: NodeStatus[]; missing: Fault[]; ready: boolean } {
+): {
+  daemonSets: DaemonSetSummary[];
+  nodes: NodeStatus[];
+  missing: Fault[];
+  ready: boolean;
+  unproved: Set<string>;
+} {
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets: DaemonSetSummary[] = [];
   const missing: Fault[] = [];
+  const unproved = new Set<string>();
   const nodes: (NodeStatus & { inUse: boolean })[] = [];
   for (const [key, named] of daemonSetsOf(policy)) {
     const { daemonSet } = named;
@@ -94,6 +101,7 @@ export function judgeDaemonSets(
       // the DaemonSet's time is not that of the proofs
       const since = refined === undefined ? textOf(found.since) : null;
       counts[state] += 1;
+      if (inUse && state === 'unproved') unproved.add(node);
       if (!all && isHarmless(state)) continue;
       nodes.push({ node, daemonSet: key, state, since, pod: found.pod ?? null, why, inUse });
     }
@@ -109,6 +117,7 @@ export function judgeDaemonSets(
       .map(({ inUse: _, ...reported }) => reported),
     missing,
     ready: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
+    unproved,
   };
 }
 

@@ -2,9 +2,9 @@ import type { RepairSettings } from '../config/types.ts';
 import { duplicateAddresses as findDuplicates } from '../evidence/duplicates.ts';
 import type { PodEvidence, Verdict } from '../evidence/facts.ts';
 import { validatorContainer } from '../lib/names.ts';
-import { textOf } from './daemon-sets.ts';
+import { compare, textOf } from './daemon-sets.ts';
 import type { PodEventFacts, PodFacts } from './facts.ts';
-import type { DuplicateAddressStatus, FailedPod, WaitingPod, WaitReason } from './model.ts';
+import type { DuplicateAddressStatus, FailedPod, Wait, WaitingPod, WaitReason } from './model.ts';
 
 /** Milliseconds after which a pod on a node without a verdict is reported: a large image takes that long. */
 const long = 60_000;
@@ -55,6 +55,21 @@ export const waitingPods = (
     const why = event ?? `it waits for ${pod.waitingFor}`;
     return { namespace, name, node, since: textOf(at ?? createdAt), reason: reasonOf(pod, event), why };
   });
+
+/** What the pods without a verdict wait for that the gate does not hold, the most of them first. */
+export function waitsOf(pods: readonly PodFacts[]): Wait[] {
+  const counts = new Map<string, number>();
+  for (const { proof, node, evidence, held } of pods) {
+    if (proof !== 'waiting' || held !== undefined) continue;
+    // without what the kubelet says in brackets, so that few kinds are left
+    const [what = ''] = (evidence?.waitingFor ?? '').split(' (');
+    const kind = node === undefined ? 'a node' : what || 'the kubelet';
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return Array.from(counts, ([kind, count]) => ({ for: kind, pods: count })).toSorted(
+    (one, other) => other.pods - one.pods || compare(one.for, other.for),
+  );
+}
 
 /**
  * What is known of these pods.

@@ -152,6 +152,13 @@ export interface FailedPod {
 /** What a pod on a node waits for: an address, another part of its network or of its volumes, an image, or something else. */
 export type WaitReason = 'address' | 'sandbox' | 'volume' | 'image' | 'other';
 
+/** Pods without a verdict that wait for the same thing. */
+export interface Wait {
+  /** In words, such as `a node`, `a sandbox` or `the verdict`. */
+  for: string;
+  pods: number;
+}
+
 /** A pod on a node that has had no verdict for long. */
 export interface WaitingPod {
   namespace: string;
@@ -199,6 +206,10 @@ export interface Status {
   namespaces: { name: string; profile: string; pods: ProofCounts }[];
   /** The states of the checks of all these pods. */
   pods: ProofCounts;
+  /** What the pods without a verdict wait for that the gate does not hold, the most of them first. */
+  waits: Wait[];
+  /** How many nodes no pod has proved for a profile that needs it (`gate.evidence: proof`). */
+  unprovedNodes: number;
   daemonSets: DaemonSetSummary[];
   /** Where a DaemonSet is not ready; with `--all` everywhere. */
   nodes: NodeStatus[];

@@ -58,16 +58,12 @@ export function refineBy(known: Known, policy: Policy, now: number, whole: boole
   };
 }
 
-/**
- * Who proved each node for each profile in use, and when; nodes of which nothing is known are left out.
- *
- * @param all nodes that are proved as well
- */
+/** Who proved each node for each profile in use, and when; nodes of which nothing is known are left out. */
 export function nodeProofs(
   { readiness, evidence }: Known,
   policy: Policy,
   used: ReadonlySet<string>,
-  { now, all, whole }: { now: number; all: boolean; whole: boolean },
+  { now, whole }: { now: number; whole: boolean },
 ): NodeProofStatus[] {
   const found: NodeProofStatus[] = [];
   for (const name of used) {
@@ -80,7 +76,6 @@ export function nodeProofs(
       const { state, reason: why } = proof ?? { state: 'proved', reason: '' };
       // nothing speaks against the node, and nobody has proved it either
       if (state === 'proved' && pass === undefined) continue;
-      if (!all && state !== 'failing') continue;
       if (!whole && state === 'unproved') continue;
       const by = pass === undefined ? null : pass.pod;
       found.push({ node, profile: name, state, provedBy: by, provedAt: textOf(pass?.at), why });

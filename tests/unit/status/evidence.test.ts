@@ -161,7 +161,33 @@ suite('pods that wait on a node', () => {
     ).waitingPods[0];
 
   test('for a minute: not well', () => {
-    assert.equal(tell(waiting()).headline, 'Not all is well: pods that wait on a node: 1.');
+    assert.equal(tell(waiting()).headline, 'Not all is well: pods that wait: 1 (1 for a sandbox).');
+  });
+
+  test('the first line counts all of them by what they wait for, also while that is well', () => {
+    const at = now - 50_000;
+    const young = ['a', 'b', 'c'].map((name) => factsOf(name, { verdict: 'waiting', at }, 'waiting'));
+    const others = ['its image (ErrImagePull)', 'the verdict', 'init container x'].map((waitingFor) =>
+      factsOf(waitingFor, { verdict: 'waiting', at, waitingFor }, 'waiting'),
+    );
+    const pods: PodFacts[] = [
+      ...young,
+      ...others,
+      { namespace: 'shop', name: 'new', proof: 'waiting' },
+      factsOf('web', {}, 'passed'),
+    ];
+    const { verdict, headline, waits } = tell(...pods);
+    assert.equal(verdict, 'well');
+    assert.equal(
+      headline,
+      'All is well so far: 7 of 8 pods wait (3 for a sandbox, 1 for a node, 1 for init container x, 2 for others).',
+    );
+    assert.deepEqual(waits.at(3), { for: 'its image', pods: 1 });
+  });
+
+  test('a pod that waits for a node for long is well: that is for the scheduler to tell', () => {
+    const { verdict, headline } = tell({ namespace: 'shop', name: 'new', proof: 'waiting' });
+    assert.deepEqual([verdict, headline], ['well', 'All is well so far: 1 of 1 pods wait (1 for a node).']);
   });
 
   test('for less, ended or being deleted: well', () => {
@@ -375,6 +401,7 @@ suite('what proofs say of nodes', () => {
     const status = show([factsOf('web', {}, 'passed')]);
     assert.deepEqual([status.daemonSets[0]?.nodes.ready, status.daemonSets[0]?.nodes.unproved], [1, 1]);
     assert.deepEqual([status.verdict, status.nodes, status.nodeProofs], ['well', [], []]);
+    assert.equal(status.headline, 'All is well. Nodes that no pod has proved yet: 1.');
     assert.match(toText(status, false), /REBOOTED {2}UNPROVED\n/);
   });
 
@@ -384,7 +411,10 @@ suite('what proofs say of nodes', () => {
       status.nodes.map(({ node, state, why }) => [node, state, why]),
       [['n1', 'failing', 'proofs say that the network does not work: pod shop/a failed, pod shop/b failed']],
     );
-    assert.equal(status.headline, 'Not all is well: not ready: 1, failed proofs: 2.');
+    assert.equal(
+      status.headline,
+      'Not all is well: not ready: 1, failed proofs: 2, nodes that no pod has proved yet: 1.',
+    );
     const text = toText(status, false);
     assert.match(text, /^n1 +net\/agent +failing/m);
     assert.equal(text.match(/proofs say that/g)?.length, 1, 'the reason is there once');
@@ -393,7 +423,10 @@ suite('what proofs say of nodes', () => {
   test('a network without a DaemonSet is failing as well', () => {
     const of = { profiles: ['bare'], failedProfiles: ['bare'] };
     const status = show([failed('a', of), failed('b', of)], { profile: 'bare' });
-    assert.equal(status.headline, 'Not all is well: failing: 1, failed proofs: 2.');
+    assert.equal(
+      status.headline,
+      'Not all is well: failing: 1, failed proofs: 2, nodes that no pod has proved yet: 1.',
+    );
     assert.deepEqual(
       status.nodeProofs.map(({ node, profile, state }) => [node, profile, state]),
       [['n1', 'bare', 'failing']],
