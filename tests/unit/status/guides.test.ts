@@ -21,7 +21,7 @@ function readyNodes(daemonSets: DaemonSetRef[]): Readiness {
     const facts = { ...toDaemonSetFacts(apiDaemonSet(name)), namespace };
     readiness.apply({ kind: 'daemonset', facts }, now);
     for (const node of nodes) {
-      const agent = { ...toAgentFacts(apiAgent(node)), uid: `${name}-${node}`, owner: facts.uid };
+      const agent = { ...toAgentFacts(apiAgent(node)), namespace, uid: `${name}-${node}`, owner: facts.uid };
       readiness.apply({ kind: 'agent', facts: agent }, now);
     }
   }
@@ -33,7 +33,8 @@ describe('a guide shows the status as the command prints it', () => {
     test(profile, () => {
       const [{ text } = { text: '' }] = pages(`docs/guides/${profile}.md`);
       const facts = {
-        policy: policyOf({}),
+        // as the overlay strict
+        policy: policyOf({ repair: { mode: 'recreate' } }),
         readiness: readyNodes(daemonSets),
         registered: allRegistered,
         installation: wholeInstallation,

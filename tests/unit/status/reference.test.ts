@@ -56,7 +56,8 @@ const held = (name: string, age: number, nominated: string, more: object = {}): 
 
 test('the reference shows a status as the command prints it', () => {
   const facts = {
-    policy: policyOf({}),
+    // as the overlay strict
+    policy: policyOf({ repair: { mode: 'recreate' } }),
     readiness: readiness(),
     registered: allRegistered,
     installation: wholeInstallation,
