@@ -1,0 +1,120 @@
+import { run } from '../../support/run.ts';
+import { type Family, gatewayAddress, podAddress, withPrefix } from '../harness/addresses.ts';
+import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
+import { Sandbox } from '../harness/sandbox.ts';
+
+/*
+ * The networks of docs/guides/profiles, built on the node as their plugins build them. `setting` writes to /proc/sys.
+ */
+
+const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
+  void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));
+
+/** A veth pair from the node to the pod, both ends up. */
+async function link(sandbox: Sandbox, name: string, mac: string): Promise<void> {
+  await sandbox.ip(
+    'node',
+    `link add name ${name} address ${mac} type veth peer name eth0 netns ${sandbox.pod}`,
+    `link set ${name} up`,
+  );
+  await sandbox.ip('pod', 'link set eth0 up');
+}
+
+/** Gives the pod its addresses in the node's subnet, and the gateway there as default route. */
+const giveSubnet = (sandbox: Sandbox): Promise<string> =>
+  sandbox.ip(
+    'pod',
+    ...sandbox.familyList.flatMap((family) => [
+      `addr add ${withPrefix(family, podAddress[family], 'subnet')} dev eth0${nodad(family)}`,
+      `route add default via ${gatewayAddress[family]} dev eth0`,
+    ]),
+  );
+const nodad = (family: Family): string => (family === 'ipv6' ? ' nodad' : '');
+const gateways = (sandbox: Sandbox, device: string): string[] =>
+  sandbox.familyList.map(
+    (family) =>
+      `addr add ${withPrefix(family, gatewayAddress[family], 'subnet')} dev ${device}${nodad(family)}`,
+  );
+
+/**
+ * Calico, as its plugin writes it (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the pod, and
+ * proxy ARP for a gateway that no interface has. With IPv6, the gateway is the link-local address of the node's end.
+ */
+export async function calico(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'none' });
+  // proxy ARP answers only for addresses that the node has a route to
+  await sandbox.ip(
+    'node',
+    'link add uplink type veth peer name fabric',
+    'link set fabric up',
+    'link set uplink up',
+    'addr add 192.168.50.2/24 dev uplink',
+    'route replace default via 192.168.50.1 dev uplink',
+  );
+  await link(sandbox, 'cali0', 'ee:ee:ee:ee:ee:ee');
+  for (const [path, value] of [
+    ['ipv4/neigh/cali0/proxy_delay', 0],
+    ['ipv4/conf/cali0/proxy_arp', 1],
+    ['ipv4/conf/cali0/forwarding', 1],
+    ['ipv6/conf/cali0/proxy_ndp', 1],
+    ['ipv6/conf/cali0/forwarding', 1],
+  ] as const) {
+    await setting(sandbox, path, value);
+  }
+  await sandbox.ip(
+    'node',
+    `route add ${podAddress.ipv4} dev cali0 scope link`,
+    `route add ${podAddress.ipv6} dev cali0`,
+  );
+  await sandbox.ip(
+    'pod',
+    'route add 169.254.1.1 dev eth0 scope link',
+    'route add default via 169.254.1.1 dev eth0',
+    'route add default via fe80::ecee:eeff:feee:eeee dev eth0',
+    `addr add ${withPrefix('ipv4', podAddress.ipv4, 'host')} dev eth0`,
+    `addr add ${withPrefix('ipv6', podAddress.ipv6, 'host')} dev eth0 nodad`,
+  );
+  return sandbox;
+}
+
+/** Flannel, as the bridge plugin makes it (`isDefaultGateway`): the bridge cni0 has the gateway's address. */
+export async function flannel(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'none' });
+  await sandbox.ip('node', 'link add cni0 type bridge', 'link set cni0 up', ...gateways(sandbox, 'cni0'));
+  await link(sandbox, 'veth0', '02:00:00:00:00:01');
+  await sandbox.ip(
+    'node',
+    'link set veth0 master cni0',
+    // flanneld's way to the pods of another node
+    'link add flannel.1 type veth peer name fabric',
+    'link set fabric up',
+    'link set flannel.1 up',
+    'route add 10.244.2.0/24 dev flannel.1',
+  );
+  await giveSubnet(sandbox);
+  return sandbox;
+}
+
+/**
+ * A stand-in for OVN-Kubernetes: a bridge for br-int, and a network namespace behind it for the logical router, whose
+ * port answers for the gateway. ovn-controller plugs the pod's port in by flows; here it is a port of the bridge.
+ */
+export async function ovnKubernetes(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'none' });
+  const router = await addNamespace('router');
+  sandbox.onRemoval(() => removeNamespace(router));
+  await sandbox.ip(
+    'node',
+    'link add br-int type bridge',
+    'link set br-int up',
+    `link add name stor type veth peer name rtos address 0a:58:0a:f4:01:01 netns ${router}`,
+    'link set stor master br-int',
+    'link set stor up',
+  );
+  const lines = ['link set rtos up', ...gateways(sandbox, 'rtos')];
+  await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
+  await link(sandbox, 'ovnport', '02:00:00:00:00:01');
+  await sandbox.ip('node', 'link set ovnport master br-int');
+  await giveSubnet(sandbox);
+  return sandbox;
+}
