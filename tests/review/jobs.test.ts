@@ -77,6 +77,104 @@ spec:
   });
 });
 
+suite('a Job in another kind', () => {
+  const metadata = { name: 'work', namespace: 'shop' };
+  const specOf = (own: object): object => ({
+    ...own,
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } },
+  });
+  const kinds: [apiVersion: string, kind: string, path: string, spec: (job: object) => object][] = [
+    [
+      'jobset.x-k8s.io/v1alpha2',
+      'JobSet',
+      'spec.replicatedJobs[0].template.spec',
+      (spec) => ({ replicatedJobs: [{ name: 'a', template: { spec } }] }),
+    ],
+    ['keda.sh/v1alpha1', 'ScaledJob', 'spec.jobTargetRef', (spec) => ({ jobTargetRef: spec })],
+    [
+      'argoproj.io/v1alpha1',
+      'AnalysisTemplate',
+      'spec.metrics[0].provider.job.spec',
+      (spec) => ({ metrics: [{ name: 'a', provider: { job: { spec } } }] }),
+    ],
+    [
+      'apps.kruise.io/v1alpha1',
+      'AdvancedCronJob',
+      'spec.template.jobTemplate.spec',
+      (spec) => ({ schedule: '@daily', template: { jobTemplate: { spec } } }),
+    ],
+    [
+      'trainer.kubeflow.org/v1alpha1',
+      'TrainingRuntime',
+      'spec.template.spec.replicatedJobs[0].template.spec',
+      (spec) => ({ template: { spec: { replicatedJobs: [{ name: 'a', template: { spec } }] } } }),
+    ],
+  ];
+  for (const [apiVersion, kind, path, of] of kinds) {
+    const manifest = (own: object): string =>
+      JSON.stringify({ apiVersion, kind, metadata, spec: of(specOf(own)) });
+    test(`${kind}: a finding with the path of the Job's spec, and none with the documented rule`, async (t) => {
+      const { report } = await reviewJob(t, manifest({ backoffLimit: 3 }));
+      assert.deepEqual(
+        report.findings.map((finding) => finding.code),
+        [code],
+      );
+      const [{ message = '' } = {}] = report.findings;
+      assert.ok(
+        message.includes(`uses up one of its backoffLimit, 3: add to ${path} \`podFailurePolicy: `),
+        message,
+      );
+      assert.deepEqual((await reviewJob(t, manifest(policy(documented)))).findings, []);
+    });
+  }
+
+  const volcano = (task: object, job: object = {}, restartPolicy = 'Never'): string =>
+    JSON.stringify({
+      apiVersion: 'batch.volcano.sh/v1alpha1',
+      kind: 'Job',
+      metadata,
+      spec: {
+        ...job,
+        tasks: [
+          {
+            name: 'a',
+            ...task,
+            template: { spec: { restartPolicy, containers: [{ name: 'work', image: 'work:1' }] } },
+          },
+        ],
+      },
+    });
+  const restart = { policies: [{ event: 'PodFailed', action: 'RestartTask' }] };
+
+  test('Volcano: a finding with a policy for the task, and none with a policy that restarts a failed pod', async (t) => {
+    const { report } = await reviewJob(t, volcano({}));
+    assert.deepEqual(
+      report.findings.map((finding) => finding.code),
+      [code],
+    );
+    assert.match(
+      report.findings[0]?.message ?? '',
+      /: add to spec\.tasks\[0\] `policies: \[\{event: PodFailed, action: RestartTask\}\]` /,
+    );
+    const right = [
+      volcano(restart),
+      volcano({}, restart),
+      volcano({}, { policies: [{ events: ['PodEvicted', 'PodFailed'], action: 'RestartJob' }] }),
+      volcano({}, { policies: [{ event: '*', action: 'RestartJob' }] }),
+      volcano({}, {}, 'OnFailure'),
+    ];
+    for (const text of right) assert.deepEqual((await reviewJob(t, text)).findings, []);
+    const wrong = [
+      volcano({ policies: [{ event: 'TaskCompleted', action: 'CompleteJob' }] }, restart),
+      volcano({}, { policies: [{ event: 'PodFailed', action: 'AbortJob' }] }),
+      volcano({}, { policies: [{ exitCode: 95, action: 'RestartJob' }] }),
+    ];
+    for (const text of wrong) {
+      assert.deepEqual((await reviewJob(t, text)).findings, ['JOB_COUNTS_PROOF Job shop/work tasks[0]']);
+    }
+  });
+});
+
 suite('a Job is no finding', () => {
   const cases: [what: string, text: string, profile?: string, flags?: Flags][] = [
     ['with the documented rule', job(policy(documented))],

@@ -127,8 +127,10 @@ export interface TemplateKind {
   /** `group/version`, or `group/*` for every version. */
   apiVersion: string;
   kind: string;
-  /** Field names joined by dots; `*` is each value of a map or list, `.` the object itself. */
+  /** Field names joined by dots; `*` is each value of a map or list, `.` the object itself; `none`: no pod templates. */
   path: string;
+  /** Whether the path ends in the spec of a Job. */
+  job?: true;
   /** Path of a reference to the workload whose template is used if the object has none. */
   reference?: string;
 }

@@ -59,6 +59,7 @@ export const errorCodes = {
   CNI_GATE_JOB_COUNTS_PROOF: 'A Job counts proofs that fail, and may fail for its network.',
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that looks like one of cni-gate and has no effect.',
+  CNI_GATE_KIND_UNKNOWN: 'An object of an unknown kind has containers that review does not check.',
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'A workload is in a namespace that is not in the input of review.',
   CNI_GATE_NAMESPACE_TWICE: 'A Namespace is twice in the input of review, with different profile labels.',
   CNI_GATE_NOTHING_CHECKED:

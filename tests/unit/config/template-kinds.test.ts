@@ -28,7 +28,7 @@ const wrong: [entry: string, message: RegExp][] = [
   ['{apiVersion: a.b/v1, kind: Farm, path: a, reference: b.*}', /reference: must not have a wildcard/],
   [
     '{apiVersion: a.b/v1, kind: Farm, path: a, template: b}',
-    /template: unknown field; allowed here: apiVersion, kind, path, reference/,
+    /template: unknown field; allowed here: apiVersion, kind, path, job, reference/,
   ],
 ];
 

@@ -1,14 +1,9 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
+import { dotted } from '../../config/explain.ts';
 import type { Outcome } from '../../inject/decide.ts';
-import type { Finding, Reviewed, Workload } from '../model.ts';
+import type { Finding, Path, Reviewed, Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
-
-/** Where the spec of a Job is, by kind. */
-const specs: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Job', ['spec']],
-  ['CronJob', ['spec', 'jobTemplate', 'spec']],
-]);
 
 /** The lines that a Job needs so that it does not count a proof that fails, in one. */
 const lines = `podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [${exitCode.failed}]}}]}`;
@@ -16,14 +11,13 @@ const lines = `podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operato
 const guide = 'docs/guides/repair.md#jobs';
 
 /**
- * Why a Job, or a CronJob's Jobs, may fail for their network although repair runs; undefined where they do not, and for
- * other kinds.
+ * Why a Job may fail for its network although repair runs; undefined where it does not.
  *
- * @param object of group `batch`
+ * @param object a Job, or an object with Jobs in it, such as a CronJob
+ * @param podPath the path of the Job's pod template in the object, `template` in the Job's spec
  */
-export function jobFault(object: Fields): string | undefined {
-  const path = specs.get(String(object.kind));
-  if (path === undefined) return undefined;
+export function jobFault(object: Fields, podPath: Path): string | undefined {
+  const path = podPath.slice(0, -1);
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
@@ -35,7 +29,31 @@ export function jobFault(object: Fields): string | undefined {
     backoffLimit === 0
       ? 'it fails with the first proof that fails'
       : `each proof that fails uses up one of its backoffLimit, ${String(backoffLimit)}`;
-  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: add to its spec \`${lines}\` (${guide})`;
+  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: add to ${dotted([...path])} \`${lines}\` (${guide})`;
+}
+
+/**
+ * The same for a task of Volcano's Job, which has no `backoffLimit`: a failed pod is not made again unless a policy of
+ * the task, or else of the Job, restarts it. A policy for an exit code never fits, because it is that of a container
+ * that did not start. Source: Volcano, `updatePod` in `pkg/controllers/job/job_controller_handler.go`, and
+ * `docs/user-guide/how_to_configure_job_policy.md`.
+ */
+export function volcanoFault(object: Fields, podPath: Path): string | undefined {
+  const path = podPath.slice(0, -1);
+  const task = fieldsOf(valueAt(object, path));
+  const { restartPolicy } = fieldsOf(valueAt(task, ['template', 'spec']));
+  const own = Array.isArray(task.policies) && task.policies.length > 0;
+  const policies = own ? task.policies : fieldsOf(object.spec).policies;
+  if (restartPolicy !== 'Never' || (Array.isArray(policies) && policies.some(restartsFailedPod)))
+    return undefined;
+  const policy = 'policies: [{event: PodFailed, action: RestartTask}]';
+  return `has restartPolicy Never and no policy that restarts it after the event PodFailed, so it fails with the first proof that fails: add to ${dotted([...path])} \`${policy}\` (${guide})`;
+}
+
+function restartsFailedPod(policy: unknown): boolean {
+  const { event, events, action } = fieldsOf(policy);
+  const named = [event, ...(Array.isArray(events) ? events : [])];
+  return named.some((one) => one === 'PodFailed' || one === '*') && String(action).startsWith('Restart');
 }
 
 /** Outcomes of pods that start with a check. */

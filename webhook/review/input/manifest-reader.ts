@@ -6,8 +6,9 @@ import { profileLabel } from '../../lib/names.ts';
 import { podOf } from '../ask/pod.ts';
 import { pointer } from '../ask/pointer.ts';
 import { asDryRun, createReview } from '../ask/request.ts';
-import { jobFault } from '../findings/jobs.ts';
+import { jobFault, volcanoFault } from '../findings/jobs.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
+import { unknownKind } from '../findings/kinds.ts';
 import {
   type Fault,
   type Finding,
@@ -107,7 +108,7 @@ export class ManifestReader {
   }
 
   /**
-   * Objects whose template is in an object that is not in the input. Call it when everything was read, because the
+   * Objects whose template is in an object that is not in the input, or that are of an unknown kind. Call it when everything was read, because the
    * other object may come later.
    *
    * @param matters whether a namespace has checks
@@ -116,13 +117,14 @@ export class ManifestReader {
     const missing = this.#references.filter(
       ({ namespace, target }) =>
         matters(namespace) &&
-        !this.workloads.some(
-          (workload) =>
-            workload.kind === target.kind &&
-            workload.name === target.name &&
-            workload.namespace === namespace &&
-            groupOf(workload.apiVersion) === groupOf(target.apiVersion),
-        ),
+        (target === undefined ||
+          !this.workloads.some(
+            (workload) =>
+              workload.kind === target.kind &&
+              workload.name === target.name &&
+              workload.namespace === namespace &&
+              groupOf(workload.apiVersion) === groupOf(target.apiVersion),
+          )),
     );
     return missing.map(({ finding }) => finding);
   }
@@ -169,7 +171,7 @@ export class ManifestReader {
       const workload = { ...this.#made(value, known), document, path, line };
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
-      const fault = jobFault(value);
+      const fault = group === 'batch' ? jobFault(value, known.podPath) : undefined;
       if (fault !== undefined) this.jobFaults.set(workload, fault);
     } else if (kind === 'Namespace' && group === '') {
       const { name, labels, annotations } = namespaceLabels(value);
@@ -184,7 +186,10 @@ export class ManifestReader {
       this.findings.push(...namespaceKeys(value, name, { ...place, at }));
     } else {
       const found = templatesIn(value, this.#kinds);
-      if (found === undefined || found.templates.length === 0) this.countOther(kind);
+      if (found === undefined || found.templates.length === 0) {
+        this.countOther(kind);
+        if (!found?.none && found?.reference === undefined) this.#unknown(value, document, path, line);
+      }
       if (found !== undefined) this.#custom(value, found, document, path, line);
     }
   }
@@ -205,6 +210,12 @@ export class ManifestReader {
     });
     this.workloads.push(...made);
     this.findings.push(...workloadKeys(object, made));
+    for (const [index, { path: podPath, job }] of found.templates.entries()) {
+      const workload = made[index];
+      const isVolcano = groupOf(String(apiVersion)) === 'batch.volcano.sh';
+      const fault = job ? jobFault(object, podPath) : isVolcano ? volcanoFault(object, podPath) : undefined;
+      if (workload !== undefined && fault !== undefined) this.jobFaults.set(workload, fault);
+    }
     const { reference } = found;
     if (reference === undefined) return;
     const { namespace, name } = this.#nameOf(object);
@@ -213,6 +224,21 @@ export class ManifestReader {
     const place = { file: document.file, line };
     const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, namespace, ...place } as const;
     this.#references.push({ finding, namespace, target: reference });
+  }
+
+  /** An object that is no workload, as far as known. */
+  #unknown(object: Fields, document: SourceDocument, path: Path, line: number): void {
+    const unknown = unknownKind(object, this.#kinds);
+    if (unknown === undefined) return;
+    const { namespace, name } = this.#nameOf(object);
+    const { message } = unknown;
+    const subject = `${object.kind} ${namespace}/${name}`;
+    const at = { document, path: [...path, ...unknown.path] };
+    const place = { namespace, file: document.file, line, at };
+    this.#references.push({
+      finding: { code: 'CNI_GATE_KIND_UNKNOWN', message, subject, ...place },
+      namespace,
+    });
   }
 
   #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {
@@ -276,12 +302,13 @@ function namespaceTwice(
   };
 }
 
-/** An object that uses the template of another. */
+/** An object whose pods are not in it, or are not found. */
 interface Reference {
-  /** The finding if the other is not in the input. */
+  /** The finding, unless the target is in the input. */
   finding: Finding;
   namespace: string;
-  target: { apiVersion: string; kind: string; name: string };
+  /** The workload whose template it uses. */
+  target?: { apiVersion: string; kind: string; name: string };
 }
 
 /** A value as JSON text, as it would be sent. */

@@ -10,6 +10,8 @@ export interface FoundTemplate {
   path: Path;
   /** Which of several templates it is, for messages; absent if the kind has only one. */
   part?: string;
+  /** Whether it is in the spec of a Job. */
+  job?: true;
 }
 
 /** The pod templates of an object. */
@@ -17,6 +19,8 @@ export interface FoundTemplates {
   templates: FoundTemplate[];
   /** Whether the kind is in the list, rather than recognized by its fields. */
   known: boolean;
+  /** Whether the list says that the kind has no templates. */
+  none?: true;
   /** The workload whose template the object uses if it has none. */
   reference?: { apiVersion: string; kind: string; name: string };
 }
@@ -25,6 +29,9 @@ export interface FoundTemplates {
 const mostTemplates = 1000;
 
 const usualPath = ['spec', 'template'];
+
+/** The path of a kind without pod templates. */
+const noPath = 'none';
 
 /**
  * The pod templates of an object by the list of kinds. A custom resource that is not in the list counts as a workload
@@ -49,11 +56,12 @@ const matchesVersion = (pattern: string, apiVersion: string): boolean =>
   pattern.endsWith('/*') ? groupOf(apiVersion) === groupOf(pattern) : pattern === apiVersion;
 
 function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTemplates {
+  if (entries.some(({ path }) => path === noPath)) return { templates: [], known: true, none: true };
   const severalPaths = entries.length > 1;
-  const templates = entries.flatMap(({ path }) =>
+  const templates = entries.flatMap(({ path, job }) =>
     pathsOf(object, path).map((found): FoundTemplate => {
       const named = severalPaths || path.includes('*');
-      return { path: found, ...(named && { part: partOf(found) }) };
+      return { path: found, ...(named && { part: partOf(found) }), ...(job && { job }) };
     }),
   );
   if (templates.length > 0) return { templates, known: true };
