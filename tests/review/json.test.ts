@@ -57,7 +57,7 @@ test('JSON: one document with summary, workloads, findings and errors', async (t
     ['add /spec/initContainers', 'add /metadata/labels', 'add /metadata/annotations'],
   );
   assert.match(warned?.warnings.join() ?? '', /is not allowed/);
-  assert.match(refused?.message ?? '', /profile "nowhere" does not exist/);
+  assert.match(refused?.message ?? '', /profile "nowhere" of "cilium.nowhere" does not exist/);
   assert.deepEqual(
     errors.map(({ code, line }) => [code, line]),
     [
@@ -105,7 +105,10 @@ test('JUnit: a suite for each file and a case for each workload', async (t) => {
       ['Namespace elsewhere', '37'],
     ],
   );
-  assert.match(a?.testcase[2]?.failure?.['@message'] ?? '', /profile "nowhere" does not exist/);
+  assert.match(
+    a?.testcase[2]?.failure?.['@message'] ?? '',
+    /profile "nowhere" of "cilium.nowhere" does not exist/,
+  );
   assert.deepEqual(b?.testcase.map(reported), [['error'], ['error']]);
   const counts = (one: object | undefined): unknown[] =>
     ['@tests', '@failures', '@errors', '@skipped'].map((name) => one?.[name as keyof typeof one]);

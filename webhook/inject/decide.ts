@@ -50,10 +50,10 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
     const message = `the labels of namespace "${request.namespace}" are not known, so its profile is not known either`;
     return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
   }
-  const warnings: string[] = [];
-  const selection = chooseAllowed(pod, namespace, policy, warnings);
+  const selection = selectProfile(pod, namespace.labels, policy.proof.allowOptOut);
   if (selection === undefined) return leave(pod, 'not-opted-in');
   if (selection.profile === optOutValue) return leave(pod, 'opted-out');
+  const warnings = warningsAbout(selection);
   try {
     const join = policy.join(selection.profile);
     const requirements = requirementsFor(pod, join, namespace);
@@ -76,24 +76,12 @@ function nameOf({ operations }: PodChange, before: boolean): Outcome {
   return before ? 'updated' : 'injected';
 }
 
-/**
- * The chosen profile. A pod that opts out although the configuration forbids it gets a warning and the namespace's
- * profile.
- */
-function chooseAllowed(
-  pod: Pod,
-  namespace: NamespaceFacts,
-  policy: Policy,
-  warnings: string[],
-): ProfileSelection | undefined {
-  const selection = selectProfile(pod, namespace.labels);
-  if (selection?.profile !== optOutValue || policy.proof.allowOptOut) return selection;
-  const profile = namespace.labels[profileLabel] ?? '';
-  warnings.push(
-    `label ${profileLabel}: ${optOutValue} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
-  );
-  return { profile, chosenBy: 'namespace' };
-}
+const warningsAbout = ({ forbidden, profile }: ProfileSelection): string[] =>
+  forbidden === undefined
+    ? []
+    : [
+        `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+      ];
 
 /**
  * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most

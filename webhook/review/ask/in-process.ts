@@ -4,7 +4,7 @@ import type { PodRequest } from '../../admission/review.ts';
 import type { Policy } from '../../config/policy.ts';
 import { exemption, isExemptNamespace } from '../../inject/exempt.ts';
 import { mutate } from '../../inject/mutate.ts';
-import { optedInTo, selectProfile } from '../../inject/profile-selection.ts';
+import { selectProfile } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
@@ -55,11 +55,8 @@ function gapsOf(
   namespace: NamespaceObject | undefined,
 ): MeshGap[] {
   if (exemption(request, policy.daemonSets, undefined) !== undefined) return [];
-  const chosen = selectProfile(request.pod, labels)?.profile;
-  const optsOut = chosen === optOutValue;
-  if (optsOut && policy.proof.allowOptOut) return [];
-  const profile = optsOut ? optedInTo(labels) : chosen;
-  if (profile === undefined) return [];
+  const profile = selectProfile(request.pod, labels, policy.proof.allowOptOut)?.profile;
+  if (profile === undefined || profile === optOutValue) return [];
   try {
     const { profiles } = policy.join(profile);
     return meshGaps(request.pod, { labels, annotations: namespace?.annotations ?? {} }, profiles);
