@@ -77,21 +77,12 @@ const fields: ValueField[] = [
       'mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml',
   },
   {
-    name: 'policyImage',
-    object: 'ConfigMap/cni-gate-policy',
-    path: ['data', 'image'],
+    name: 'policyImages',
+    object: 'ValidatingAdmissionPolicy/pods.cni-gate.io',
+    path: ['spec', 'variables', 0, 'expression'],
     form: 'scalar',
-    expression: 'dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration | quote',
+    expression: 'include "cni-gate.policyImages" . | quote',
   },
-  ...['daemonSets', 'validators'].map(
-    (name): ValueField => ({
-      name,
-      object: 'ConfigMap/cni-gate-policy',
-      path: ['data', name],
-      form: 'scalar',
-      expression: `join " " .Values.policy.${name} | quote`,
-    }),
-  ),
   {
     name: 'networkPolicyFrom',
     object: 'NetworkPolicy/cni-gate',

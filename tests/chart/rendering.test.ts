@@ -52,7 +52,18 @@ async function withConfiguration(kustomization: Kustomization, more: object): Pr
   return { ...kustomization, fields: { ...fields, patches } };
 }
 
-const profiles = [{ name: 'fabric', daemonSets: [{ namespace: 'net', name: 'fabric' }] }];
+const profiles = [
+  {
+    name: 'fabric',
+    daemonSets: [{ namespace: 'net', name: 'fabric' }],
+    proof: { container: { image: 'example/validator:1' } },
+  },
+];
+/** Names the images that the policy over pods accepts, as the guide does. */
+const imagesOfPolicy = (value: string): object => ({
+  target: { kind: 'ValidatingAdmissionPolicy', name: 'pods.cni-gate.io' },
+  patch: JSON.stringify([{ op: 'replace', path: '/spec/variables/0/expression', value }]),
+});
 const onDeployment = (patch: object[]): object => ({
   target: { kind: 'Deployment', name: 'cni-gate' },
   patch: JSON.stringify(patch),
@@ -105,7 +116,6 @@ const variants: Variant[] = [
       nodeSelector: { pool: 'system' },
       tolerations: [{ key: 'dedicated', operator: 'Exists' }],
       configuration: { proof: { imagePullSecrets: ['mirror'] }, profiles },
-      policy: { daemonSets: ['net/fabric', 'kube-system/shaper'], validators: ['example/validator'] },
     },
     kustomization: {
       overlay: 'strict',
@@ -134,13 +144,7 @@ const variants: Variant[] = [
             target: { kind: 'ServiceAccount', name: 'cni-gate' },
             patch: JSON.stringify([{ op: 'add', path: '/imagePullSecrets', value: [{ name: 'mirror' }] }]),
           },
-          {
-            target: { kind: 'ConfigMap', name: 'cni-gate-policy' },
-            patch: JSON.stringify([
-              { op: 'add', path: '/data/daemonSets', value: 'net/fabric kube-system/shaper' },
-              { op: 'add', path: '/data/validators', value: 'example/validator' },
-            ]),
-          },
+          imagesOfPolicy("['the first is replaced', 'example/validator:1']"),
         ],
       },
     },
@@ -219,8 +223,8 @@ test('an image that proof.image names is the one that the policy expects', async
   const objects = comparable(
     await template({ configuration: { proof: { image: 'mirror.example/validator:1' } } }),
   );
-  assert.partialDeepStrictEqual(objects['ConfigMap/cni-gate-policy'], {
-    data: { image: 'mirror.example/validator:1' },
+  assert.partialDeepStrictEqual(objects['ValidatingAdmissionPolicy/pods.cni-gate.io'], {
+    spec: { variables: [{ name: 'images', expression: "['mirror.example/validator:1']" }] },
   });
 });
 

@@ -173,12 +173,13 @@ suite('with something taken away', () => {
     await patch(binding, { op: 'replace', path: '/spec/validationActions', value: ['Warn'] });
     assert.match(firstLine(), /its binding does not deny \(validationActions: Warn\)/);
     await applyAgain();
-    await kubectl('-n cni-gate delete configmap cni-gate-policy');
-    assert.match(
-      firstLine(),
-      /its ConfigMap cni-gate\/cni-gate-policy does not exist, so every pod .* is refused/,
-    );
-    await applyAgain();
+    await patch(policy, {
+      op: 'add',
+      path: '/spec/paramKind',
+      value: { apiVersion: 'v1', kind: 'ConfigMap' },
+    });
+    assert.match(firstLine(), /it has a paramKind, .*kubernetes#130887.*, so every pod .* may be refused/);
+    await patch(policy, { op: 'remove', path: '/spec/paramKind' });
     await allIsWell();
   });
 

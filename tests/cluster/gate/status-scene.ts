@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { validatorImage } from '../../../webhook/lib/images.ts';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/status/model.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
@@ -117,12 +116,6 @@ export async function setStatusScene() {
   });
   await apply(...installedRegistrations(readFileSync(join(cluster.folder, 'webhook-authority.pem'))));
   await cluster.kubectl(['apply', '-f', manifest('policy-pods'), '-f', manifest('policy-service-account')]);
-  await apply({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { namespace: 'cni-gate', name: 'cni-gate-policy' },
-    data: { image: validatorImage },
-  });
   await addNode(cluster, 'n1');
   await addNode(cluster, 'outside');
   await apply(daemonSet('agent', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }));

@@ -27,18 +27,28 @@ export async function install(
   await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
   await apply(cluster, overlay);
   await before();
-  const pods = await runningPods(cluster, 2);
+  return { replicas: await startReplicas(cluster) };
+}
+
+/**
+ * Runs the Deployment's pods, and waits until the API server trusts and reaches them.
+ *
+ * @param image of the pods to run: those of another image are going
+ */
+export async function startReplicas(cluster: Cluster, image?: string): Promise<RunningPod[]> {
+  const pods = await runningPods(cluster, 2, image);
   const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
   await endpoints(cluster, 2);
   await trusted(cluster);
-  return { replicas };
+  return replicas;
 }
 
-/** The Deployment's pods, once that many have an address. */
-export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {
+/** The Deployment's pods, once that many have an address. @param image of the pods to wait for */
+export async function runningPods(cluster: Cluster, count: number, image?: string): Promise<StoredPod[]> {
   const seen = new Map<string, StoredPod>();
   await cluster.api.until<StoredPod>(`/api/v1/namespaces/cni-gate/pods?${selector}`, (pod, type) => {
-    if (type !== 'DELETED' && pod.status.phase === 'Running' && pod.status.podIP)
+    const wanted = image === undefined || pod.spec.containers[0]?.image === image;
+    if (wanted && type !== 'DELETED' && pod.status.phase === 'Running' && pod.status.podIP)
       seen.set(pod.metadata.uid, pod);
     else seen.delete(pod.metadata.uid);
     return seen.size === count;

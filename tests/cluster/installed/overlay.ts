@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { validatorImage } from '../../../webhook/lib/images.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
@@ -20,6 +21,16 @@ export async function apply(cluster: Cluster, overlay: Overlay, checkout?: strin
 }
 
 export const policyName = 'pods.cni-gate.io';
+
+/** Names more images that the policy over pods accepts, in the way of the install guide. */
+export async function acceptImages(cluster: Cluster, ...images: string[]): Promise<void> {
+  const value = `[${[validatorImage, ...images].map((image) => `'${image}'`).join(', ')}]`;
+  const patch = JSON.stringify([
+    { op: 'test', path: '/spec/variables/0/name', value: 'images' },
+    { op: 'replace', path: '/spec/variables/0/expression', value },
+  ]);
+  await cluster.kubectl(['patch', 'validatingadmissionpolicy', policyName, '--type=json', '-p', patch]);
+}
 
 /** Whether an error is a refusal by a policy of ours. */
 export const byPolicy = (error: unknown, name = policyName): error is ApiError =>

@@ -142,10 +142,10 @@ suite('each fault has its code, and a first line that says so', () => {
       /one of policy other/,
     ],
     'a binding that leaves objects out': [binding({ narrowed: true }), 'CNI_GATE_POLICY', /matchResources/],
-    'parameters that are gone': [
-      binding({ params: 'cni-gate/cni-gate-policy', paramsObject: 'absent' }),
+    'a policy of earlier manifests, with parameters': [
+      rules({ hasParams: true }),
       'CNI_GATE_POLICY',
-      /its ConfigMap cni-gate\/cni-gate-policy does not exist, so every pod .* is refused/,
+      /it has a paramKind, .* so every pod .* may be refused.*delete validatingadmissionpolicybinding pods\.cni-gate\.io/,
     ],
     'rules that somebody changed': [
       rules({ digest: '0000' }),
@@ -301,7 +301,6 @@ suite('parts that may not be read', () => {
     'its EndpointSlices': { services: [{ ...service, endpoints: forbidden }] },
     'a policy': { policies: [{ ...ofPods, policy: forbidden }, ofAccount] },
     'a binding': { policies: [ofPods, { ...ofAccount, binding: forbidden }] },
-    'the parameters of a policy': binding({ params: 'a/b', paramsObject: forbidden }),
   };
   for (const [name, facts] of Object.entries(essential)) {
     test(`${name}: it is not known whether all is well`, () => {

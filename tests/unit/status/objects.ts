@@ -59,14 +59,8 @@ const found = <T>(value: T): { found: T } => ({ found: value });
 /** The policies as the manifests bring them. */
 const boundPolicies: PolicyPair[] = installedPolicies.map((name) => ({
   name,
-  policy: found(expectedPolicies[name]),
-  binding: found({
-    policyName: name,
-    actions: ['Deny'],
-    narrowed: false,
-    params: undefined,
-    paramsObject: undefined,
-  }),
+  policy: found({ ...expectedPolicies[name], hasParams: false }),
+  binding: found({ policyName: name, actions: ['Deny'], narrowed: false }),
 }));
 
 /** An installation in which all is in order at {@link now}. */

@@ -104,30 +104,14 @@ export async function readService(reader: ClusterReader, called: CalledService):
   };
 }
 
-/** Reads a policy of ours, the binding of the same name, and whether the ConfigMap with its parameters exists. */
+/** Reads a policy of ours, and the binding of the same name. */
 async function readPolicy(reader: ClusterReader, name: string): Promise<PolicyPair> {
   const folder = '/apis/admissionregistration.k8s.io/v1';
   const [policy, binding] = await Promise.all([
     reader.get<ApiPolicy>(pathBelow(`${folder}/validatingadmissionpolicies`, name)),
     reader.get<ApiBinding>(pathBelow(`${folder}/validatingadmissionpolicybindings`, name), 'its binding'),
   ]);
-  const { namespace, name: configMap } = foundIn(binding)?.spec.paramRef ?? {};
-  const named = namespace && configMap ? { namespace, configMap } : undefined;
-  const params =
-    named &&
-    (await reader.get(
-      apiPath`/api/v1/namespaces/${named.namespace}/configmaps/${named.configMap}`,
-      'its ConfigMap',
-    ));
-  return {
-    name,
-    policy: mapObservation(policy, pickPolicy),
-    binding: mapObservation(binding, (found) => ({
-      ...pickBinding(found),
-      params: named && `${named.namespace}/${named.configMap}`,
-      paramsObject: params && mapObservation(params, (): true => true),
-    })),
-  };
+  return { name, policy: mapObservation(policy, pickPolicy), binding: mapObservation(binding, pickBinding) };
 }
 
 const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });

@@ -117,6 +117,7 @@ export interface ApiPolicy {
 export const pickPolicy = ({ spec }: ApiPolicy): PolicyFacts => ({
   digest: policyDigest(spec),
   conditions: conditionDigests(spec),
+  hasParams: !!spec.paramKind,
   ...(spec.failurePolicy && { failurePolicy: spec.failurePolicy }),
 });
 
@@ -126,12 +127,11 @@ export interface ApiBinding {
     policyName: string;
     validationActions?: string[] | null;
     matchResources?: object | null;
-    paramRef?: { name?: string; namespace?: string } | null;
   };
 }
 
-/** What is kept of a binding; its parameters are read from a ConfigMap. */
-export const pickBinding = ({ spec }: ApiBinding): Omit<BindingFacts, 'params' | 'paramsObject'> => ({
+/** What is kept of a binding. */
+export const pickBinding = ({ spec }: ApiBinding): BindingFacts => ({
   policyName: spec.policyName,
   actions: spec.validationActions ?? [],
   narrowed: narrows(spec.matchResources),

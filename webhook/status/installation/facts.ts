@@ -59,6 +59,8 @@ export interface PolicyFacts {
   digest: string;
   /** See `conditionDigests`. */
   conditions: readonly string[];
+  /** Whether it has a `paramKind`, as manifests from before the first release had: docs/reference/upstream-faults.md. */
+  hasParams: boolean;
   /** What the API server does with an object for which the policy cannot be evaluated; absent: `Fail`. */
   failurePolicy?: 'Fail' | 'Ignore';
 }
@@ -69,10 +71,6 @@ export interface BindingFacts {
   actions: readonly string[];
   /** Whether it has `matchResources` of its own, which take pods out of what the policy looks at. */
   narrowed: boolean;
-  /** `namespace/name` of the ConfigMap with its parameters, where it names one. */
-  params: string | undefined;
-  /** That ConfigMap. */
-  paramsObject: Observation<true> | undefined;
 }
 
 /** One of the two policies of the manifests. */

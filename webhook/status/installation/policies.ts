@@ -12,6 +12,12 @@ const guards: Record<PolicyName, string> = {
   'service-account.cni-gate.io': 'nothing but RBAC limits what the service account of cni-gate may write',
 };
 
+/** A policy of an earlier release: see docs/reference/upstream-faults.md. */
+const hasParams =
+  'it has a paramKind, as earlier manifests had, and the API server can lose its parameters (kubernetes#130887)';
+const wayOutOfParams =
+  'Apply the manifests of this release, or run "helm upgrade". If pods are refused meanwhile, run "kubectl delete validatingadmissionpolicybinding pods.cni-gate.io".';
+
 /**
  * Whether one of our policies is there with its binding, asks what the manifests ask, and denies.
  *
@@ -30,22 +36,15 @@ export function judgePolicy(
   if (unknown !== undefined) return notKnown(subject, unknown, true);
   const [rules, bound] = [foundIn(policy), foundIn(binding)];
   if (rules === undefined || bound === undefined) return fault('it does not exist');
+  if (rules.hasParams)
+    return fault(hasParams, wayOutOfParams, 'every pod of namespaces that opted in may be refused');
   const change = changeOf(name, rules);
   if (change !== undefined) {
     const other = `If another release is installed, run the "status" of that one, ${orApplyAgain}`;
     return fault(change, other);
   }
-  const { params, paramsObject } = bound;
-  if (paramsObject === 'absent')
-    return fault(
-      `its ConfigMap ${params} does not exist`,
-      undefined,
-      'every pod of namespaces that opted in is refused',
-    );
   const loose = bindingFault(name, bound, enforced);
   if (loose !== undefined) return { ...fault(loose), byMode: bindingFault(name, bound, false) === undefined };
-  const unread = paramsObject && unknownIn(paramsObject);
-  if (unread) return notKnown(subject, unread, true);
   const open =
     rules.failurePolicy === 'Ignore' ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
   return inOrder(subject, `bound: ${bound.actions.join(', ')}${open}`);
