@@ -85,7 +85,7 @@ suite('--profile and no workload gets a check: one finding', () => {
           [
             'CNI_GATE_NOTHING_CHECKED',
             'the input',
-            `none of 2 workloads gets a check (${reasons}): check each reason, or choose another profile`,
+            `none of 2 workloads gets a check (${reasons}): check each reason, or review these without --strict`,
           ],
         ],
       );

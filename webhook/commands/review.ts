@@ -43,7 +43,7 @@ export function reviewCommand(): Command {
         new Option(
           '--server <url>',
           'ask a running server, which knows its configuration and namespaces',
-        ).conflicts(['profile', 'config']),
+        ).conflicts(['profile', 'config', 'ownNamespace']),
       )
       .option('--ca <file>', 'authority that signed the certificate of the server; with --server')
       .addOption(

@@ -159,7 +159,7 @@ const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => 
 function noCheckAtAll(group: readonly Reviewed[]): CoverageFault {
   const isOptedIn = group.some(({ verdict }) => verdict.reason !== 'not-opted-in');
   const message = isOptedIn
-    ? `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or choose another profile`
+    ? `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or review these without --strict`
     : `none of ${workloads(group.length)} is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`;
   return { code: 'CNI_GATE_NOTHING_CHECKED', message };
 }
