@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { readPolicy } from '../../webhook/config/file.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import { gitEnvironment, type Repository, repositoryWith } from '../support/repository.ts';
-import { folderWith, namespaceOf, pod } from './support.ts';
+import { folderWith, namespaceOf, pod, type Reviewed, reviewNames } from './support.ts';
 
 const deployment = (name: string, image = 'app:1', namespace = 'shop'): string =>
   `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n  selector: {matchLabels: {app: ${name}}}\n  template:\n    metadata: {labels: {app: ${name}}}\n    spec:\n      containers:\n        - name: app\n          image: ${image}\n`;
@@ -22,39 +23,54 @@ function review(repository: Repository, revision: string, ...args: string[]): En
   });
 }
 
+Object.assign(process.env, gitEnvironment);
+
+/** Reviews the folder `deploy` of a repository in this process, which is faster than a command. */
+function inProcess(
+  { folder }: Repository,
+  changedSince: string,
+  { more = [], profile }: { more?: string[]; profile?: string } = {},
+): Promise<Reviewed> {
+  process.chdir(folder);
+  const admission = { policy: readPolicy(undefined), profile };
+  return reviewNames({ names: ['deploy', ...more], namespace: 'default', admission, changedSince });
+}
+
 /** The names of the workloads that changed, and how many did not. */
-function changed(repository: Repository, revision = 'HEAD', ...args: string[]): [string[], number] {
-  const { stdout, stderr } = review(repository, revision, '-o', 'json', ...args);
-  assert.equal(stderr, '');
-  const { summary, workloads } = JSON.parse(stdout);
-  assert.equal(summary.workloads, workloads.length);
-  return [workloads.map((one: { name: string }) => one.name), summary.unchanged];
+async function changed(
+  repository: Repository,
+  revision = 'HEAD',
+  ...more: string[]
+): Promise<[names: string[], unchanged: number | undefined]> {
+  const { report, summary } = await inProcess(repository, revision, { more });
+  assert.deepEqual(report.faults, []);
+  return [report.reviewed.map(({ workload }) => workload.name), summary.unchanged];
 }
 
 suite('--changed-since: what changed', () => {
-  const after = (t: TestContext, edit: (repository: Repository) => void): [string[], number] => {
+  const after = (t: TestContext, edit: (repository: Repository) => void): ReturnType<typeof changed> => {
     const repository = repositoryWith(t, start);
     edit(repository);
     return changed(repository);
   };
 
-  test('nothing: no workload, and exit code 0', (t) => {
+  test('nothing: no workload, and exit code 0', async (t) => {
     const repository = repositoryWith(t, start);
-    assert.deepEqual(changed(repository), [[], 3]);
+    assert.deepEqual(await changed(repository), [[], 3]);
     const { status, stdout } = review(repository, 'HEAD', '--strict');
     assert.equal(status, 0);
     assert.match(stdout, /^reviewed 0 workloads \(3 unchanged\): /);
   });
 
-  test('a file: its workloads; moved: too', (t) => {
+  test('a file: its workloads; moved: too', async (t) => {
     const edit = ({ folder, write }: Repository): void => {
       write({ 'deploy/a.yaml': [deployment('one'), deployment('two', 'app:2')].join('---\n') });
       renameSync(join(folder, 'deploy/b.yaml'), join(folder, 'deploy/c.yaml'));
     };
-    assert.deepEqual(after(t, edit), [['one', 'two', 'three'], 0]);
+    assert.deepEqual(await after(t, edit), [['one', 'two', 'three'], 0]);
   });
 
-  test('files that Git does not know, ignores or has not committed, and one outside the repository: their workloads', (t) => {
+  test('files that Git does not know, ignores or has not committed, and one outside the repository: their workloads', async (t) => {
     const repository = repositoryWith(t, start);
     repository.write({
       'deploy/new.yaml': deployment('four'),
@@ -64,57 +80,57 @@ suite('--changed-since: what changed', () => {
     });
     repository.git('add', 'deploy/known.yaml');
     const outside = folderWith(t, { 'x.yaml': deployment('seven') });
-    assert.deepEqual(changed(repository, 'HEAD', '-f', outside), [['six', 'five', 'four', 'seven'], 3]);
+    assert.deepEqual(await changed(repository, 'HEAD', outside), [['six', 'five', 'four', 'seven'], 3]);
   });
 
-  test("a namespace's label or annotation: all its workloads, and no others", (t) => {
+  test("a namespace's label or annotation: all its workloads, and no others", async (t) => {
     const repository = repositoryWith(t, {
       ...start,
       'deploy/other.yaml': `${namespaceOf('other', 'cilium')}---\n${deployment('four', 'app:1', 'other')}`,
     });
     repository.write({ 'deploy/namespace.yaml': namespaceOf('shop', 'multus') });
-    assert.deepEqual(changed(repository), [['one', 'two', 'three'], 1]);
+    assert.deepEqual(await changed(repository), [['one', 'two', 'three'], 1]);
     const annotated = `${namespaceOf('shop', 'cilium')}  annotations: {a: b}\n`;
     repository.write({ 'deploy/namespace.yaml': annotated });
-    assert.deepEqual(changed(repository), [['one', 'two', 'three'], 1]);
+    assert.deepEqual(await changed(repository), [['one', 'two', 'three'], 1]);
   });
 
-  test('a Namespace moved to another file: none of its workloads', (t) => {
+  test('a Namespace moved to another file: none of its workloads', async (t) => {
     const repository = repositoryWith(t, start);
     repository.write({ 'deploy/shop.yaml': namespaceOf('shop', 'cilium') });
     rmSync(join(repository.folder, 'deploy/namespace.yaml'));
-    assert.deepEqual(changed(repository), [[], 3]);
+    assert.deepEqual(await changed(repository), [[], 3]);
   });
 
-  test('a file that could not be read before: its workloads', (t) => {
+  test('a file that could not be read before: its workloads', async (t) => {
     const repository = repositoryWith(t, { ...start, 'deploy/b.yaml': 'a: b: c\n', 'deploy/c.yaml': '\0' });
     repository.write({ 'deploy/b.yaml': deployment('three'), 'deploy/c.yaml': deployment('four') });
-    assert.deepEqual(changed(repository), [['three', 'four'], 2]);
+    assert.deepEqual(await changed(repository), [['three', 'four'], 2]);
   });
 
-  test('a link to a file: what it leads to', (t) => {
+  test('a link to a file: what it leads to', async (t) => {
     const repository = repositoryWith(t, {
       'shared/b.yaml': `${namespaceOf('shop', 'cilium')}---\n${deployment('three')}`,
       'deploy/a.yaml': deployment('one'),
     });
     symlinkSync('../shared/b.yaml', join(repository.folder, 'deploy/b.yaml'));
     repository.commit();
-    assert.deepEqual(changed(repository), [[], 2]);
+    assert.deepEqual(await changed(repository), [[], 2]);
     repository.write({ 'shared/b.yaml': `${namespaceOf('shop', 'multus')}---\n${deployment('three')}` });
-    assert.deepEqual(changed(repository), [['one', 'three'], 0]);
+    assert.deepEqual(await changed(repository), [['one', 'three'], 0]);
   });
 
-  test('a file in a submodule: its workloads, as the revision has only the name of a commit there', (t) => {
+  test('a file in a submodule: its workloads, as the revision has only the name of a commit there', async (t) => {
     const repository = repositoryWith(t, start);
     repository.write({ 'deploy/nested/x.yaml': deployment('four') });
     repository.git('-C', 'deploy/nested', 'init', '--quiet');
     repository.git('-C', 'deploy/nested', 'add', '--all');
     repository.git('-C', 'deploy/nested', 'commit', '--quiet', '--message', 'a');
     repository.commit();
-    assert.deepEqual(changed(repository), [['four'], 3]);
+    assert.deepEqual(await changed(repository), [['four'], 3]);
   });
 
-  test('names with blanks, tabs, newlines, quotes and other scripts; a repository with names of SHA-256', (t) => {
+  test('names with blanks, tabs, newlines, quotes and other scripts; a repository with names of SHA-256', async (t) => {
     const names = [
       'deploy/a b.yaml',
       'deploy/a\tb.yaml',
@@ -124,9 +140,9 @@ suite('--changed-since: what changed', () => {
     ];
     const files = Object.fromEntries(names.map((name, at) => [name, deployment(`n${at}`)]));
     const repository = repositoryWith(t, files, '--object-format=sha256');
-    assert.deepEqual(changed(repository), [[], 5]);
+    assert.deepEqual(await changed(repository), [[], 5]);
     repository.write({ 'deploy/a\nb.yaml': deployment('n2', 'app:2') });
-    assert.deepEqual(changed(repository), [['n2'], 4]);
+    assert.deepEqual(await changed(repository), [['n2'], 4]);
   });
 
   test('from a subfolder, and with a glob', (t) => {
@@ -141,7 +157,7 @@ suite('--changed-since: what changed', () => {
 });
 
 suite('--changed-since: since when', () => {
-  test('the commit at which the branch began: later changes of others do not count', (t) => {
+  test('the commit at which the branch began: later changes of others do not count', async (t) => {
     const repository = repositoryWith(t, start);
     const { git, write, commit } = repository;
     git('checkout', '--quiet', '-b', 'mine');
@@ -151,10 +167,10 @@ suite('--changed-since: since when', () => {
     write({ 'deploy/a.yaml': [deployment('one', 'app:9'), deployment('two')].join('---\n') });
     commit();
     git('checkout', '--quiet', 'mine');
-    assert.deepEqual(changed(repository, 'main'), [['three'], 2]);
+    assert.deepEqual(await changed(repository, 'main'), [['three'], 2]);
   });
 
-  test('a branch, a tag, HEAD~1 and part of a name', (t) => {
+  test('a branch, a tag, HEAD~1 and part of a name', async (t) => {
     const repository = repositoryWith(t, start);
     const { git, write, commit } = repository;
     const first = git('rev-parse', 'HEAD');
@@ -162,18 +178,18 @@ suite('--changed-since: since when', () => {
     write({ 'deploy/b.yaml': deployment('three', 'app:2') });
     commit();
     for (const revision of ['v1', 'HEAD~1', first.slice(0, 12), 'main^']) {
-      assert.deepEqual(changed(repository, revision), [['three'], 2], revision);
+      assert.deepEqual(await changed(repository, revision), [['three'], 2], revision);
     }
-    assert.deepEqual(changed(repository, 'main'), [[], 3]);
+    assert.deepEqual(await changed(repository, 'main'), [[], 3]);
   });
 
-  test('histories without a common commit: the revision itself', (t) => {
+  test('histories without a common commit: the revision itself', async (t) => {
     const repository = repositoryWith(t, start);
     const { git, write, commit } = repository;
     git('checkout', '--quiet', '--orphan', 'other');
     write({ 'deploy/b.yaml': deployment('three', 'app:2') });
     commit();
-    assert.deepEqual(changed(repository, 'main'), [['three'], 2]);
+    assert.deepEqual(await changed(repository, 'main'), [['three'], 2]);
   });
 });
 
@@ -221,47 +237,46 @@ suite('--changed-since: findings', () => {
   });
 
   const unlabelled = namespaceOf('shop', 'cilium').replace(/ {2}labels:[\s\S]*$/, '');
-  const lost = (t: TestContext, files: Record<string, string>, ...args: string[]): string[] => {
+  const lost = async (t: TestContext, files: Record<string, string>, profile?: string): Promise<string[]> => {
     const repository = repositoryWith(t, { ...start, 'deploy/other.yaml': other });
     repository.write(files);
-    const { stdout } = review(repository, 'HEAD', '-o', 'json', ...args);
-    const { findings } = JSON.parse(stdout);
-    return findings.map((one: { code: string; subject: string; line: number; message: string }) =>
-      [one.code.slice('CNI_GATE_'.length), one.subject, one.line, one.message].join(' '),
+    const { json } = await inProcess(repository, 'HEAD', profile === undefined ? {} : { profile });
+    return json().findings.map(({ code, subject, line, message }) =>
+      [code.slice('CNI_GATE_'.length), subject, line, message].join(' '),
     );
   };
   const other = [namespaceOf('other', 'cilium'), deployment('four', 'app:1', 'other')].join('---\n');
 
-  test('a Namespace lost its label or got none: a finding at the label, beside another one that opted in', (t) => {
+  test('a Namespace lost its label or got none: a finding at the label, beside another one that opted in', async (t) => {
     const start = 'NOT_OPTED_IN Namespace shop';
     const was = 'opted in to profile cilium at the revision of --changed-since, and now has';
-    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': unlabelled }), [
+    assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': unlabelled }), [
       `${start} 4 ${was} no label cni-gate.io/profile: its pods get no check`,
     ]);
-    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'none') }), [
+    assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'none') }), [
       `${start} 6 ${was} cni-gate.io/profile=none: its pods get no check`,
     ]);
   });
 
-  test('a Namespace lost its label while it moved to another file: a finding', (t) => {
+  test('a Namespace lost its label while it moved to another file: a finding', async (t) => {
     const files = {
       'deploy/namespace.yaml': '# empty\nkind: List\napiVersion: v1\nitems: []\n',
       'deploy/shop.yaml': unlabelled,
     };
-    assert.match(lost(t, files)[0] ?? '', /^NOT_OPTED_IN Namespace shop 4 /);
+    assert.match((await lost(t, files))[0] ?? '', /^NOT_OPTED_IN Namespace shop 4 /);
   });
 
-  test('a Namespace got an empty label: one finding', (t) => {
+  test('a Namespace got an empty label: one finding', async (t) => {
     const files = { 'deploy/namespace.yaml': namespaceOf('shop', '') };
     assert.deepEqual(
-      lost(t, files).map((text) => text.split(' ', 3).join(' ')),
+      (await lost(t, files)).map((text) => text.split(' ', 3).join(' ')),
       ['KEY_UNKNOWN Namespace shop'],
     );
   });
 
-  test('a Namespace got another profile, and --profile where the label does not count: no finding', (t) => {
-    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'aws-vpc-cni') }), []);
-    assert.deepEqual(lost(t, { 'deploy/namespace.yaml': unlabelled }, '--profile', 'cilium'), []);
+  test('a Namespace got another profile, and --profile where the label does not count: no finding', async (t) => {
+    assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'aws-vpc-cni') }), []);
+    assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': unlabelled }, 'cilium'), []);
   });
 
   test('a namespace that had no label before, or is gone with its workloads: no finding', (t) => {
@@ -340,7 +355,7 @@ suite('--changed-since: errors', () => {
   });
 });
 
-test('no hook, driver or pager that the configuration of a repository names runs', (t) => {
+test('no hook, driver or pager that the configuration of a repository names runs', async (t) => {
   const repository = repositoryWith(t, { ...start, '.gitattributes': '*.yaml filter=f diff=d\n' });
   const trap = join(repository.folder, 'trap');
   writeFileSync(trap, '#!/bin/sh\necho run >> "$0.log"\ncat\n');
@@ -349,6 +364,6 @@ test('no hook, driver or pager that the configuration of a repository names runs
     repository.git('config', key, trap);
   }
   repository.write({ 'deploy/b.yaml': deployment('three', 'app:2') });
-  assert.deepEqual(changed(repository), [['three'], 2]);
+  assert.deepEqual(await changed(repository), [['three'], 2]);
   assert.throws(() => readFileSync(`${trap}.log`), /ENOENT/);
 });
