@@ -58,6 +58,7 @@ const wrong: [what: string, text: string, subject: string, message: RegExp][] = 
     'cni-gate-profile',
     'cni-gate.io.profile',
     'cni_gate.io/profile',
+    'www.cni-gate.internal.platform.example.com/profile',
     'cni-gate.example.com/Profiles',
   ].map((key): (typeof wrong)[number] => [
     key,
@@ -119,6 +120,7 @@ const right: [what: string, text: string][] = [
     'cni.example.com/profile',
     'app.example.com/cni-gate',
     'cni-gate.example.com/team',
+    'cni-gate.example.com/state',
     'cni-gate-version',
     'profile',
     'cni-gate',

@@ -24,6 +24,8 @@ const furthest = 3;
 const furthestElsewhere = 2;
 /** A longer key is unlike ours, and the comparison takes quadratic time. */
 const longest = 40;
+/** The longest key of a label or annotation: a DNS name, a slash and 63 characters. */
+const longestKey = 317;
 
 type Where = Required<Pick<Finding, 'file' | 'line' | 'at'>>;
 
@@ -99,7 +101,9 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
     return `${name} has no effect: ${key} is ${words[other] === 'label' ? 'a label' : 'an annotation'}, so move it to metadata.${other}`;
   }
   const isOurs = key.startsWith(ownPrefix);
-  const meant = nearest(key, map, isOurs ? furthest : furthestElsewhere) ?? namedAlike(key);
+  const meant =
+    nearest(key, map, isOurs ? furthest : furthestElsewhere) ??
+    (meansProfile(key) ? profileLabel : undefined);
   if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
   if (!isOurs) return undefined;
   return `${name} is unknown and has no effect: users set the label ${profileLabel}`;
@@ -108,20 +112,15 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
 const isEmpty = (value: unknown): boolean => value === '' || value === null;
 
 /**
- * The key of ours that another prefix stands for, such as `cni-gate/profile`, `cni-gate.dev/profile` or
- * `profile.cni-gate.io`: one part is our name, in any spelling, and another is the name of a key.
+ * Whether a key means the profile label by another prefix, such as `cni-gate/profile`, `cni-gate.dev/profile` or
+ * `profile.cni-gate.io`: one part is our name, in any spelling, and another is like `profile`.
  */
-function namedAlike(key: string): string | undefined {
-  if (key.length > longest) return undefined;
+function meansProfile(key: string): boolean {
+  if (key.length > longestKey) return false;
   const parts = key.toLowerCase().split(/[./_]/);
-  const isOurName = (part: string): boolean => part.replaceAll('-', '') === 'cnigate';
   const others = parts.map((part) => part.replace(/^cni-?gate-/, ''));
-  if (!parts.some((part, index) => isOurName(part) || part !== others[index])) return undefined;
-  return Object.values(known)
-    .flat()
-    .find((candidate) =>
-      others.some((part) => distance(part, candidate.slice(ownPrefix.length)) <= furthestElsewhere),
-    );
+  const isNamed = parts.some((part, index) => /^cni-?gate$/.test(part) || part !== others[index]);
+  return isNamed && others.some((part) => distance(part, 'profile') <= furthestElsewhere);
 }
 
 /** The key of ours that is most similar to a text, first in the same map. */
