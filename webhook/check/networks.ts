@@ -1,6 +1,7 @@
+import type { Pod } from '../admission/pod.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Condition, DaemonSetRef, Profile } from '../config/types.ts';
-import { allMatch } from '../inject/when.ts';
+import { allMatch, applies } from '../inject/when.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { profileLabel } from '../lib/names.ts';
 import { type Mesh, type MeshNamespace, meshes } from '../review/mesh/meshes.ts';
@@ -19,24 +20,16 @@ export interface Network {
   injectorMissing: boolean;
 }
 
-/** Namespaces that have not opted in, and the profile that fits them. */
+/** The profile that fits a namespace which has not opted in. */
 export interface Proposal {
+  namespace: string;
   /** The label's value: one profile, or several joined by dots. */
   profile: string;
-  /** How many namespaces it fits. */
-  count: number;
-  /** The first of them by name. */
-  namespaces: string[];
-  /** The command that labels these; empty where the profiles cannot be joined. */
+  /** The command that labels it; empty where the profiles cannot be joined. */
   command: string;
   /** Why the profiles cannot be joined; empty where they can. */
   problem: string;
 }
-
-/** Namespaces that one proposal names at most: more make a command that nobody reads. */
-const mostNamespaces = 20;
-/** Proposals at most. */
-const mostProposals = 20;
 
 /**
  * The names of the injectors' webhooks. Sources: linkerd2, `charts/linkerd-control-plane/templates/proxy-injector-rbac.yaml`;
@@ -53,21 +46,15 @@ const conditionsOf = ({ when }: Profile): Condition[] => (Array.isArray(when) ? 
 const meshOf = ({ container }: Condition): Mesh | undefined =>
   meshes.find(({ containerPrefix }) => container?.startsWith(containerPrefix));
 
-const nothing = { metadata: {}, spec: { containers: [] } };
+const plainPod: Pod = { metadata: {}, spec: { containers: [] } };
 
-/** Profiles that can apply to a plain pod of a namespace, by what the namespace asks for. */
+/** Profiles that apply to every pod of a namespace: to a plain one, or to one that the namespace's mesh injects into. */
 export function fittingProfiles({ profiles }: Pick<Policy, 'profiles'>, namespace: MeshNamespace): string[] {
+  const { labels } = namespace;
+  const isInjected = (condition: Condition): boolean =>
+    allMatch(condition.namespaceLabels, labels) && meshOf(condition)?.asks(plainPod, namespace) === true;
   return [...profiles.values()]
-    .filter((profile) => {
-      const all = conditionsOf(profile);
-      const ofNamespaces = all.filter(({ namespaceLabels }) => namespaceLabels !== undefined);
-      // where a label of the namespace enrols pods, the other conditions are about pods that enrol themselves
-      return (ofNamespaces.length > 0 ? ofNamespaces : all).some(
-        (condition) =>
-          allMatch(condition.namespaceLabels, namespace.labels) &&
-          (meshOf(condition)?.asks(nothing, namespace) ?? true),
-      );
-    })
+    .filter((profile) => applies(profile, plainPod, labels) || conditionsOf(profile).some(isInjected))
     .map(({ name }) => name);
 }
 
@@ -108,8 +95,8 @@ export function networksOf({ policy, daemonSets, webhooks }: NetworkFacts): Netw
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
 
 /**
- * The profiles that fit namespaces: of the networks that are complete, those that can apply to the namespace's pods.
- * Namespaces of Kubernetes, of the networks and of cni-gate get none.
+ * The profiles that fit namespaces, each with a command of its own: of the networks that are complete, those that the
+ * namespace's pods use. Namespaces of Kubernetes, of the networks and of cni-gate get none.
  *
  * @param ownNamespace of cni-gate
  */
@@ -125,20 +112,13 @@ export function proposalsFor(
       complete.has(name) ? daemonSets.map(({ namespace }) => namespace) : [],
     ),
   );
-  const byJoin = new Map<string, string[]>();
-  for (const { name, profile, fits } of namespaces) {
-    if (profile !== undefined || name === ownNamespace || ofNetworks.has(name) || /^kube-/.test(name))
-      continue;
-    const join = joinOf(
-      policy,
-      fits.filter((one) => complete.has(one)),
-    );
-    if (join !== '') byJoin.set(join, [...(byJoin.get(join) ?? []), name]);
-  }
-  return [...byJoin]
-    .map(([profile, names]) => proposal(policy, profile, names.toSorted()))
-    .toSorted((one, other) => other.count - one.count || (one.profile < other.profile ? -1 : 1))
-    .slice(0, mostProposals);
+  return namespaces.flatMap(({ name, profile, fits }): Proposal[] => {
+    const isExempt = name === ownNamespace || ofNetworks.has(name) || /^kube-/.test(name);
+    const names = fits.filter((one) => complete.has(one));
+    return profile === undefined && !isExempt && names.length > 0
+      ? [proposal(policy, name, joinOf(policy, names))]
+      : [];
+  });
 }
 
 /** The label's value: networks of all pods first, then the meshes on top of them. */
@@ -150,12 +130,10 @@ function joinOf({ profiles }: Policy, names: readonly string[]): string {
   return [...names.filter((name) => !isMesh(name)).toSorted(), ...names.filter(isMesh).toSorted()].join('.');
 }
 
-function proposal(policy: Policy, profile: string, names: string[]): Proposal {
-  const namespaces = names.slice(0, mostNamespaces);
+function proposal(policy: Policy, namespace: string, profile: string): Proposal {
   const problem = problemOf(policy, profile);
-  const command =
-    problem === '' ? `kubectl label namespace ${namespaces.join(' ')} ${profileLabel}=${profile}` : '';
-  return { profile, count: names.length, namespaces, command, problem };
+  const command = problem === '' ? `kubectl label namespace ${namespace} ${profileLabel}=${profile}` : '';
+  return { namespace, profile, command, problem };
 }
 
 function problemOf(policy: Policy, profile: string): string {

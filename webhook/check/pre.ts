@@ -48,7 +48,9 @@ export function checkPre(facts: PreFacts, ownNamespace: string, now: number): Pr
       'priority-class': checkPriorityClass(facts.priorityClass),
       'install-rights': checkRights(facts),
       'not-installed-yet': checkAbsence(facts),
-      networks: judged(daemonSets, () => checkNetworks(networks, unknownIn(namespaces)?.why)),
+      networks: judged(daemonSets, () =>
+        checkNetworks(networks, unknownIn(namespaces)?.why, facts.podsUnread),
+      ),
     },
     networks,
     proposals: proposalsFor(policy, networks, foundIn(namespaces) ?? [], ownNamespace),
@@ -68,8 +70,15 @@ function checkAbsence({ present }: PreFacts): Finding {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-/** @param unread why no profile is proposed; undefined where the namespaces are known */
-function checkNetworks(networks: readonly Network[], unread: string | undefined): Finding {
+/**
+ * @param unread why no profile is proposed; undefined where the namespaces are known
+ * @param podsUnread why profiles are not proposed by pods; undefined where the pods are known
+ */
+function checkNetworks(
+  networks: readonly Network[],
+  unread: string | undefined,
+  podsUnread: string | undefined,
+): Finding {
   const complete = networks.filter((network) => network.complete).map(({ profile }) => profile);
   const others = networks.filter((network) => !network.complete).map(lackOf);
   const what = [
@@ -78,6 +87,9 @@ function checkNetworks(networks: readonly Network[], unread: string | undefined)
       : 'no built-in or configured profile fits',
     ...others,
     ...(unread === undefined ? [] : [`no profile is proposed, as ${unread}`]),
+    ...(podsUnread === undefined
+      ? []
+      : [`profiles that only some pods use are not proposed, as ${podsUnread}`]),
   ].join('; ');
   if (complete.length > 0) return passed(what);
   return warning(

@@ -3,7 +3,6 @@ import { clusterText } from '../status/cluster-identity.ts';
 import type { Paint, Style } from '../status/emphasis.ts';
 import { wrap } from '../status/table.ts';
 import { defaultWidth, type TextOptions } from '../status/text.ts';
-import { counted } from './finding.ts';
 import type { Check, CheckReport, CheckResult } from './model.ts';
 import type { Proposal } from './networks.ts';
 
@@ -88,16 +87,23 @@ function checkLines(check: Check, { width, column, paint }: Layout): string[] {
   ];
 }
 
+/** Proposals that a text shows; JSON has all. */
+const mostProposals = 20;
+
 /** The command of each proposal in one piece, to be copied. */
 function proposalLines(proposals: readonly Proposal[], width: number, paint: Paint): string[] {
   if (proposals.length === 0) return [];
+  const more = proposals.length - mostProposals;
   return [
     '',
     paint('bold', 'profiles for namespaces, after the installation'),
-    ...proposals.flatMap(({ profile, count, namespaces, command, problem }) => {
-      const [what, action] = [`${profile} fits ${counted(count, 'namespace')}`, indent + command];
-      if (problem !== '') return wrap(clean(`${what} and is not possible: ${problem}`), width, indent);
-      return [count > namespaces.length ? `${what}, of which these are the first` : what, action];
-    }),
+    ...proposals
+      .slice(0, mostProposals)
+      .flatMap(({ namespace, profile, command, problem }) =>
+        problem === ''
+          ? [indent + command]
+          : wrap(clean(`${indent}${namespace}: ${profile} is not possible: ${problem}`), width, indent),
+      ),
+    ...(more > 0 ? [`${indent}and ${more} more: "--output json" lists them`] : []),
   ];
 }

@@ -1,6 +1,8 @@
+import type { Pod } from '../../admission/pod.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { DaemonSetRef } from '../../config/types.ts';
 import { optedInTo } from '../../inject/profile-selection.ts';
+import { applies } from '../../inject/when.ts';
 import { apiPath } from '../../kubernetes/api-path.ts';
 import type { ApiClient } from '../../kubernetes/client.ts';
 import type { ApiObject } from '../../kubernetes/reflector/object.ts';
@@ -10,11 +12,11 @@ import { namespaces as namespaceLimits, objectBytes } from '../../lib/limits.ts'
 import { clusterIdentity } from '../../status/cluster-identity.ts';
 import { readAdmission } from '../../status/collect/list.ts';
 import { ClusterReader, eachOf, observe } from '../../status/collect/reader.ts';
-import { mapObservation } from '../../status/installation/facts.ts';
+import { foundIn, mapObservation, unknownIn } from '../../status/installation/facts.ts';
 import { judgeInstallation } from '../../status/installation/judge.ts';
 import { daemonSetSources } from '../../view/sources.ts';
 import type { NamespaceBrief, PreFacts, ServedApi } from '../facts.ts';
-import { fittingProfiles } from '../networks.ts';
+import { fittingProfiles, networksOf } from '../networks.ts';
 import { installRights } from '../rights.ts';
 import { atMost } from './bounded.ts';
 import { readCluster } from './cluster.ts';
@@ -62,6 +64,13 @@ export async function readPre(
         observe(reader.list(webhookSource), 'mutating webhook configurations'),
         observe(reader.list(namespaceSource(policy)), 'namespaces'),
       ]);
+    const networks = networksOf({
+      policy,
+      daemonSets: foundIn(daemonSets) ?? [],
+      webhooks: foundIn(webhooks)?.flat(),
+    });
+    const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
+    const used = await observe(usedProfiles(reader, policy, complete, foundIn(namespaces) ?? []), 'pods');
     const { present } = judgeInstallation({
       ...admission,
       policy,
@@ -78,7 +87,13 @@ export async function readPre(
       rights,
       apiServers,
       daemonSets,
-      namespaces,
+      namespaces: mapObservation(namespaces, (found) =>
+        found.map(({ name, profile, fits }) => {
+          const ofPods = foundIn(used)?.get(name) ?? [];
+          return { name, profile, fits: [...new Set([...fits, ...ofPods])] };
+        }),
+      ),
+      podsUnread: unknownIn(used)?.why,
       clockSkew: client.clockSkew,
       priorityClass: mapObservation(priorityClass, (): true => true),
       servedApis: mapObservation(servedApis, (found) => found.flat()),
@@ -136,17 +151,47 @@ const webhookSource: Source<ApiConfiguration, string[]> = {
   keeping: atMost(mostObjects),
 };
 
-const namespaceSource = (policy: Policy): Source<ApiObject, NamespaceBrief> => ({
+/** A namespace with its labels, on which conditions depend. */
+type LabelledNamespace = NamespaceBrief & { labels: Record<string, string> };
+
+const namespaceSource = (policy: Policy): Source<ApiObject, LabelledNamespace> => ({
   resource: 'namespaces',
   path: '/api/v1/namespaces',
   objectBytes: objectBytes.namespace,
   pick: ({ metadata }) => {
     const { name, labels, annotations } = metadata;
     const fits = fittingProfiles(policy, { labels: labels ?? {}, annotations: annotations ?? {} });
-    return { name, profile: optedInTo(labels ?? {}), fits };
+    return { name, profile: optedInTo(labels ?? {}), fits, labels: labels ?? {} };
   },
   keeping: atMost(namespaceLimits.max.count),
 });
+
+/** By namespace, the profiles of these names that apply to a pod of it. */
+async function usedProfiles(
+  reader: ClusterReader,
+  policy: Policy,
+  names: readonly string[],
+  namespaces: readonly LabelledNamespace[],
+): Promise<Map<string, Set<string>>> {
+  const used = new Map<string, Set<string>>();
+  const labels = new Map(namespaces.map((namespace) => [namespace.name, namespace.labels]));
+  const profiles = names.flatMap((name) => policy.profiles.get(name) ?? []);
+  if (profiles.length === 0) return used;
+  await reader.list<ApiObject & Pod, null>({
+    resource: 'pods',
+    path: '/api/v1/pods',
+    pick: (pod) => {
+      const { namespace = '' } = pod.metadata;
+      const found = profiles.filter((profile) => applies(profile, pod, labels.get(namespace)));
+      const before = used.get(namespace) ?? [];
+      used.set(namespace, new Set([...before, ...found.map(({ name }) => name)]));
+      return null;
+    },
+    // nothing of a pod is kept: there may be very many
+    fits: () => false,
+  });
+  return used;
+}
 
 /** The DaemonSets that profiles name, and of others with these names a bounded number. */
 async function readDaemonSets(reader: ClusterReader, policy: Policy): Promise<DaemonSetRef[]> {
