@@ -8,6 +8,7 @@ import { after, suite, test } from 'node:test';
 import { createAuthority } from '../../certs/issue.ts';
 import type { Check, CheckReport } from '../../webhook/check/model.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { version } from '../../webhook/lib/version.ts';
 import { type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';
@@ -57,6 +58,14 @@ async function report(args: string[] = [], access?: Pick<Access, 'kubeconfig'>):
 
 const resultOf = ({ checks }: CheckReport, id: Check['id']): string | undefined =>
   checks.find((check) => check.id === id)?.result;
+
+/** What the check of a new pod found. */
+async function probeOf(args: string[] = [], access?: Pick<Access, 'kubeconfig'>): Promise<Check> {
+  const { checks, headline } = await report(args, access);
+  const probe = checks.find(({ id }) => id === 'probe');
+  assert.ok(probe, headline);
+  return probe;
+}
 
 /** Waits until the first check that fails is that one, and the first line of the text names it. */
 async function names(id: Check['id'], what: RegExp, access?: Pick<Access, 'kubeconfig'>): Promise<void> {
@@ -126,11 +135,9 @@ test('--pre with a network proposes its profile, and the command labels the name
     networks.map(({ profile, complete }) => [profile, complete]),
     [['cilium', true]],
   );
-  const [{ profile, command: label } = { profile: '', command: '' }] = proposals.filter(({ namespaces }) =>
-    namespaces.includes('shop'),
-  );
+  const { profile, command: label } = proposals.find(({ namespace }) => namespace === 'shop') ?? {};
   assert.equal(profile, 'cilium');
-  await kubectl(label.replace(/^kubectl /, ''));
+  await kubectl(label?.replace(/^kubectl /, '') ?? '');
   const { metadata } = await api.get<{ metadata: { labels: Record<string, string> } }>(
     '/api/v1/namespaces/shop',
   );
@@ -141,14 +148,19 @@ suite('installed', () => {
   test('a good installation: every check passes, the probe as well', async () => {
     ({ replicas } = await install(cluster, 'strict'));
     await allIsWell();
-    const { exit, checks } = await report(['--probe']);
+    const { exit, checks, cluster: which } = await report();
     assert.equal(exit, 0);
     assert.deepEqual(
       checks.filter(({ result }) => result !== 'passed').map(({ id, what }) => `${id}: ${what}`),
       [],
     );
+    assert.deepEqual([which.server, which.serverVersion], [cluster.server.url, version]);
+    assert.equal(which.clientVersion, version);
     const { stdout } = await command(['-o', 'short']);
-    assert.match(stdout, /^All \d+ checks passed\.\n$/);
+    assert.match(
+      stdout,
+      /^All \d+ checks passed\.\nCluster: https:\S+ \(context \S+\)\. cni-gate: client .*\n$/,
+    );
     assert.equal(resultOf(await report(['--pre']), 'not-installed-yet'), 'warning');
   });
 
@@ -181,12 +193,57 @@ suite('installed', () => {
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     assert.ok(child.stderr);
     const [chunk] = await once(child.stderr, 'data');
-    assert.match(String(chunk), /^cni-gate: waiting: 1 of \d+ checks failed\. service: /);
+    assert.match(String(chunk), /^cni-gate: waiting: \d+ of \d+ checks failed\. service: /);
     // what comes later is read as well: a full pipe would stop the command
     child.stderr.resume();
     child.stdout?.resume();
     await select('cni-gate');
     assert.equal(await ended, 0);
+  });
+
+  test('a targetPort on which no replica listens: the Service is at fault, and no pod is admitted', async () => {
+    const target = (targetPort: number | string): Promise<string> =>
+      patchJson('service cni-gate -n cni-gate', {
+        op: 'replace',
+        path: '/spec/ports/0/targetPort',
+        value: targetPort,
+      });
+    await target(9999);
+    await names(
+      'service',
+      /^Service cni-gate\/cni-gate: its endpoints have port 9999, and the replicas listen on 8443, so every new pod/,
+    );
+    // it keeps connections, which go to the port of before
+    const { 'kube-apiserver': apiServer } = cluster.components;
+    await apiServer.kill();
+    await apiServer.start();
+    await eventually(async () => {
+      const { what, hint } = await probeOf();
+      assert.match(what, /failed calling webhook "pods\.cni-gate\.io": .*connection refused/);
+      assert.match(hint, /compare targetPort of the Service with the port of the replicas/);
+    });
+    await target('https');
+    await allIsWell();
+  });
+
+  test('an account that may read everything and create no pod: no verdict, and the right that is missing', async () => {
+    const reader = await cluster.user('reader');
+    await kubectl('create clusterrole check-reader --verb=get,list --resource=*.*');
+    await kubectl(
+      'create clusterrole check-asker --verb=create --resource=subjectaccessreviews.authorization.k8s.io',
+    );
+    for (const role of ['check-reader', 'check-asker'])
+      await kubectl(`create clusterrolebinding ${role} --clusterrole=${role} --user=reader`);
+    await eventually(async () => {
+      const { exit, verdict, headline } = await report([], reader);
+      assert.deepEqual([exit, verdict], [2, 'not-known'], headline);
+      assert.match(headline, / Not known: probe\.$/);
+    });
+    assert.match(
+      (await probeOf([], reader)).what,
+      /RBAC lacks verb "create" on resource "pods" of API group ""; or run/,
+    );
+    assert.equal((await report(['--no-probe'], reader)).exit, 0);
   });
 
   test('a missing policy binding', async () => {

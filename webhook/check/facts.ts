@@ -84,8 +84,8 @@ export interface InstalledFacts extends ClusterFacts {
   namespaces: Observation<readonly OptIn[]>;
   /** The DaemonSets that profiles name and that exist. */
   daemonSets: Observation<readonly DaemonSetFacts[]>;
-  /** Absent without `--probe`. */
-  probe?: ProbeFacts;
+  /** Absent with `--no-probe`. */
+  probe?: ProbeFacts | undefined;
 }
 
 /** What is kept of a namespace, to find its networks. */
@@ -93,7 +93,7 @@ export interface NamespaceBrief {
   name: string;
   /** What its label asks for; undefined where it did not opt in. */
   profile: string | undefined;
-  /** Profiles that can apply to its pods, where the cluster has their networks. */
+  /** Profiles that apply to every pod of it, or to one that it has, where the cluster has their networks. */
   fits: readonly string[];
 }
 
@@ -115,4 +115,6 @@ export interface PreFacts extends ClusterFacts {
   /** Names of all mutating webhooks. */
   webhooks: Observation<readonly string[]>;
   namespaces: Observation<readonly NamespaceBrief[]>;
+  /** Why the pods of the namespaces are not known; undefined where they are. */
+  podsUnread: string | undefined;
 }

@@ -1,11 +1,11 @@
 import type { installedWebhooks } from '../lib/names.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { judgeDaemonSets, profilesInUse } from '../status/daemon-sets.ts';
-import type { ProbeFacts } from '../status/facts.ts';
-import { foundIn, type Observation } from '../status/installation/facts.ts';
+import { foundIn, type Observation, unknownIn } from '../status/installation/facts.ts';
 import { type Installation, judgeInstallation } from '../status/installation/judge.ts';
 import { applyAgain, type PartResult } from '../status/installation/parts.ts';
 import type { Fault } from '../status/model.ts';
+import { probeAdvice } from '../status/probe.ts';
 import { type Called, registrationsOf } from '../status/verbs.ts';
 import type { CheckId } from './catalogue.ts';
 import type { ConfigurationFacts, InstalledFacts, RightFacts } from './facts.ts';
@@ -38,7 +38,7 @@ export function checkInstalled(facts: InstalledFacts, now: number): Partial<Reco
     installed: checkPresence(judgement),
     ...(judgement.present === false ? {} : ofInstallation(facts, judgement)),
     ...ofNamespaces(facts),
-    ...(facts.probe && judgement.present !== false && { probe: checkProbe(facts.probe) }),
+    ...(judgement.present !== false && { probe: checkProbe(facts) }),
   };
 }
 
@@ -185,19 +185,22 @@ function byFaults(faults: readonly Fault[], hint: string): Finding | undefined {
   return failed(first.code, first.message + more, hint);
 }
 
-function checkProbe({ namespace, outcome, what }: ProbeFacts): Finding {
+/** Without a try nothing shows that pods are admitted, so a verdict needs one; `--no-probe` does without it. */
+function checkProbe({ probe, namespaces }: InstalledFacts): Finding {
+  if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
+  const { namespace, outcome, what, reason } = probe;
   switch (outcome) {
     case 'injected':
       return passed(`in namespace ${namespace}, ${what}`);
     case 'nothing-promised':
       return skipped(`in namespace ${namespace}, ${what}`);
     case 'failed':
-      return failed(
-        'CNI_GATE_PROBE',
-        `a new pod in namespace ${namespace}: ${what}`,
-        'If nothing else failed, look at NetworkPolicies and firewalls between the API server and the replicas',
-      );
-    case 'not-made':
-      return notKnown({ why: `the probe was not made: ${what}` }, true);
+      return failed('CNI_GATE_PROBE', `a new pod in namespace ${namespace}: ${what}`, probeAdvice(reason));
+    case 'not-made': {
+      const unread = unknownIn(namespaces);
+      if (reason === 'no-namespace' && unread === undefined) return skipped(`no pod was tried: ${what}`);
+      const hint = reason === 'rights' ? '; or run it with --no-probe' : '';
+      return notKnown({ why: `no pod could be tried: ${unread?.why ?? what}${hint}` }, true);
+    }
   }
 }

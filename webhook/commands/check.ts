@@ -10,7 +10,7 @@ import { terminal } from './terminal.ts';
 
 interface Flags extends ClusterFlags {
   pre?: true;
-  probe?: true;
+  probe: boolean;
   wait?: number;
   config?: string;
   ownNamespace: string;
@@ -34,7 +34,7 @@ export function checkCommand(): Command {
     addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
   )
     .option('--pre', 'before installing: check the cluster, and propose profiles for its namespaces')
-    .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
+    .option('--no-probe', 'create no pod in an opted-in namespace, as a dry run')
     .option('--wait <duration>', 'repeat until no check fails, for this long at most', milliseconds)
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'json', 'short']).default('text'),
@@ -43,11 +43,6 @@ export function checkCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
-  if (flags.pre && flags.probe)
-    throw new CniGateError(
-      'CNI_GATE_USAGE',
-      '--probe needs an installation, and --pre is for before: give one',
-    );
   // loaded here: the other commands need none of it
   const { openCluster } = await import('../kubernetes/open.ts');
   const make = await reporter(flags);
@@ -63,7 +58,7 @@ async function run(flags: Flags): Promise<void> {
 
 /** What makes a report, as the flags ask. */
 async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
-  const { config, ownNamespace, probe = false } = flags;
+  const { config, ownNamespace, probe } = flags;
   const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
   const { reportOf } = await import('../check/report.ts');
   if (flags.pre) {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { CniGateError } from '../lib/errors.ts';
+import { defaultPort } from '../lib/names.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { type CertificateFlags, certificateFor } from './certificate.ts';
 import { addManagedOptions, checkManaged } from './managed.ts';
@@ -42,7 +43,7 @@ export function serveCommand(): Command {
         .argParser(namespaceName),
     )
     .option('--host <address>', 'address to listen on (default: all)')
-    .option('--port <port>', 'port for admission calls (HTTPS)', port, 8443)
+    .option('--port <port>', 'port for admission calls (HTTPS)', port, defaultPort)
     .option('--ops-port <port>', 'port for /livez, /readyz and /metrics (plain HTTP)', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded when it changes; with --tls-key')
     .option('--tls-key <file>', 'key of the serving certificate')

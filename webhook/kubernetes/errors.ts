@@ -4,6 +4,11 @@ import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.
 import { Silence } from './exchange.ts';
 import { describe, type Operation } from './operation.ts';
 
+/** The fields of a {@link ClusterError}. */
+type ClusterErrorDetails = Partial<
+  Pick<ClusterError, 'status' | 'reason' | 'retryAfter' | 'missingRight' | 'statusMessage' | 'causes'>
+>;
+
 /** A request to the API server that did not get what it asked for. */
 export class ClusterError extends CniGateError {
   /** HTTP status of the answer; undefined where there was none. */
@@ -12,16 +17,21 @@ export class ClusterError extends CniGateError {
   readonly reason: string | undefined;
   /** Milliseconds that the API server asks to wait before the next try. */
   readonly retryAfter: number | undefined;
+  /** The right that RBAC misses, such as `verb "list" on resource "nodes" of API group ""`; undefined for others. */
+  readonly missingRight: string | undefined;
+  /** `message` of the answer's Status, as the API server wrote it; empty where there is none. */
+  readonly statusMessage: string;
+  /** The messages of the Status' `details.causes`. */
+  readonly causes: readonly string[];
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    details: { status?: number; reason?: string | undefined; retryAfter?: number | undefined } & ErrorOptions,
-  ) {
+  constructor(code: ErrorCode, message: string, details: ClusterErrorDetails & ErrorOptions) {
     super(code, message, details);
     this.status = details.status;
     this.reason = details.reason;
     this.retryAfter = details.retryAfter;
+    this.missingRight = details.missingRight;
+    this.statusMessage = details.statusMessage ?? '';
+    this.causes = details.causes ?? [];
   }
 }
 
@@ -57,7 +67,7 @@ export interface Status {
   message?: unknown;
   reason?: unknown;
   code?: unknown;
-  details?: { retryAfterSeconds?: unknown } | null;
+  details?: { retryAfterSeconds?: unknown; causes?: unknown } | null;
 }
 
 /**
@@ -75,8 +85,13 @@ export function refusal(
   const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
   const said = typeof message === 'string' && message !== '' ? quoted(message) : `status ${status}`;
   const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
-  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${adviceFor(operation, said)}`, {
+  const missingRight = rightFor(operation, said);
+  const lacks = missingRight === undefined ? '' : `. RBAC lacks ${missingRight}`;
+  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${lacks}`, {
     status,
+    missingRight,
+    statusMessage: typeof message === 'string' ? said : '',
+    causes: messagesOf(details?.causes),
     reason: typeof reason === 'string' ? reason : undefined,
     retryAfter: seconds > 0 ? seconds * 1000 : undefined,
   });
@@ -95,12 +110,24 @@ export function unreachable(operation: Operation, server: string, error: unknown
   );
 }
 
-/** The right that is missing, where it is RBAC that refused and not an admission policy. */
-function adviceFor({ verb, resource, group, name }: Operation, said: string): string {
-  if (!/ cannot [a-z]+ (resource|path) /.test(said)) return '';
+/**
+ * The right that is missing, where RBAC refused and not an admission policy. Source of the text: k8s.io/apiserver,
+ * pkg/endpoints/handlers/responsewriters/errors.go, `forbiddenMessage`.
+ */
+function rightFor({ verb, resource, group, name }: Operation, said: string): string | undefined {
+  if (!/ cannot [a-z]+ (resource|path) /.test(said)) return undefined;
   return resource === ''
-    ? `. RBAC lacks verb "${verb}" on nonResourceURL "${name}"`
-    : `. RBAC lacks verb "${verb}" on resource "${resource}" of API group "${group}"`;
+    ? `verb "${verb}" on nonResourceURL "${name}"`
+    : `verb "${verb}" on resource "${resource}" of API group "${group}"`;
+}
+
+/** The messages of a Status' causes. */
+function messagesOf(causes: unknown): string[] {
+  if (!Array.isArray(causes)) return [];
+  return causes.flatMap((cause: unknown) => {
+    const message = typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : '';
+    return typeof message === 'string' && message !== '' ? [quoted(message)] : [];
+  });
 }
 
 function parseStatus(status: number, body: string): Status {

@@ -41,6 +41,9 @@ export const installedWebhooks = {
   validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
+/** Port of the server for admission calls where `--port` does not name another. */
+export const defaultPort = 8443;
+
 /** Name of the Service of an installation. */
 export const installedService = 'cni-gate';
 /** Name of the Deployment of an installation. */

@@ -8,6 +8,7 @@ import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
 import type { Fault, HeldPod, Status, UnprovedPod, Verdict } from './model.ts';
 import { knownFrom, nodeProofs, refineBy } from './node-proofs.ts';
+import { probeAdvice } from './probe.ts';
 import { countProofs, unprovedText } from './proof.ts';
 import { whyUnsent } from './unsent.ts';
 import { verbsOf } from './verbs.ts';
@@ -129,7 +130,12 @@ function installationFaults(
   if (present === false) return [notInstalled(namespaces)];
   const failed: Fault[] =
     probe?.outcome === 'failed'
-      ? [{ code: 'CNI_GATE_PROBE', message: `a new pod in namespace ${probe.namespace}: ${probe.what}` }]
+      ? [
+          {
+            code: 'CNI_GATE_PROBE',
+            message: `a new pod in namespace ${probe.namespace}: ${probe.what}. ${probeAdvice(probe.reason)}`,
+          },
+        ]
       : [];
   return [...ofWebhooks, ...faults, ...failed];
 }

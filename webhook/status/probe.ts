@@ -3,8 +3,14 @@ import type { Join, Policy } from '../config/policy.ts';
 import type { Condition, Matcher } from '../config/types.ts';
 import { requirementsFor } from '../inject/proof-requirements.ts';
 import { readStatus } from '../inject/status-annotation.ts';
-import { installedPolicies, installedWebhooks, statusAnnotation, validatorContainer } from '../lib/names.ts';
-import type { ProbeFacts } from './facts.ts';
+import {
+  docsUrl,
+  installedPolicies,
+  installedWebhooks,
+  statusAnnotation,
+  validatorContainer,
+} from '../lib/names.ts';
+import type { ProbeFacts, ProbeReason, RefusedBy } from './facts.ts';
 
 /** A pod to ask about, and the words of the checks that the configuration promises to it. */
 export interface ProbePod {
@@ -61,7 +67,7 @@ function valuesFor(matchers: Record<string, Matcher> | undefined): Record<string
   return Object.fromEntries(values);
 }
 
-type Outcome = Pick<ProbeFacts, 'outcome' | 'what'>;
+type Outcome = Pick<ProbeFacts, 'outcome' | 'what' | 'reason'>;
 
 /**
  * What follows from the pod that the API server would have created.
@@ -77,7 +83,7 @@ export function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
   }
   if (status === undefined) {
     const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or had no answer and went on`;
-    return { outcome: 'failed', what };
+    return { outcome: 'failed', what, reason: 'not-called' };
   }
   if (promised.length === 0) {
     return {
@@ -87,22 +93,50 @@ export function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
   }
   const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;
   const what = `the pod was to come back with ${validatorContainer} (${promised.join(', ')}) and ${instead}`;
-  return { outcome: 'failed', what };
+  return { outcome: 'failed', what, reason: 'changed' };
 }
 
-/** By these the API server names us in a refusal. */
-const ours = [
-  ...installedWebhooks.mutating.map((name) => `webhook "${name}"`),
-  ...installedWebhooks.validating.map((name) => `webhook "${name}"`),
-  `ValidatingAdmissionPolicy '${installedPolicies[0]}'`,
-];
+/** Webhooks and policies of an installation that look at new pods. */
+const ours: ReadonlySet<string> = new Set([
+  ...installedWebhooks.mutating,
+  ...installedWebhooks.validating,
+  installedPolicies[0],
+]);
 
 /**
  * What it means that the API server did not make the pod.
  *
- * @param status of its HTTP answer; undefined where there was none in time
+ * @param message of the API server
+ * @param refused what refused the pod
  */
-export function judgeRefusal(message: string, status: number | undefined): Outcome {
-  const byUs = status === undefined || ours.some((name) => message.includes(name));
-  return { outcome: byUs ? 'failed' : 'not-made', what: message };
+export function judgeRefusal(message: string, { kind, name }: RefusedBy): Outcome {
+  const byUs = kind === 'silence' || ours.has(name);
+  return {
+    outcome: byUs ? 'failed' : 'not-made',
+    what: message,
+    reason: byUs || name === '' ? kind : 'other',
+  };
+}
+
+const refusals = `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`;
+
+/** What to do about a probe that failed. */
+export function probeAdvice(reason: ProbeReason | undefined): string {
+  switch (reason) {
+    case 'policy-configuration':
+      return `The API server no longer has the parameters of this policy, which is one of an older release (kubernetes#130887). Remove its binding, "kubectl delete validatingadmissionpolicybinding ${installedPolicies[0]}", and apply this release, whose policies have no parameters`;
+    case 'policy':
+    case 'changed':
+      return `Look for a webhook that is called after cni-gate and changes its container. ${refusals}`;
+    case 'webhook':
+      return `cni-gate answered and refused the pod: correct what its text names. ${refusals}`;
+    case 'webhook-trust':
+      return 'Run "cni-gate certs show", or check what writes your certificate and caBundle';
+    case 'webhook-call':
+      return `If nothing else failed, compare targetPort of the Service with the port of the replicas, and look at NetworkPolicies and firewalls between the API server and the replicas. ${refusals}`;
+    case 'silence':
+      return 'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations';
+    default:
+      return 'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas';
+  }
 }

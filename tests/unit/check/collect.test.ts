@@ -41,7 +41,7 @@ test('without any right but that to the version: every check that needs one says
     ([id]) => !['kubernetes-version', 'own-clock', 'installed'].includes(id),
   );
   for (const [id, { result, what }] of others) {
-    if (id === 'daemonsets' || id === 'namespace-labels') continue;
+    if (['daemonsets', 'namespace-labels', 'probe'].includes(id)) continue;
     assert.equal(result, 'not-known', `${id}: ${what}`);
     const right =
       /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
@@ -143,6 +143,60 @@ test("tenants' DaemonSets of a network's name: 20 are kept, and that of the netw
     checkPre(facts, 'cni-gate', Date.now()).findings.networks?.what ?? '',
     /^profiles that fit: cilium/,
   );
+});
+
+test('--pre proposes a profile only where it is in use: linkerd where pods are meshed, multus where they ask for networks', async (t) => {
+  const meta = (name: string, more: object = {}) => ({ name, uid: name, resourceVersion: '1', ...more });
+  const podIn = (namespace: string, more: object = {}, ...containers: string[]) => ({
+    metadata: meta(`pod-in-${namespace}`, { namespace, ...more }),
+    spec: { containers: ['app', ...containers].map((name) => ({ name })) },
+  });
+  const injected = { annotations: { 'linkerd.io/inject': 'enabled' } };
+  const namespaces = [
+    ...['default', 'multihomed', 'pod-meshed'].map((name) => meta(name)),
+    meta('namespace-meshed', injected),
+    meta('done', { labels: { 'cni-gate.io/profile': 'cilium' } }),
+  ];
+  const pods = [
+    ...[podIn('default'), podIn('namespace-meshed'), podIn('done', {}, 'linkerd-proxy')],
+    podIn('multihomed', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'storage' } }),
+    podIn('pod-meshed', {}, 'linkerd-proxy'),
+    // asked for and not injected: the network of this pod is not linkerd's
+    podIn('default', injected),
+  ];
+  const daemonSets = ['cilium', 'kube-multus-ds', 'whereabouts', 'linkerd-cni'].map((name) => ({
+    spec: { template: { spec: {} } },
+    metadata: meta(name, { namespace: name === 'linkerd-cni' ? name : 'kube-system' }),
+  }));
+  const { client } = await startFakeApi(t, ({ path, query }, response) => {
+    const answer: Record<string, object> = {
+      '/version': version,
+      '/api/v1/namespaces': list(namespaces.map((metadata) => ({ metadata }))),
+      '/api/v1/pods': list(pods),
+      '/apis/apps/v1/daemonsets': list([]),
+      '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': list([
+        {
+          metadata: meta('linkerd'),
+          webhooks: [{ name: 'linkerd-proxy-injector.linkerd.io', clientConfig: { url: 'https://a' } }],
+        },
+      ]),
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': { status: { allowed: true } },
+    };
+    const own = daemonSets.filter(
+      ({ metadata }) =>
+        path === `/apis/apps/v1/namespaces/${(metadata as { namespace?: string }).namespace}/daemonsets` &&
+        query.fieldSelector === `metadata.name=${metadata.name}`,
+    );
+    json(response, path in answer || path.endsWith('/daemonsets') ? 200 : 404, answer[path] ?? list(own));
+  });
+  const facts = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
+  const { proposals } = checkPre(facts, 'cni-gate', Date.now());
+  assert.deepEqual(Object.fromEntries(proposals.map(({ namespace, profile }) => [namespace, profile])), {
+    default: 'cilium',
+    multihomed: 'cilium.multus',
+    'pod-meshed': 'cilium.linkerd',
+    'namespace-meshed': 'cilium.linkerd',
+  });
 });
 
 test('an API server whose clock is an hour behind: nodes by its clock agree, and this machine is ahead', async (t) => {

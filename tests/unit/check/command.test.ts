@@ -32,7 +32,6 @@ async function nobodyThere(): Promise<string> {
 test('check rejects input that it cannot use, with a code', async (t) => {
   const cases: [string[], RegExp][] = [
     [[], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
-    [['--pre', '--probe'], /--probe needs an installation, .* \(CNI_GATE_USAGE\)$/],
     [['--wait', 'soon'], /'soon' is invalid\. expected a duration .* \(CNI_GATE_USAGE\)/],
     [['--output', 'yaml'], /Allowed choices are text, json, short\. \(CNI_GATE_USAGE\)/],
     [['--config', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],

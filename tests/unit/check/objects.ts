@@ -59,6 +59,11 @@ export const installed = (more: Partial<InstalledFacts> = {}): InstalledFacts =>
   account: 'cni-gate/cni-gate',
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([{ ...toDaemonSetFacts(apiDaemonSet('cilium')), namespace: 'kube-system' }]),
+  probe: {
+    namespace: 'shop',
+    outcome: 'injected',
+    what: 'the pod comes back with cni-gate-validator (address, gateway)',
+  },
   ...more,
 });
 
@@ -87,5 +92,6 @@ export const bare = (more: Partial<PreFacts> = {}): PreFacts => ({
     { name: 'tools', profile: undefined, fits: ['cilium', 'multus'] },
     { name: 'done', profile: 'cilium', fits: ['cilium'] },
   ]),
+  podsUnread: undefined,
   ...more,
 });

@@ -26,6 +26,13 @@ const preReport = (more: Partial<PreFacts> = {}): CheckReport => {
   return reportOf({ ...findings, mode: 'pre', cluster, configuration: source, now });
 };
 
+const mayNotCreate: InstalledFacts['probe'] = {
+  namespace: 'shop',
+  outcome: 'not-made',
+  what: 'cannot create pods in namespace shop: pods is forbidden. RBAC lacks verb "create" on resource "pods" of API group ""',
+  reason: 'rights',
+};
+
 /** An installation in which several things are wrong, and others are not known. */
 const troubled = (): CheckReport =>
   installedReport({
@@ -46,10 +53,17 @@ const troubled = (): CheckReport =>
       { name: '\u001b[31mred', profile: undefined },
     ]),
     clockSkew: 120_000,
+    probe: mayNotCreate,
   });
 
 /** The Service finds no replica. */
 const noEndpoints: Partial<InstalledFacts> = {
+  probe: {
+    namespace: 'shop',
+    outcome: 'failed',
+    what: 'cannot create pods in namespace shop: Internal error occurred: failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate.cni-gate.svc:443/mutate?timeout=10s": no endpoints available for service "cni-gate"',
+    reason: 'webhook-call',
+  },
   installation: {
     ...wholeInstallation,
     services: wholeInstallation.services.map((service) => ({
@@ -122,12 +136,10 @@ suite('golden files', () => {
       assert.deepEqual(faults(report), []);
     });
 
-    test(`${name}: no line but the first, a link and a command is wider than asked`, () => {
+    test(`${name}: no line but the first, a command and one that is a single word is wider than asked`, () => {
       for (const width of [80, 100, 200]) {
         const [, ...lines] = checkText(make(), { width }).split('\n');
-        const wide = lines.filter(
-          (line) => line.length > width && !/^ {4}(?:https:|kubectl label )/.test(line),
-        );
+        const wide = lines.filter((line) => line.length > width && !/^ *\S+$|^ {4}kubectl label /.test(line));
         assert.deepEqual(wide, []);
       }
     });
@@ -143,12 +155,12 @@ test('the reference shows a report as the command prints it', () => {
 suite('verdicts', () => {
   test('all passed; one failed; nothing known; not installed', () => {
     assert.equal(installedReport().verdict, 'passed');
-    assert.equal(installedReport().headline, 'All 18 checks passed.');
+    assert.equal(installedReport().headline, 'All 19 checks passed.');
     assert.equal(troubled().verdict, 'failed');
     const dark = installedReport({ registered: { ...allRegistered, mutating: undefined } });
     assert.deepEqual(
       [dark.verdict, dark.headline],
-      ['not-known', 'It is not known whether all is well: 17 checks passed. Not known: webhook-pods.'],
+      ['not-known', 'It is not known whether all is well: 18 checks passed. Not known: webhook-pods.'],
     );
     assert.equal(notInstalled().verdict, 'not-installed');
   });
@@ -157,7 +169,7 @@ suite('verdicts', () => {
     const report = installedReport({ clockSkew: -120_000, serverRights: forbidden('rights', 'x') });
     assert.deepEqual(
       [report.verdict, report.headline],
-      ['passed', 'All 17 checks passed. Warnings: own-clock. Not known: server-rights.'],
+      ['passed', 'All 18 checks passed. Warnings: own-clock. Not known: server-rights.'],
     );
   });
 
@@ -169,6 +181,58 @@ suite('verdicts', () => {
     const painted = checkText(report, { paint: (style, text) => `<${style}>${text}</>` });
     assert.match(painted, /^<red>1 of \d+ checks failed/);
     assert.match(painted, /^<green>✓<\/> kubernetes-version /m);
+  });
+});
+
+test('many namespaces: the text proposes for 20 of them and says how many more there are; JSON has all', () => {
+  const many = Array.from({ length: 5000 }, (_, at) => ({
+    name: `ns-${String(at).padStart(4, '0')}`,
+    profile: undefined,
+    fits: ['cilium'],
+  }));
+  const report = preReport({ namespaces: found(many) });
+  assert.equal(report.proposals.length, 5000);
+  const commands = checkText(report).match(/^ {4}kubectl label namespace ns-\d+ /gm) ?? [];
+  assert.deepEqual([commands.length, new Set(commands).size], [20, 20]);
+  assert.match(checkText(report), /and 4980 more: "--output json" lists them\n$/);
+});
+
+test('pods that may not be read: the check of networks says what is therefore not proposed', () => {
+  const { checks } = preReport({ podsUnread: 'pods may not be read' });
+  const { what } = checks.find(({ id }) => id === 'networks') ?? {};
+  assert.match(what ?? '', /profiles that only some pods use are not proposed, as pods may not be read$/);
+});
+
+suite('a pod that was not tried', () => {
+  const made = (probe: InstalledFacts['probe'], more: Partial<InstalledFacts> = {}) => {
+    const { checks, verdict, headline } = installedReport({ probe, ...more });
+    const { result, what } = checks.find(({ id }) => id === 'probe') ?? {};
+    return { verdict, headline, result, what };
+  };
+
+  test('without the right to create it: no pass, and no verdict', () => {
+    const { verdict, headline, result } = made(mayNotCreate);
+    assert.deepEqual([verdict, result], ['not-known', 'not-known']);
+    assert.match(headline, /^It is not known whether all is well: 18 checks passed\. Not known: probe\.$/);
+  });
+
+  test('with --no-probe: a verdict that says so', () => {
+    const { verdict, headline, result, what } = made(undefined);
+    assert.deepEqual([verdict, result], ['passed', 'not-known']);
+    assert.equal(headline, 'All 18 checks passed. Not known: probe.');
+    assert.match(what ?? '', /--no-probe/);
+  });
+
+  const nowhere = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
+
+  test('no namespace opted in: the check does not apply', () => {
+    const { verdict, result } = made(nowhere, { namespaces: found([]) });
+    assert.deepEqual([verdict, result], ['passed', 'skipped']);
+  });
+
+  test('namespaces may not be listed: no verdict', () => {
+    const { verdict, result } = made(nowhere, { namespaces: forbidden('namespaces', 'namespaces') });
+    assert.deepEqual([verdict, result], ['not-known', 'not-known']);
   });
 });
 
@@ -243,7 +307,9 @@ suite('each fault alone is the first, and nothing else fails', () => {
     },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
-    probe: { probe: { namespace: 'shop', outcome: 'failed', what: 'it came back as it was' } },
+    probe: {
+      probe: { namespace: 'shop', outcome: 'failed', what: 'it came back as it was', reason: 'not-called' },
+    },
     'kubernetes-apis': { apis: new Map() },
   };
   for (const [id, facts] of Object.entries(cases)) {

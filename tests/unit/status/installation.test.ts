@@ -111,6 +111,14 @@ suite('each fault has its code, and a first line that says so', () => {
       'CNI_GATE_NO_ENDPOINTS',
       /it does not exist, and webhooks call it, .* Apply the overlay again \(with Helm: "helm upgrade"\)/,
     ],
+    'endpoints with another port than the replicas': [
+      {
+        services: [{ ...service, targetPorts: [9999] }],
+        deployment: { found: { ...deployment, ports: [8443] } },
+      },
+      'CNI_GATE_NO_ENDPOINTS',
+      /its endpoints have port 9999, and the replicas listen on 8443, so every new pod .* is refused\. Compare targetPort/,
+    ],
     'a Service without the port': [
       { services: [{ ...service, port: 8443 }] },
       'CNI_GATE_NO_ENDPOINTS',
@@ -289,7 +297,7 @@ suite('states that are no fault', () => {
   test('webhooks at a URL, or at an ExternalName Service: the text says what cannot be known', () => {
     const atUrl = judgement({ services: [], urls: ['https://gate.example/mutate'] });
     assert.equal(atUrl.verdict, 'well');
-    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only --probe shows/);
+    assert.match(atUrl.headline, /URL https:\/\/gate\.example\/mutate \(.* only a probe shows/);
     const elsewhere = { found: { ports: [], externalName: 'gate.example' } };
     assert.equal(judgement({ services: [{ ...service, service: elsewhere }] }).verdict, 'well');
   });

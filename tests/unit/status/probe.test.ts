@@ -6,7 +6,7 @@ import type { Profile } from '../../../webhook/config/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
 import { makeProbe } from '../../../webhook/status/collect/probe.ts';
 import type { OptIn, ProbeFacts } from '../../../webhook/status/facts.ts';
-import { judgeAnswer, judgeRefusal, probePod } from '../../../webhook/status/probe.ts';
+import { judgeAnswer, probePod } from '../../../webhook/status/probe.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { statusOf } from './objects.ts';
@@ -134,24 +134,6 @@ suite('the result by the pod that comes back', () => {
   }
 });
 
-test('a rejection is ours if it names us or there was no answer, and proves nothing otherwise', () => {
-  const texts: [string, number | undefined, ProbeFacts['outcome']][] = [
-    ['Internal error occurred: failed calling webhook "pods.cni-gate.io": EOF', 500, 'failed'],
-    ['admission webhook "pods.cni-gate.io" denied the request: no', 403, 'failed'],
-    [
-      "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io' denied request: no",
-      422,
-      'failed',
-    ],
-    ['no byte for 30000 ms', undefined, 'failed'],
-    ['admission webhook "policies.example" denied the request: no', 403, 'not-made'],
-    ['pods "x" is forbidden: exceeded quota: all', 403, 'not-made'],
-    ['pods is forbidden: User "x" cannot create resource "pods" in API group ""', 403, 'not-made'],
-  ];
-  for (const [message, code, outcome] of texts)
-    assert.deepEqual(judgeRefusal(message, code), { outcome, what: message });
-});
-
 suite('the probe', () => {
   const policy = policyOf({});
   const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
@@ -180,6 +162,87 @@ suite('the probe', () => {
     );
     assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
   });
+
+  const internal = (text: string): [number, object] => [
+    500,
+    status(500, 'InternalError', `Internal error occurred: ${text}`, {
+      details: { causes: [{ message: text }] },
+    }),
+  ];
+  const byPolicy = (text: string): [number, object] => [
+    422,
+    status(422, 'Invalid', `pods "x" is forbidden: ${text}`, { details: { causes: [{ message: text }] } }),
+  ];
+  const failing =
+    'failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate"';
+  const policyName = "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io'";
+  // as a real API server of v1.36 writes them
+  const refusals: Record<string, [answer: [number, object], ProbeFacts['outcome'], ProbeFacts['reason']]> = {
+    'our webhook cannot be reached': [
+      internal(`${failing}: context deadline exceeded`),
+      'failed',
+      'webhook-call',
+    ],
+    'the certificate of our webhook is not accepted': [
+      internal(
+        `${failing}: tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+      ),
+      'failed',
+      'webhook-trust',
+    ],
+    'our webhook denied the pod': [
+      [403, status(403, 'Forbidden', 'admission webhook "pods.cni-gate.io" denied the request: no')],
+      'failed',
+      'webhook',
+    ],
+    'our policy denied the pod': [byPolicy(`${policyName} denied request: no`), 'failed', 'policy'],
+    'our policy has lost its parameters': [
+      byPolicy(`${policyName} denied request: failed to configure binding: no params found`),
+      'failed',
+      'policy-configuration',
+    ],
+    'the API server took too long': [
+      [504, status(504, 'Timeout', 'request did not complete')],
+      'failed',
+      'silence',
+    ],
+    'a webhook of others denied the pod, and its text names ours': [
+      [
+        500,
+        status(500, 'InternalError', `admission webhook "other.example" denied the request: ${failing}`, {
+          details: { causes: [{ message: failing }] },
+        }),
+      ],
+      'not-made',
+      'other',
+    ],
+    'a policy of others': [
+      byPolicy(
+        `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: ${policyName} denied request: no`,
+      ),
+      'not-made',
+      'other',
+    ],
+    'a quota': [
+      [403, status(403, 'Forbidden', 'pods "x" is forbidden: exceeded quota: all')],
+      'not-made',
+      'other',
+    ],
+    'a missing right': [
+      [
+        403,
+        status(403, 'Forbidden', 'pods is forbidden: User "x" cannot create resource "pods" in API group ""'),
+      ],
+      'not-made',
+      'rights',
+    ],
+  };
+  for (const [name, [[code, body], outcome, reason]] of Object.entries(refusals)) {
+    test(`${name}: ${outcome}, ${reason}`, async (t) => {
+      const seen = await probe(t, optedIn('a'), (_, response) => json(response, code, body));
+      assert.deepEqual([seen.outcome, seen.reason], [outcome, reason]);
+    });
+  }
 
   test('tries at most ten namespaces', async (t) => {
     const many = Array.from({ length: 30 }, (_, at) => `n${at}`);

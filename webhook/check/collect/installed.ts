@@ -2,6 +2,7 @@ import { readPolicy } from '../../config/file.ts';
 import type { Policy } from '../../config/policy.ts';
 import { apiPath } from '../../kubernetes/api-path.ts';
 import type { ApiClient } from '../../kubernetes/client.ts';
+import { ClusterError } from '../../kubernetes/errors.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { installedDeployment } from '../../lib/names.ts';
 import type { DaemonSetFacts } from '../../readiness/facts.ts';
@@ -10,7 +11,7 @@ import { type FoundPolicy, installedPolicy } from '../../status/collect/configur
 import { readAdmission } from '../../status/collect/list.ts';
 import { type ApiDeployment, servingSecret } from '../../status/collect/objects.ts';
 import { makeProbe } from '../../status/collect/probe.ts';
-import { ClusterReader, eachOf, missingRight, observe } from '../../status/collect/reader.ts';
+import { ClusterReader, eachOf, observe } from '../../status/collect/reader.ts';
 import { optInSource } from '../../status/collect/sources.ts';
 import { foundIn, type Observation } from '../../status/installation/facts.ts';
 import { daemonSetSources } from '../../view/sources.ts';
@@ -25,7 +26,7 @@ export interface InstalledOptions {
   ownNamespace: string;
   /** A configuration from a file, instead of the ConfigMap. */
   given: FoundPolicy | undefined;
-  /** Whether to make a pod as a dry run. */
+  /** Whether to create a pod as a dry run. */
   probe: boolean;
 }
 
@@ -72,7 +73,7 @@ async function findConfiguration(client: ApiClient, namespace: string): Promise<
       error instanceof CniGateError &&
       (error.code === 'CNI_GATE_CLUSTER_FORBIDDEN' || error.code.startsWith('CNI_GATE_CONFIG_'));
     if (!isFinding) throw error;
-    const right = missingRight(error);
+    const right = error instanceof ClusterError ? error.missingRight : undefined;
     const trouble = { code: error.code, message: error.message, ...(right !== undefined && { right }) };
     return { policy: readPolicy(undefined), source: 'the built-in profiles', trouble };
   }

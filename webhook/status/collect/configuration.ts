@@ -63,5 +63,6 @@ export async function usablePolicy(client: ApiClient, namespace: string): Promis
 const mayNotRead = (error: ClusterError): ClusterError =>
   new ClusterError(error.code, `${error.message}; or give the configuration as a file, with --config`, {
     status: 403,
+    missingRight: error.missingRight,
     cause: error,
   });

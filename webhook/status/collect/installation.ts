@@ -19,9 +19,9 @@ import {
   type ApiEndpointSlice,
   type ApiPolicy,
   type ApiService,
-  countEndpoints,
   pickBinding,
   pickDeployment,
+  pickEndpoints,
   pickLease,
   pickPolicy,
   pickService,
@@ -97,10 +97,13 @@ export async function readService(reader: ClusterReader, called: CalledService):
     reader.get<ApiService>(apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
     observe(reader.list(slices), 'its EndpointSlices'),
   ]);
+  const endpoints = mapObservation(listed, (found) => pickEndpoints(found, foundIn(service), port));
+  const targetPorts = foundIn(endpoints)?.targetPorts ?? [];
   return {
     ...called,
     service: mapObservation(service, pickService),
-    endpoints: mapObservation(listed, (found) => countEndpoints(found, foundIn(service), port)),
+    endpoints: mapObservation(endpoints, ({ counts }) => counts),
+    ...(targetPorts.length > 0 && { targetPorts }),
   };
 }
 

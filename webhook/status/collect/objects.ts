@@ -1,6 +1,6 @@
 import type { Lease } from '../../kubernetes/lease/move.ts';
 import type { ApiObject } from '../../kubernetes/reflector/object.ts';
-import { installedDeployment } from '../../lib/names.ts';
+import { defaultPort, installedDeployment } from '../../lib/names.ts';
 import type {
   BindingFacts,
   DeploymentFacts,
@@ -29,6 +29,7 @@ interface ApiPodSpec {
         name?: string;
         image?: string;
         args?: string[] | null;
+        ports?: { containerPort: number }[] | null;
         volumeMounts?: { name: string; mountPath: string }[] | null;
       }[]
     | null;
@@ -57,8 +58,18 @@ export function pickDeployment({ metadata, spec, status }: ApiDeployment): Deplo
     ready: readyReplicas,
     updated: isOld ? 0 : updatedReplicas,
     stuck: stuck && (stuck.message ?? 'it made no progress in time'),
+    ...(!isOld && updatedReplicas >= (spec.replicas ?? 1) && { ports: listeningPorts(spec) }),
     ...(version !== undefined && { version }),
   };
+}
+
+/** The port of the server, and those of other containers, which may stand before it. */
+function listeningPorts({ template }: ApiDeployment['spec']): number[] {
+  return (template.spec?.containers ?? []).flatMap(({ name, args, ports }) =>
+    name === installedDeployment
+      ? [Number(flagOf(args ?? [], '--port') ?? defaultPort)]
+      : (ports ?? []).map(({ containerPort }) => containerPort),
+  );
 }
 
 /** A Secret in the namespace of the Deployment, and the key in it that contains a certificate. */
@@ -172,35 +183,36 @@ export interface ApiEndpointSlice extends ApiObject {
 
 /** What is read of an EndpointSlice. All its endpoints have its ports. */
 export interface Slice {
-  /** Names of its TCP ports. */
-  ports: string[];
+  ports: { name: string; port: number }[];
   /** For each endpoint, whether it is ready: also one that does not say so (`ready` is optional). */
   ready: boolean[];
 }
 
 /** What is kept of an EndpointSlice. */
 export const pickSlice = ({ endpoints, ports }: ApiEndpointSlice): Slice => ({
-  ports: tcpNames((ports ?? []).filter(({ port }) => typeof port === 'number')),
+  ports: tcpPorts(ports ?? []).flatMap(({ name, port }) => (typeof port === 'number' ? { name, port } : [])),
   ready: (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),
 });
 
-/** Counts the endpoints of a Service for the port that webhooks call. */
-export function countEndpoints(
+/** Counts the endpoints of a Service for the port that webhooks call, and names that port of theirs. */
+export function pickEndpoints(
   slices: readonly Slice[],
   service: ApiService | undefined,
   port: number,
-): Extract<ServiceFacts['endpoints'], { found: unknown }>['found'] {
-  const names = tcpNames(service?.spec.ports?.filter((one) => one.port === port) ?? []);
-  const ready = slices
-    .filter(({ ports }) => ports.some((name) => names.includes(name)))
-    .flatMap((slice) => slice.ready);
-  return {
+): { counts: Extract<ServiceFacts['endpoints'], { found: unknown }>['found']; targetPorts: number[] } {
+  const called = tcpPorts(service?.spec.ports?.filter((one) => one.port === port) ?? []);
+  const portsOf = (slice: Slice): number[] =>
+    slice.ports.flatMap((one) => (called.some(({ name }) => name === one.name) ? one.port : []));
+  const serving = slices.filter((slice) => portsOf(slice).length > 0);
+  const ready = serving.flatMap((slice) => slice.ready);
+  const counts = {
     all: slices.reduce((sum, slice) => sum + slice.ready.length, 0),
     withPort: ready.length,
     ready: ready.filter(Boolean).length,
   };
+  return { counts, targetPorts: [...new Set(serving.flatMap(portsOf))] };
 }
 
-/** The names of the TCP ports; a port may have the empty name. */
-const tcpNames = (ports: readonly ApiPort[]): string[] =>
-  ports.flatMap(({ name, protocol }) => ((protocol ?? 'TCP') === 'TCP' ? (name ?? '') : []));
+/** The TCP ports; a port may have the empty name. */
+const tcpPorts = <P extends ApiPort>(ports: readonly P[]): (P & { name: string })[] =>
+  ports.flatMap((port) => ((port.protocol ?? 'TCP') === 'TCP' ? { ...port, name: port.name ?? '' } : []));

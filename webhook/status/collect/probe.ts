@@ -6,6 +6,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { podsPath } from '../../view/sources.ts';
 import type { OptIn, ProbeFacts } from '../facts.ts';
 import { judgeAnswer, judgeRefusal, probePod } from '../probe.ts';
+import { refusedBy } from './refused-by.ts';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
 const mostNamespaces = 10;
@@ -50,7 +51,7 @@ export async function makeProbe(
     if (last.outcome !== 'not-made' || deadline.aborted) return last;
   }
   const what = 'no namespace has opted in with a profile that exists';
-  return last ?? { namespace: null, outcome: 'not-made', what };
+  return last ?? { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
 }
 
 async function probeIn(
@@ -59,7 +60,7 @@ async function probeIn(
   join: Join,
   policy: Policy,
   { onePod, allPods, deadline }: ProbeTimes & { deadline: AbortSignal },
-): Promise<Pick<ProbeFacts, 'outcome' | 'what'>> {
+): Promise<Omit<ProbeFacts, 'namespace'>> {
   const { pod, promised } = probePod(namespace, join, policy);
   const options = {
     query: { dryRun: 'All', timeout: `${Math.ceil(onePod / 1000)}s` },
@@ -71,8 +72,11 @@ async function probeIn(
     return judgeAnswer(await client.request<Pod>('POST', podsPath(namespace), options), promised);
   } catch (error) {
     if (deadline.aborted)
-      return judgeRefusal(`no answer of the API server within ${allPods / 1000} s`, undefined);
-    if (error instanceof ClusterError) return judgeRefusal(error.message, error.status);
+      return judgeRefusal(`no answer of the API server within ${allPods / 1000} s`, {
+        kind: 'silence',
+        name: '',
+      });
+    if (error instanceof ClusterError) return judgeRefusal(error.message, refusedBy(error));
     throw error;
   }
 }

@@ -50,17 +50,13 @@ export async function observe<T>(asked: Promise<T>, what: string): Promise<Obser
   } catch (error) {
     if (error instanceof ClusterError && error.status === 404) return 'absent';
     if (error instanceof ClusterError && error.status === 403) {
-      const right = missingRight(error);
+      const { missingRight: right } = error;
       const unknown = { why: `${what} may not be read`, forbidden: true, ...(right && { right }) };
       return { unknown };
     }
     throw error;
   }
 }
-
-/** The right that RBAC misses, such as `verb "list" on resource "nodes" of API group ""`; undefined where it is none. */
-export const missingRight = ({ message }: Error): string | undefined =>
-  / RBAC lacks (verb "[^"]*" on (?:resource "[^"]*" of API group|nonResourceURL) "[^"]*")/.exec(message)?.[1];
 
 /** The answer to a request; undefined where the caller has no right to it: the rest of a status is worth having. */
 export const ifAllowed = async <T>(asked: Promise<T>): Promise<T | undefined> =>

@@ -14,10 +14,11 @@ export function roleFor(error: unknown): string {
 export function withRoleNamed(error: unknown): unknown {
   const role = roleFor(error);
   if (!(error instanceof ClusterError) || role === '') return error;
-  const { code, message, status, reason } = error;
+  const { code, message, status, reason, missingRight } = error;
   return new ClusterError(code, message + role, {
     ...(status !== undefined && { status }),
     reason,
+    missingRight,
     cause: error,
   });
 }

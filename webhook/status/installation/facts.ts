@@ -22,6 +22,8 @@ export interface ServiceFacts {
    * how many of those are ready.
    */
   endpoints: Observation<{ all: number; withPort: number; ready: number }>;
+  /** The numbers of that TCP port; absent where no endpoint has it. */
+  targetPorts?: readonly number[];
 }
 
 /** The Deployment of cni-gate. */
@@ -31,6 +33,8 @@ export interface DeploymentFacts {
   updated: number;
   /** The message of its condition `Progressing` where a rollout got stuck. */
   stuck: string | undefined;
+  /** TCP ports on which its containers may answer calls; absent while not all replicas are of this template. */
+  ports?: readonly number[];
   /** The tag of its image; absent for an image without one. */
   version?: string;
 }

@@ -43,13 +43,15 @@ export function judgeInstallation({ installation, registered, policy, ...given }
   const { namespace, deployment, certificate, lease, services, urls } = installation;
   const without = withoutAnswer(installation);
   const proved = given.probe?.outcome === 'injected' && sameBundles(registered);
+  // also where the probe was answered: the API server keeps its connections for a while
+  const listening = foundIn(deployment)?.ports;
   const steers = policy.steer.mode !== 'off' && policy.gate.mode === 'enforce';
   const nominates = given.scheduler?.goesByNominations !== false;
   const recreates = policy.repair.mode === 'recreate' && policy.proof.mode === 'enforce';
   const results = {
     deployment: judgeDeployment(namespace, installedDeployment, deployment, without),
     services: [
-      ...services.map((service) => judgeService(service, without, installation.failurePolicy)),
+      ...services.map((service) => judgeService(service, without, installation.failurePolicy, listening)),
       ...urls.map(judgeUrl),
     ],
     certificate: judgeCertificate(certificate, proved),

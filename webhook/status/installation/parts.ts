@@ -108,11 +108,13 @@ export function judgeDeployment(
  *
  * @param without what happens to new pods while no replica answers
  * @param failurePolicy of the webhook for pods; undefined: not known
+ * @param listening ports of the replicas; undefined where they are not known
  */
 export function judgeService(
   facts: ServiceFacts,
   without: string,
-  failurePolicy?: InstallationFacts['failurePolicy'],
+  failurePolicy: InstallationFacts['failurePolicy'],
+  listening: readonly number[] | undefined,
 ): PartResult {
   const { namespace, name, port } = facts;
   const subject = { part: 'service', object: `Service ${namespace}/${name}` } as const;
@@ -126,7 +128,7 @@ export function judgeService(
   }
   // a Service of this type has no endpoints: the API server goes to the name
   if (service.externalName !== undefined) {
-    const why = `it leads to ${service.externalName}: only --probe shows whether a server answers there`;
+    const why = `it leads to ${service.externalName}: only a probe shows whether a server answers there`;
     return notKnown(subject, { why, forbidden: false }, true);
   }
   if (!service.ports.includes(port)) {
@@ -135,6 +137,13 @@ export function judgeService(
   const unseen = unknownIn(facts.endpoints);
   if (unseen !== undefined) return notKnown(subject, unseen, true);
   const { all, withPort, ready } = foundIn(facts.endpoints) ?? { all: 0, withPort: 0, ready: 0 };
+  const { targetPorts = [] } = facts;
+  if (ready > 0 && listening && !targetPorts.some((one) => listening.includes(one))) {
+    return fault(
+      `its endpoints have port ${targetPorts.join(', ')}, and the replicas listen on ${listening.join(', ')}`,
+      `Compare targetPort of the Service with the ports of the pods, ${orApplyAgain}`,
+    );
+  }
   if (ready > 0) {
     const open = failurePolicy === 'Ignore' ? `; failurePolicy Ignore: while none answers, ${without}` : '';
     return inOrder(subject, `${ready} of ${all} endpoints are ready${open}`);
@@ -153,7 +162,7 @@ export function judgeService(
 
 /** A webhook that is called by a URL: nothing in the cluster shows whether a server answers there. */
 export function judgeUrl(url: string): PartResult {
-  const why = 'a webhook calls it, and only --probe shows whether a server answers there';
+  const why = 'a webhook calls it, and only a probe shows whether a server answers there';
   return notKnown({ part: 'service', object: `URL ${url}` }, { why, forbidden: false }, true);
 }
 
