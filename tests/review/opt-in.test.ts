@@ -134,6 +134,11 @@ suite('a profile label without a value is one finding', () => {
   const null_ = namespaceOf('shop', '').replace('profile: \n', 'profile:\n');
   for (const [what, text, subject] of [
     ['an empty one of a Namespace', documents(namespaceOf('shop', '""'), pod('a')), 'Namespace shop'],
+    [
+      'one of a Namespace whose pods have another',
+      documents(namespaceOf('shop', '""'), deployment('web', 'cilium')),
+      'Namespace shop',
+    ],
     ['null of a Namespace', documents(null_, pod('a')), 'Namespace shop'],
     ['an empty one of a Namespace without workloads', namespaceOf('shop', "''"), 'Namespace shop'],
     [

@@ -33,7 +33,7 @@ export function coverageFindings(
     group.length > 0 && !group.some((one) => isChecked(one) || reported.has(one.workload));
   const findings = [...byNamespace].flatMap(([name, group]) => [
     ...notInInput(name, group),
-    ...labelAlone(name, group),
+    ...(found.some((one) => one.namespace === name && isAboutOptIn(one)) ? [] : labelAlone(name, group)),
   ]);
   if (optIn === 'labels') {
     for (const [name, namespace] of namespaces) {
