@@ -236,6 +236,19 @@ suite('--changed-since: findings', () => {
     assert.match(stdout, /CNI_GATE_NAMESPACE_NOT_GIVEN/);
   });
 
+  test('nothing is checked, and the finding that says why is of another namespace, which did not change', (t) => {
+    const bare = (name: string): string => `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`;
+    const repository = repositoryWith(t, {
+      'deploy/a.yaml': [bare('shop'), misspelled('a').replace('profil:', 'profile:')].join('---\n'),
+      'deploy/b.yaml': [bare('tools'), deployment('b', 'app:1', 'tools')].join('---\n'),
+    });
+    const before = review(repository, 'HEAD', '--strict');
+    assert.equal(before.status, 0);
+    repository.write({ 'deploy/b.yaml': [bare('tools'), deployment('b', 'app:2', 'tools')].join('---\n') });
+    const { status, stdout } = review(repository, 'HEAD', '--strict');
+    assert.deepEqual([status, stdout.match(/CNI_GATE_\w+/g)], [1, ['CNI_GATE_NOTHING_CHECKED']]);
+  });
+
   const unlabelled = namespaceOf('shop', 'cilium').replace(/ {2}labels:[\s\S]*$/, '');
   const lost = async (t: TestContext, files: Record<string, string>, profile?: string): Promise<string[]> => {
     const repository = repositoryWith(t, { ...start, 'deploy/other.yaml': other });

@@ -4,7 +4,7 @@ import { inProcess } from './ask/in-process.ts';
 import { type Admission, judge, type Uncalled } from './ask/judge.ts';
 import { changesSince, onlyChanged } from './changes/changes.ts';
 import { compareWith } from './changes/revision.ts';
-import { coverageFindings, lostOptIns } from './findings/coverage.ts';
+import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
@@ -73,7 +73,8 @@ export async function review(options: ReviewOptions): Promise<Report> {
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,
     };
-    return changes === undefined ? report : onlyChanged(report, changes);
+    const reported = changes === undefined ? report : onlyChanged(report, changes);
+    return { ...reported, findings: withoutRepeated(reported.findings) };
   } finally {
     progress.clear();
   }

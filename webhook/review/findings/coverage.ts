@@ -46,21 +46,33 @@ export function coverageFindings(
     }
   }
   const [first] = manifests;
-  const isSaid = findings.length > 0 || found.some(isAboutOptIn);
-  if (first !== undefined && unchecked(manifests) && !isSaid) {
+  if (first !== undefined && unchecked(manifests)) {
     findings.push({ ...of(first.workload), ...noCheckAtAll(manifests) });
   }
   return findings;
 }
 
-/** Whether a finding already says why a Namespace may not have opted in. */
-const isAboutOptIn = ({ code, namespace }: Finding): boolean =>
-  namespace !== undefined && aboutOptIn.has(code);
-const aboutOptIn: ReadonlySet<string> = new Set<ErrorCode>([
+const aboutOptIn: readonly ErrorCode[] = [
   'CNI_GATE_KEY_UNKNOWN',
   'CNI_GATE_NOT_OPTED_IN',
   'CNI_GATE_NAMESPACE_TWICE',
-]);
+];
+
+/** Whether a finding already says why a Namespace may not have opted in. */
+const isAboutOptIn = ({ code, namespace }: Finding): boolean =>
+  namespace !== undefined && aboutOptIn.includes(code);
+
+/**
+ * The findings without the one that nothing in the input is checked, if another one, of a namespace, says why. Apply it
+ * to what is reported: `--changed-since` may leave out the other one.
+ */
+export function withoutRepeated(findings: readonly Finding[]): Finding[] {
+  const codes = [...aboutOptIn, 'CNI_GATE_NAMESPACE_NOT_GIVEN', 'CNI_GATE_NOTHING_CHECKED'];
+  const isSaid = findings.some(({ code, namespace }) => namespace !== undefined && codes.includes(code));
+  const isOfInput = ({ code, namespace }: Finding): boolean =>
+    code === 'CNI_GATE_NOTHING_CHECKED' && namespace === undefined;
+  return findings.filter((finding) => !(isSaid && isOfInput(finding)));
+}
 
 /** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
