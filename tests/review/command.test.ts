@@ -60,7 +60,7 @@ test('exit codes: 1 for a refusal, 2 for unreadable input', () => {
   assert.equal(reviewed(refused, '--profile', 'cilium').status, 1);
   const { status, stdout, stderr } = reviewed(`${refused}---\na: b: c\n`, '--profile', 'cilium');
   assert.equal(status, 2);
-  assert.match(stderr, /^cni-gate: stdin:12:5: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
+  assert.match(stderr, /^cni-gate: stdin:12:4: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
   assert.match(stdout, /^refused Pod shop\/a/);
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readYaml, writeYaml } from '../../webhook/review/input/yaml.ts';
+import { writeYaml } from '../../webhook/lib/yaml.ts';
+import { readYaml } from './support.ts';
 
 /** What sigs.k8s.io/yaml makes of plain scalars. */
 const cases: [text: string, value: unknown][] = [

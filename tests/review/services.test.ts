@@ -104,7 +104,7 @@ suite('SARIF', () => {
         return [level, ruleId, uri, region?.startLine, region?.startColumn, name];
       }),
       [
-        ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 5, undefined],
+        ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 4, undefined],
         ['error', 'CNI_GATE_PROFILE_UNKNOWN', 'deploy/a.yaml', 18, undefined, 'Pod shop/refused'],
         ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 32, undefined, 'Pod shop/misspelled'],
       ],
@@ -167,7 +167,7 @@ suite('GitHub annotations', () => {
     assert.deepEqual(
       commands.map(({ name, properties }) => [name, properties]),
       [
-        ['error', { title: 'CNI_GATE_INPUT_SYNTAX', file: 'deploy/b.yaml', line: '1', col: '5' }],
+        ['error', { title: 'CNI_GATE_INPUT_SYNTAX', file: 'deploy/b.yaml', line: '1', col: '4' }],
         ['error', { title: 'CNI_GATE_PROFILE_UNKNOWN', file: 'deploy/a.yaml', line: '18' }],
         ['warning', { title: 'CNI_GATE_KEY_UNKNOWN', file: 'deploy/a.yaml', line: '32' }],
       ],

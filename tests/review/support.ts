@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { structuredPatch } from 'diff';
 import { readPolicy } from '../../webhook/config/file.ts';
+import { parseManifest } from '../../webhook/review/input/yaml.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
@@ -121,3 +123,12 @@ export const pod = (name: string, namespace = 'shop'): string =>
 
 /** A text without the line breaks that its width asks for. */
 export const unwrapped = (text: string): string => text.replaceAll(/\n +/g, ' ');
+
+/** The value of a YAML document, as review reads it. */
+export const readYaml = (text: string): unknown => parseManifest(text).value;
+
+/** The lines of a unified diff of two texts. */
+export const diffLines = (before: string, after: string): string[] =>
+  structuredPatch('', '', before, after, undefined, undefined, { stripTrailingCr: true }).hunks.flatMap(
+    ({ lines }) => lines,
+  );

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { version } from '../../webhook/lib/version.ts';
-import { readYaml } from '../../webhook/review/input/yaml.ts';
-import { diffLines } from '../../webhook/review/output/changes.ts';
-import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+import { diffLines, namespaceOf, pod, readYaml, reviewFiles, reviewText } from './support.ts';
 
 /** The lines that a change takes away, and those that it adds. */
 function changes(before: string, after: string): { gone: string[]; added: string[] } {
@@ -167,42 +165,34 @@ test('documents keep their order, with a line of dashes between', async (t) => {
   assert.equal(documents[5], namespaceOf('x', 'y'));
 });
 
-test('JSON stays JSON, in one line or in many, and numbers keep their text', async (t) => {
+test('JSON stays JSON, in one line or in many', async (t) => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'a', labels: {} },
-    spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }, { name: 'two' }], ratio: 0 },
+    spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }, { name: 'two' }] },
   };
   for (const indent of [undefined, 2, 4, '\t']) {
-    const text = JSON.stringify(object, null, indent).replace(/"ratio":( ?)0/, '"ratio":$11.10');
+    const text = JSON.stringify(object, null, indent);
     const reviewed = await reviewFiles(t, { 'a.json': text }, { profile: 'cilium' });
     const output = reviewed.yaml();
-    assert.match(output, /"ratio": ?1\.10/);
     const names = JSON.parse(output).spec.initContainers.map((container: { name: string }) => container.name);
     assert.deepEqual(names, ['cni-gate-validator', 'one', 'two']);
-    if (typeof indent === 'number') {
-      assert.equal(output.replace('1.10', '1.1'), `${JSON.stringify(JSON.parse(output), null, indent)}\n`);
-    }
+    assert.equal(output, `${JSON.stringify(JSON.parse(output), null, indent)}\n`);
   }
 });
 
-test('removing an injection from braces and JSON leaves the rest unchanged', async (t) => {
+test('removing an injection from JSON leaves the rest unchanged', async (t) => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { labels: { a: 'b' }, annotations: { c: 'd' }, name: 'a' },
     spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }] },
   };
-  const flow =
-    'apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b},  annotations: {c: d}, name: a}\nspec: {containers: [{name: app}], initContainers: [{name: one}]}\n';
-  for (const text of [`${JSON.stringify(object, null, 2)}\n`, flow]) {
-    const injected = (await reviewText(t, text, { profile: 'cilium' })).yaml();
-    assert.match(injected, /cni-gate-validator/);
-    const removed = await reviewText(t, injected, { profile: 'linkerd' });
-    assert.equal(removed.summary.removed, 1);
-    const mark = /,\s*"?cni-gate\.io\/status"?: (?:'[^']*'|"(?:\\.|[^"\\])*")/;
-    assert.match(removed.yaml(), mark);
-    assert.equal(removed.yaml().replace(mark, ''), text);
-  }
+  const text = `${JSON.stringify(object, null, 2)}\n`;
+  const injected = (await reviewText(t, text, { profile: 'cilium' })).yaml();
+  assert.match(injected, /cni-gate-validator/);
+  const removed = await reviewText(t, injected, { profile: 'linkerd' });
+  assert.equal(removed.summary.removed, 1);
+  assert.equal(removed.yaml().replace(/,\s*"cni-gate\.io\/status": "(?:\\.|[^"\\])*"/, ''), text);
 });

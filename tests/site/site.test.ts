@@ -55,7 +55,7 @@ test('a link to code leads to the repository, a link to a page to the page', () 
 });
 
 test('text in braces is text', () => {
-  assert.match(page('docs/decisions/yaml-parser.html'), /\{\{/);
+  assert.match(page('docs/reference/errors.html'), /\{\{/);
 });
 
 test('nothing is loaded from another host', () => {

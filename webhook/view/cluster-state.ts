@@ -1,10 +1,10 @@
-import { LineCounter, parseAllDocuments } from 'yaml';
 import type { PodEvidence } from '../evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../evidence/to-facts.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../gate/gate-pod.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { profileLabel } from '../lib/names.ts';
 import { own } from '../lib/own.ts';
+import { parseYaml, placeOf, valueOfYaml, YamlError } from '../lib/yaml.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../readiness/facts.ts';
 import {
   type ApiDaemonSet,
@@ -50,16 +50,20 @@ export function parseClusterState(text: string, file: string): ClusterState {
     pending: new Map(),
     placed: new Map(),
   };
-  const lines = new LineCounter();
-  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
-    const fault = document.errors[0];
-    if (fault !== undefined) {
-      const { line, col } = lines.linePos(fault.pos[0]);
-      throw invalid(`${file}:${line}:${col}: not YAML: ${fault.message}`);
-    }
-    for (const object of objectsOf(document.toJS())) add(state, object, file);
+  for (const value of valuesIn(text, file)) {
+    for (const object of objectsOf(value)) add(state, object, file);
   }
   return state;
+}
+
+function valuesIn(text: string, file: string): unknown[] {
+  try {
+    return parseYaml(text).map(valueOfYaml);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    const { line, column } = placeOf(text, error.offset);
+    throw invalid(`${file}:${line}:${column}: not YAML: ${error.message}`);
+  }
 }
 
 const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_STATE_INVALID', message);

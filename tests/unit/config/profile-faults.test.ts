@@ -181,7 +181,7 @@ suite('a wrong profile is refused with its file, line, path and what is allowed'
     );
     assert.equal(
       refusal(
-        'profiles:\n  - name: a\n    when: {annotations: {x: {exists: false}}}\n    annotations: {x: y}\n',
+        'profiles:\n  - name: a\n    when: {annotations: {x: {exists: false}}}\n    annotations: {x: z}\n',
       ),
       invalid(
         'cni-gate.yaml:4: profiles[0]: profile "a" excludes pods with the annotation x, which profile "a" sets',

@@ -10,7 +10,7 @@ suite('a configuration that is not YAML', () => {
     );
     assert.match(
       refusal('proof:\n\tmode: warn\n'),
-      /^CNI_GATE_CONFIG_SYNTAX\ncni-gate\.yaml:4:1: not YAML: Tabs are not allowed as indentation/,
+      /^CNI_GATE_CONFIG_SYNTAX\ncni-gate\.yaml:4:1: not YAML: a tab is not allowed here/,
     );
     assert.match(
       refusal('kind: Twice\n'),
@@ -25,7 +25,7 @@ suite('a configuration that is not YAML', () => {
     });
     assert.match(
       refusal(levels.join('\n')),
-      /^CNI_GATE_CONFIG_SYNTAX\ncni-gate\.yaml: not usable YAML: Excessive alias count/,
+      /^CNI_GATE_CONFIG_SYNTAX\ncni-gate\.yaml:1:1: not YAML: Excessive alias count/,
     );
   });
 });

@@ -1,8 +1,7 @@
+import { isMap, isScalar } from 'yaml';
 import { type CniGateError, messageOf } from '../../lib/errors.ts';
+import { offsetNear, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
-import type { YamlNode } from '../yaml/nodes.ts';
-import { YamlError, YamlTooLarge } from '../yaml/tokens.ts';
-import { jsonValue, keyText } from '../yaml/value.ts';
 import { itemsOf } from './items.ts';
 import { cutValues, itemRanges, type Range } from './json.ts';
 import { inMebi, largestObject, tooLarge } from './limits.ts';
@@ -10,7 +9,7 @@ import { Lines } from './lines.ts';
 import { cutJsonList, cutYamlList } from './list.ts';
 import { behindMarker, isBlank, newlines, type Piece, splitStream, withoutMarker } from './split.ts';
 import { unrendered } from './template.ts';
-import { offsetNear, parseYaml } from './yaml.ts';
+import { parseManifest } from './yaml.ts';
 
 /** A document that was read, with the positions of its parts. */
 export interface ReadDocument extends Omit<SourceDocument, 'list' | 'reviewed'> {
@@ -187,19 +186,15 @@ function readYaml(file: string, part: Part, text: string): ReadDocument | Fault 
   const isItem = itemOf !== undefined;
   const lines = new Lines(text, start);
   try {
-    const root = parseYaml(text);
-    const value = completed(root === undefined ? null : jsonValue(root), itemOf);
+    const { root, value: own } = parseManifest(text);
+    const value = completed(own, itemOf);
     const lineOf = (path: Path): number => lines.at(offsetNear(root, path)).line;
     const repeated = repeatedKey(root, lines);
     const line = lineOf([]);
     return { file, start, line, text: part.text, continues, isItem, json: false, value, lineOf, repeated };
   } catch (error) {
-    if (error instanceof RangeError) {
-      const { line } = lines.at(Math.max(0, text.search(/\S/)));
-      return faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', 'the document is nested too deeply');
-    }
     if (!(error instanceof YamlError)) throw error;
-    if (error instanceof YamlTooLarge) {
+    if (error.tooLarge) {
       return faultAt({ file, ...lines.at(error.offset) }, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
     }
     const action = unrendered(text);
@@ -224,17 +219,18 @@ const notRendered =
   'this is a template, not a manifest: render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
 /** The second of two equal top-level keys. Deeper ones are left to the API server. */
-function repeatedKey(root: YamlNode | undefined, lines: Lines): RepeatedKey | undefined {
-  if (root?.kind !== 'map') return undefined;
-  const pairs = root.pairs.filter((pair) => pair.key.kind === 'scalar' && pair.key.value !== '<<');
+function repeatedKey(root: unknown, lines: Lines): RepeatedKey | undefined {
+  if (!isMap(root)) return undefined;
+  const pairs = root.items.flatMap(({ key, value }) =>
+    isScalar(key) && key.source !== '<<' ? [{ key, text: String(key.value), value }] : [],
+  );
   const seen = new Set<string>();
-  for (const { key } of pairs) {
-    const text = keyText(key);
+  for (const { key, text } of pairs) {
     if (seen.has(text)) {
-      const kinds = pairs.flatMap(({ key: one, value }) =>
-        keyText(one) === 'kind' && value.kind === 'scalar' ? [value.value] : [],
+      const kinds = pairs.flatMap(({ text: one, value }) =>
+        one === 'kind' && isScalar(value) ? [String(value.value)] : [],
       );
-      return { key: text, ...lines.at(key.start), kinds };
+      return { key: text, ...lines.at(key.range?.[0] ?? 0), kinds };
     }
     seen.add(text);
   }

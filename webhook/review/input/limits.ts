@@ -8,16 +8,10 @@ import { CniGateError } from '../../lib/errors.ts';
 
 const mebi = 2 ** 20;
 
-/** The maximum nesting of maps and lists in a document. */
-export const deepest = 1000;
-
 /**
  * The maximum number of characters of a document, or of one item of a List: more than twice what an API server accepts.
  */
 export const largestObject = 8 * mebi;
-
-/** The maximum number of characters of a document with its aliases expanded. */
-export const mostByAliases = largestObject;
 
 /**
  * The maximum number of documents and objects in all inputs together. Each uses about 10 KiB with its patch, however

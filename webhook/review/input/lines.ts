@@ -20,4 +20,9 @@ export class Lines {
     }
     return { line: this.#first + low, column: offset - (this.#starts[low] ?? 0) + 1 };
   }
+
+  /** The offset of the beginning of a line; undefined after the last. */
+  startOf(line: number): number | undefined {
+    return this.#starts[line - this.#first];
+  }
 }

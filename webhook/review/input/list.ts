@@ -1,8 +1,7 @@
 import { isObject } from '../values.ts';
-import { parseDocument } from '../yaml/parser.ts';
-import { jsonValue } from '../yaml/value.ts';
 import { itemsOf } from './items.ts';
 import { itemRanges } from './json.ts';
+import { parseManifest } from './yaml.ts';
 
 /** A large List, split so that each of its items can be read separately. */
 export interface CutList {
@@ -58,8 +57,7 @@ export function cutJsonList(text: string): CutList | undefined {
 
 function checked(rest: string, pieces: CutList['pieces']): CutList | undefined {
   try {
-    const root = parseDocument(rest);
-    const value = root === undefined ? undefined : jsonValue(root);
+    const { value } = parseManifest(rest);
     const list = isObject(value) ? { ...value, items: [] } : value;
     return itemsOf(list) === undefined
       ? undefined

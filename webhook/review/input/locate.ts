@@ -1,8 +1,8 @@
+import { offsetNear, YamlError } from '../../lib/yaml.ts';
 import type { Finding, Path, SourceDocument } from '../model.ts';
-import { YamlError } from '../yaml/tokens.ts';
 import { Lines } from './lines.ts';
 import { withoutMarker } from './split.ts';
-import { offsetNear, parseYaml, readYaml } from './yaml.ts';
+import { parseManifest } from './yaml.ts';
 
 /** A text longer than this many characters is not parsed again for a line number. */
 const longest = 1_000_000;
@@ -12,20 +12,16 @@ export function lineNear(document: SourceDocument, path: Path): number | undefin
   return linesIn(document)(path);
 }
 
-function linesIn({ text: own, start, json }: SourceDocument): (path: Path) => number | undefined {
+function linesIn({ text: own, start }: SourceDocument): (path: Path) => number | undefined {
   if (own.length > longest) return () => undefined;
   const text = withoutMarker(own);
   const lines = new Lines(text, start);
-  const root = parsed(text, json);
-  return (path) => (root === undefined ? undefined : lines.at(offsetNear(root, path)).line);
-}
-
-function parsed(text: string, json: boolean): ReturnType<typeof parseYaml> {
   try {
-    return parseYaml(text, json);
+    const { root } = parseManifest(text);
+    return (path) => lines.at(offsetNear(root, path)).line;
   } catch (error) {
     // JSON allows layouts that YAML does not, such as a colon on its own line
-    if (error instanceof YamlError) return undefined;
+    if (error instanceof YamlError) return () => undefined;
     throw error;
   }
 }
@@ -44,9 +40,7 @@ export function withLines(findings: readonly Finding[]): Finding[] {
 }
 
 /** The value of a document. It is parsed again, because keeping all values would use much memory. */
-export const valueOfDocument = ({ text, json }: SourceDocument): unknown =>
-  valueOfText(withoutMarker(text), json);
-
-/** The value of a document's text. */
-export const valueOfText = (text: string, json: boolean): unknown =>
-  json ? JSON.parse(text) : readYaml(text);
+export function valueOfDocument({ text, json }: SourceDocument): unknown {
+  const own = withoutMarker(text);
+  return json ? JSON.parse(own) : parseManifest(own).value;
+}

@@ -1,8 +1,11 @@
-import { Scanner } from '../yaml/scanner.ts';
-import { YamlError } from '../yaml/tokens.ts';
+import { Lexer } from 'yaml';
 
 /** The beginning of an action in Go templates, Helm and Jinja. */
 const action = /\{\{|\{%/;
+
+/** Lexemes that are not text: the one before a scalar without quotes, and the beginning and the end of others. */
+const scalarMark = '\u001f';
+const marks = new Set([scalarMark, '\u0002', '\u0018']);
 
 /**
  * The offset of the first action of an unrendered template, or undefined for any other text. Quotes, block scalars and
@@ -13,18 +16,20 @@ const action = /\{\{|\{%/;
  */
 export function unrendered(text: string): number | undefined {
   let inText: number | undefined;
-  let scanner: Scanner | undefined;
-  try {
-    scanner = new Scanner(text);
-    for (let token = scanner.next(); token.kind !== 'end'; token = scanner.next()) {
+  let block = false;
+  let before = '';
+  let at = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!marks.has(lexeme)) {
+      if (before.endsWith('{') && /^[{%]/.test(lexeme)) return Math.min(at - 1, inText ?? at);
+      if (/^[|>]/.test(lexeme)) block = true;
       // an action in a plain scalar may be intended; it counts once another action cannot be
-      if (token.kind !== 'scalar' || token.style !== 'plain' || inText !== undefined) continue;
-      const at = text.slice(token.start, token.end).search(action);
-      if (at >= 0) inText = token.start + at;
+      const inside = before === scalarMark && !block ? lexeme.search(action) : -1;
+      if (inside >= 0) inText ??= at + inside;
+      if (before === scalarMark) block = false;
+      at += lexeme.length;
     }
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
+    before = before.endsWith('{') && lexeme === scalarMark ? `{` : lexeme;
   }
-  const first = scanner?.doubleBrace;
-  return first === undefined ? undefined : Math.min(first, inText ?? first);
+  return undefined;
 }

@@ -1,66 +1,95 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch from 'fast-json-patch';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
-import { valueOfDocument, valueOfText } from '../input/locate.ts';
+import {
+  nodeAt,
+  parseYaml,
+  valueOfYaml,
+  writeWithoutAliases,
+  writeYaml,
+  type YamlDocument,
+  YamlError,
+} from '../../lib/yaml.ts';
+import { valueOfDocument } from '../input/locate.ts';
 import { withoutMarker } from '../input/split.ts';
-import { nodeAt, parseYaml, writeYaml } from '../input/yaml.ts';
 import type { Reviewed, SourceDocument } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { valueAt, wireCopy } from '../values.ts';
-import { YamlError } from '../yaml/tokens.ts';
-import { expandAliases } from './edit/expand.ts';
-import { applyEdits, CannotEdit, type Edit, Source } from './edit/source.ts';
-import { valueEdits } from './edit/value.ts';
+import { applyEdits, type Edit, editsBetween } from './edits.ts';
 
-/** A document with its workloads patched. */
-export interface PatchedDocument {
-  /** The text with the patches. */
+/** The text of a document, and what was parsed from it. */
+interface Source {
   text: string;
-  /** The edited text: the document's own, or an equivalent one without aliases. */
-  before: string;
-  /** The edits of each workload, as offsets of `before`; undefined if the document was rewritten. */
-  edits: Map<Reviewed, Edit[]> | undefined;
+  yaml: YamlDocument;
+  value: unknown;
+}
+
+/** A document of YAML, parsed again; undefined if it is empty. */
+export const sourceOf = ({ text }: SourceDocument): Source | undefined => parsed(withNewline(text));
+
+function parsed(text: string): Source | undefined {
+  // of the same length, so that offsets do not change
+  const [yaml] = parseYaml(withoutMarker(text));
+  return yaml && { text, yaml, value: valueOfYaml(yaml) };
+}
+
+const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+/** The edits of a workload's patch; undefined if its template has no text of its own, because it is an alias. */
+export function editsIn({ text, yaml, value }: Source, one: Reviewed): Edit[] | undefined {
+  const { path, podPath } = one.workload;
+  const node = nodeAt(yaml.contents, [...path, ...podPath]);
+  if (node === undefined) return undefined;
+  const before = wireCopy(valueAt(value, path));
+  const after = structuredClone(before);
+  applyTo(after, one);
+  return editsBetween(text, node, valueAt(before, podPath), valueAt(after, podPath));
 }
 
 /**
- * Applies the patches of a document's workloads to its text, and leaves every other character unchanged. The result is
- * parsed again. If it differs from the patched value, because an alias shares the text, the edits are made in a copy
- * without aliases. If that fails too, the document is rewritten from its value.
+ * The text of a document with the patches of its workloads. Lines that they do not change stay. The result is parsed
+ * again. If it differs from the patched value, because an alias shares the text, the document is written without
+ * aliases. JSON is written from the value.
  */
-export function patchDocument(document: SourceDocument, reviewed: readonly Reviewed[]): PatchedDocument {
-  const own = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
+export function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
+  const own = withNewline(document.text);
   const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
-  if (changed.length === 0) return { before: own, text: own, edits: new Map() };
-  const value = valueOfDocument(document);
-  const values = { before: wireCopy(value), after: patchedValue(wireCopy(value), changed) };
-  // of the same length, so that offsets do not change
-  const text = withoutMarker(own);
-  const { json } = document;
-  const edits = attempt(text, changed, values, json);
-  if (edits !== undefined) return patched(own, edits);
+  if (changed.length === 0) return own;
+  const source = document.json ? undefined : parsed(own);
+  const after = source === undefined ? valueOfDocument(document) : wireCopy(source.value);
+  for (const one of changed) applyTo(valueAt(after, one.workload.path), one);
   const marker = own.startsWith('---') ? '---\n' : '';
-  if (json)
-    return { before: own, text: `${marker}${JSON.stringify(values.after, null, 2)}\n`, edits: undefined };
-  const plain = withoutAliases(text);
-  const plainEdits = plain === undefined ? undefined : attempt(plain, changed, values, json);
-  if (plain !== undefined && plainEdits !== undefined) {
-    const result = patched(plain, plainEdits);
-    return { ...result, text: marker + result.text };
+  if (source === undefined) return `${marker}${JSON.stringify(after, null, indentOf(own))}\n`;
+  const edited = editedText(() => source, changed, after);
+  if (edited !== undefined) return edited;
+  const plain = editedText(() => parsed(writeWithoutAliases(source.yaml)), changed, after);
+  return marker + (plain ?? writeYaml(after));
+}
+
+/** The edited text; undefined if its value is not the wanted one. */
+function editedText(
+  read: () => Source | undefined,
+  changed: readonly Reviewed[],
+  wanted: unknown,
+): string | undefined {
+  try {
+    const source = read();
+    const edits = changed.map((one) => source && editsIn(source, one));
+    if (source === undefined || edits.includes(undefined)) return undefined;
+    const text = applyEdits(
+      source.text,
+      edits.flatMap((one) => one ?? []),
+    );
+    return same(wireCopy(parsed(text)?.value), wanted) ? text : undefined;
+  } catch (error) {
+    // an edit that does not fit the layout of the text
+    if (error instanceof YamlError) return undefined;
+    throw error;
   }
-  return { before: own, text: marker + writeYaml(values.after), edits: undefined };
 }
 
-const patched = (before: string, edits: Map<Reviewed, Edit[]>): PatchedDocument => ({
-  before,
-  text: applyEdits(before, [...edits.values()].flat()),
-  edits,
-});
-
-/** A document's value with the patches applied, in place. */
-function patchedValue(value: unknown, changed: readonly Reviewed[]): unknown {
-  for (const one of changed) applyTo(valueAt(value, one.workload.path), one);
-  return value;
-}
+/** The indentation of a JSON text; undefined if it is on one line. */
+const indentOf = (text: string): string | undefined => /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(text))?.[1];
 
 /**
  * Applies a workload's patch to its object, in place.
@@ -78,47 +107,5 @@ export function applyTo(object: unknown, { workload, verdict }: Reviewed): void 
       'CNI_GATE_SERVER',
       `the patch for ${nameOf(workload)} does not apply to it: ${first}`,
     );
-  }
-}
-
-interface Values {
-  before: unknown;
-  after: unknown;
-}
-
-/** Edits by workload, or undefined if the edited text has another value than the patched one. */
-function attempt(
-  text: string,
-  changed: readonly Reviewed[],
-  values: Values,
-  json: boolean,
-): Map<Reviewed, Edit[]> | undefined {
-  try {
-    const root = parseYaml(text, json);
-    if (root === undefined) return undefined;
-    const source = new Source(text, root);
-    const edits = new Map(changed.map((one) => [one, editsOf(source, one, values)] as const));
-    const result = applyEdits(text, [...edits.values()].flat());
-    return same(wireCopy(valueOfText(result, json)), values.after) ? edits : undefined;
-  } catch (error) {
-    // JSON allows layouts that YAML does not, such as a colon on its own line
-    if (error instanceof CannotEdit || error instanceof YamlError) return undefined;
-    throw error;
-  }
-}
-
-function editsOf(source: Source, { workload }: Reviewed, values: Values): Edit[] {
-  const path = [...workload.path, ...workload.podPath];
-  const node = nodeAt(source.root, path);
-  if (node === undefined) throw new CannotEdit('the template has no text of its own');
-  return valueEdits(source, node, valueAt(values.before, path), valueAt(values.after, path));
-}
-
-function withoutAliases(text: string): string | undefined {
-  try {
-    return expandAliases(text);
-  } catch (error) {
-    if (error instanceof CannotEdit) return undefined;
-    throw error;
   }
 }

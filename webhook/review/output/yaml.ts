@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
 import type { Progress } from '../progress.ts';
-import { patchDocument } from './patched.ts';
+import { patchedText } from './patched.ts';
 
 /**
  * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
@@ -11,7 +11,7 @@ export function yamlOutput(report: Report, progress?: Progress): string {
   const texts: string[] = [];
   for (const [index, document] of report.documents.entries()) {
     progress?.tell(() => `writing ${document.file}:${document.line}`);
-    const { text } = patchDocument(document, byDocument.get(document) ?? []);
+    const text = patchedText(document, byDocument.get(document) ?? []);
     // the first document of a file and consecutive JSON values have no marker
     if (texts.length > 0 && !document.continues && !/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
     // a part that the next part of a List continues has no newline

@@ -1,0 +1,98 @@
+import type { CollectionTag, DocumentOptions, ParseOptions, ScalarTag, SchemaOptions, Tags } from 'yaml';
+
+const standard = 'tag:yaml.org,2002:';
+
+/** Forms of Go's `strconv.ParseInt` with base 0: a leading zero means octal. Underscores do not count. */
+const integer = /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|0|[1-9][0-9_]*)$/;
+const float = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/;
+/** The largest number that Go reads as an integer, as uint64. */
+const largest = 2n ** 64n - 1n;
+
+function integerOf(text: string): number | string {
+  const digits = text.replaceAll(/[-+_]/g, '').toLowerCase();
+  const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
+  if (size > largest && digits.startsWith('0')) return text;
+  return Number(text.startsWith('-') ? -size : size);
+}
+
+function floatOf(text: string): number | string {
+  const value = Number(text.replaceAll('_', ''));
+  return Number.isFinite(value) ? value : text;
+}
+
+const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve']): ScalarTag => ({
+  tag: `${standard}${name}`,
+  default: true,
+  test,
+  identify: (value) => typeof value === 'number' && (name === 'float' || Number.isInteger(value)),
+  resolve,
+  // values are written as they were read: 0644 must not become 420
+  stringify: ({ source, value }) => source ?? String(value),
+});
+
+type AddToMap = (context: unknown, map: object, value: unknown) => void;
+
+/** The merge key, with which a map's keys above it are overridden, as in Kubernetes; the package keeps them. */
+const overriding = (tag: ScalarTag): ScalarTag => ({
+  ...tag,
+  resolve: (...args) => {
+    const key = tag.resolve(...args) as { addToJSMap: AddToMap };
+    const add = key.addToJSMap;
+    key.addToJSMap = (context, map, value) => {
+      const merged = {};
+      add(context, merged, value);
+      // a map that is merged itself is collected in a Map
+      if (map instanceof Map) for (const [name, one] of Object.entries(merged)) map.set(name, one);
+      else Object.defineProperties(map, Object.getOwnPropertyDescriptors(merged));
+    };
+    return key;
+  },
+});
+
+/** Tags of YAML 1.1 that Kubernetes reads in another way, or as text. */
+const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
+
+const kubernetesTags = (tags: Tags): Tags => [
+  number('int', integer, integerOf),
+  number('float', float, floatOf),
+  ...tags
+    .filter((tag) => typeof tag !== 'string' && !replaced.test(tag.tag))
+    .map((tag) => (typeof tag !== 'string' && isMerge(tag) ? overriding(tag) : tag)),
+];
+
+const isMerge = (tag: ScalarTag | CollectionTag): tag is ScalarTag => tag.tag === `${standard}merge`;
+
+/**
+ * Options of the package `yaml` for Kubernetes' rules, which are neither YAML 1.1 nor 1.2
+ * (https://github.com/kubernetes-sigs/yaml, go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in 1.1,
+ * but `1:30` and dates are texts. `tests/yaml` compares the two readers.
+ */
+export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: '1.1',
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+  customTags: kubernetesTags,
+};
+
+/** The text "<<" is quoted: nothing that is written is a merge key. */
+const mergeText: ScalarTag = {
+  tag: `${standard}merge`,
+  default: true,
+  test: /^<<$/,
+  resolve: (text) => text,
+};
+
+/** Options for writing a value. Texts that any reader of YAML 1.1 takes for another value are quoted. */
+export const writing = {
+  ...kubernetesYaml,
+  merge: false,
+  compat: 'yaml-1.1',
+  aliasDuplicateObjects: false,
+  // by default, long scalars are folded
+  lineWidth: 0,
+  customTags: (tags: Tags): Tags => [
+    mergeText,
+    ...kubernetesTags(tags).filter((tag) => typeof tag === 'string' || !tag.tag.endsWith(':merge')),
+  ],
+} as const;
