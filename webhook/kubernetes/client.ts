@@ -5,6 +5,7 @@ import { version } from '../lib/version.ts';
 import type { Access } from './access.ts';
 import { Agents } from './agents.ts';
 import { checkPath } from './api-path.ts';
+import { credentialFault } from './connection-faults.ts';
 import { refusal, unreachable } from './errors.ts';
 import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -212,7 +213,8 @@ export class ApiClient {
       this.#access.refresh();
       return this.#send(operation, method, path, options, false);
     }
-    throw refusal(operation, status, said, response.headers);
+    const why = status === 401 ? `: ${credentialFault(connection, this.source, this.#now())}` : '';
+    throw refusal(operation, status, said, response.headers, why);
   }
 
   /** Runs a step of a request, and turns its errors into those that callers expect. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
+import { connectionFault } from './connection-faults.ts';
 import { Silence } from './exchange.ts';
 import { describe, type Operation } from './operation.ts';
 
@@ -74,12 +75,14 @@ export interface Status {
  * The error that an answer of the API server stands for.
  *
  * @param body the answer's text, or the Status that an ERROR event carries
+ * @param why what more is known of the reason; empty where nothing is
  */
 export function refusal(
   operation: Operation,
   status: number,
   body: string | Status,
   headers: IncomingHttpHeaders = {},
+  why = '',
 ): ClusterError {
   const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
   const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
@@ -87,7 +90,7 @@ export function refusal(
   const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
   const missingRight = rightFor(operation, said);
   const lacks = missingRight === undefined ? '' : `. RBAC lacks ${missingRight}`;
-  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${lacks}`, {
+  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${lacks}${why}`, {
     status,
     missingRight,
     statusMessage: typeof message === 'string' ? said : '',
@@ -100,12 +103,13 @@ export function refusal(
 /** An error of the network, of TLS, or of an answer that is not an API server's. */
 export function unreachable(operation: Operation, server: string, error: unknown): ClusterError {
   const code = errnoOf(error);
+  const fault = connectionFault(error);
   // a message about JSON quotes what it could not parse
   const message = quoted(messageOf(error));
   const why = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
-    'CNI_GATE_CLUSTER_UNREACHABLE',
-    `cannot ${describe(operation)}: no answer of the API server at ${server}: ${why}`,
+    fault?.code ?? 'CNI_GATE_CLUSTER_UNREACHABLE',
+    `cannot ${describe(operation)}: no answer of the API server at ${server}: ${fault?.why ?? why}`,
     { cause: error },
   );
 }

@@ -75,6 +75,7 @@ export const errorCodes = {
   CNI_GATE_CLUSTER_CONFIG: 'There is no cluster to ask, or the way to it cannot be used.',
   CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent, because a name in its path is not one.',
   CNI_GATE_CLUSTER_UNREACHABLE: 'The API server gave no answer, or one that is no answer of an API server.',
+  CNI_GATE_CLUSTER_UNTRUSTED: 'The certificate of the API server is not accepted.',
   CNI_GATE_CLUSTER_UNAUTHORIZED: 'The API server does not accept the credentials.',
   CNI_GATE_CLUSTER_FORBIDDEN: 'The API server knows who asks and does not allow it.',
   CNI_GATE_CLUSTER_NOT_FOUND: 'The cluster has no such object or resource.',
