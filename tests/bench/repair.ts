@@ -105,10 +105,8 @@ function one(nth: number): void {
     node: (node, profile) => ({
       state: 'open',
       why: '',
-      needsProof: true,
-      undecided: false,
+      turn: true,
       passedAt: evidence.of(profile, node)?.lastPass?.at,
-      instance: '',
     }),
     elsewhere: () => true,
     budgets: { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120, owners: [] },

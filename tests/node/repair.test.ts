@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode } from '../../validator/shared/contract.ts';
@@ -11,7 +11,7 @@ import { type Deletion, deletionsIn, ownAccount } from './harness/deletions.ts';
 import { startElsewhere } from './harness/elsewhere.ts';
 import { Fleet } from './harness/fleet.ts';
 import { History, type PodWrite } from './harness/history.ts';
-import { forNodes } from './harness/network.ts';
+import { forNodes, primaryChain } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
 import { ownMetric } from './harness/own-metrics.ts';
 import { Times } from './harness/times.ts';
@@ -26,6 +26,10 @@ const reboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 const many = Number(process.env.CNI_GATE_REPAIR_PODS ?? 20);
 /** How long after its start linkerd-cni puts its plugin into the chain, in seconds. It reads Ready from its start. */
 const late = 5;
+/** How long the plugin is out of the chain while the node runs, in seconds, and how many pods are replaced meanwhile. */
+const [fault, few] = [15, 10];
+/** How many rounds a median needs. */
+const enough = 3;
 /** How long the kubelet is frozen, in seconds. The node counts as gone after 40. */
 const frozen = 60;
 
@@ -103,13 +107,32 @@ for (const evidence of evidences) {
 }
 
 test('repair takes at most twice as long as somebody who deletes all pods at the best moment', (t) => {
-  const enough = 3;
   if (reboots < enough) return t.skip(`not compared: a median needs ${enough} reboots at least`);
   for (const evidence of evidences) {
     const ratio = times.median(byRepair(evidence)) / times.median(byHand);
     t.diagnostic(`evidence ${evidence}: ${ratio.toFixed(2)}`);
     assert.ok(ratio <= 2, `evidence ${evidence}: ${ratio.toFixed(2)} times`);
   }
+});
+
+test(`the plugin is out of the chain for ${fault} s, and pods are replaced meanwhile; no boot`, async (t) => {
+  await shop.scale(few);
+  await shop.running(few);
+  for (let count = 1; count <= reboots; count++) {
+    for (const mode of ['off', 'recreate'] as const) {
+      const who = mode === 'off' ? 'somebody deletes all pods as soon as it is back' : 'repair deletes them';
+      await t.test(`round ${count} of ${reboots}: ${who}`, async (one) => {
+        await configure(cluster, replicas, settings('proof', mode));
+        one.diagnostic(`the last of ${few} runs ${(await withoutPlugin(mode)).toFixed(1)} s after it`);
+      });
+    }
+  }
+  await shop.scale(many);
+  await shop.running(many);
+  if (reboots < enough) return t.diagnostic(`not compared: a median needs ${enough} rounds at least`);
+  const ratio = times.median(faultBy('recreate')) / times.median(faultBy('off'));
+  t.diagnostic(`repair: ${ratio.toFixed(2)} times as long as by hand`);
+  assert.ok(ratio <= 2, `${ratio.toFixed(2)} times`);
 });
 
 test('a kubelet is frozen and thawed, its node is not ready and back: no pod is deleted', async (t) => {
@@ -158,6 +181,34 @@ async function deletedByRepair(evidence: Evidence): Promise<string> {
   if (evidence === 'proof') assert.ok(deleted.at >= boot.plugin, 'deleted before the plugin was there');
   else assert.ok(first.version > boot.window.closed, 'deleted before the DaemonSet was Ready');
   return tell(boot, running);
+}
+
+const faultBy = (mode: 'off' | 'recreate'): string =>
+  `${fault} s without the plugin, ${mode === 'off' ? 'by hand' : 'repair'}: back to the last pod Running`;
+
+/**
+ * Takes the plugin out of the chain for a while, in which all pods are replaced.
+ *
+ * @param mode `off`: all pods are deleted by hand when it is back
+ * @returns seconds from then to the last pod Running
+ */
+async function withoutPlugin(mode: 'off' | 'recreate'): Promise<number> {
+  const known = shop.proofs();
+  const chain = readFileSync(node.chain, 'utf8');
+  writeFileSync(node.chain, JSON.stringify(primaryChain));
+  const gone = Date.now();
+  await shop.deleteAll();
+  await sleep(gone + fault * 1000 - Date.now());
+  writeFileSync(node.chain, chain);
+  const back = Date.now();
+  if (mode === 'off') await shop.deleteAll();
+  const running = await shop.running(few, known);
+  const took = (running - back) / 1000;
+  times.add(faultBy(mode), took);
+  const failed = shop.verdicts(known).get(exitCode.failed)?.size ?? 0;
+  assert.ok(failed >= few, `${failed} proofs failed: this shows nothing`);
+  await allInMesh();
+  return took;
 }
 
 /** A boot of the node. Times are in milliseconds since 1970. */

@@ -129,7 +129,10 @@ export class Evidence implements EvidenceView {
     for (const change of changes) {
       const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
       const after = change.type === 'put' ? this.#put(change.pod, change.listed, now) : undefined;
-      if (change.type === 'gone') this.#remove(change.uid);
+      if (change.type === 'gone') {
+        if (before !== undefined) this.#replaced(before, now);
+        this.#remove(change.uid);
+      }
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
     }
     if (done.length > 0) for (const changed of this.#subscribers) changed(done);
@@ -195,6 +198,7 @@ export class Evidence implements EvidenceView {
     const waited =
       this.#waiting.get(uid) ?? (isWaiting ? { since, version: pod.version, again, passedAt } : undefined);
     this.#count(pod, { before, waited, listed }, now);
+    if (pod.leaving && before?.leaving === false) this.#replaced(pod, now);
     if (isWaiting && waited !== undefined) this.#waiting.set(uid, waited);
     else this.#waiting.delete(uid);
     return pod;
@@ -233,6 +237,12 @@ export class Evidence implements EvidenceView {
         tally.failed(pod, waited, now);
       } else tally.forgets(uid);
     }
+  }
+
+  /** A pod is being deleted, or is gone. */
+  #replaced(pod: PodEvidence, now: number): void {
+    if (pod.verdict !== 'failed') return;
+    for (const profile of pod.failedProfiles) this.of(profile, pod.node)?.replaced(pod, now);
   }
 
   #refute(owner: string): void {

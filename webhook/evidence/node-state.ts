@@ -35,7 +35,7 @@ export interface ProofQuestion {
 }
 
 /** The pause after the first attempt that failed, in milliseconds. Each further one doubles it. */
-export const firstPause = 5000;
+export const firstPause = 2000;
 /** The longest pause, in milliseconds. */
 export const longestPause = 300_000;
 
@@ -91,8 +91,9 @@ function isProved({ lastPass }: Tally, started: readonly ContainersStart[], from
 }
 
 /**
- * Whether it is the pod's turn: nobody else is on the way, and the pause after the last attempt is over. An owner that
- * failed there waits twice as long as others, so that one that cannot pass does not take every turn.
+ * Whether it is the pod's turn: no other pod is on the way, no other is expected that replaces a deleted one, and the
+ * pause after the last attempt is over. An owner that failed there waits twice as long as others, so that one that
+ * cannot pass does not take every turn. Repair asks the same, without a pod, before it deletes one to find out.
  */
 function mayTry(
   { trials }: EvidenceView,
@@ -103,11 +104,13 @@ function mayTry(
   if (trials.isTaken(profile, node, pod?.key, now)) return false;
   if (tally === undefined) return true;
   if (tally.isSomebodyOnTheWay(now)) return false;
+  const turn = tally.turnOf(now);
+  if (turn !== undefined && turn !== pod?.owner) return false;
   const { failureSeen } = tally;
   const attempts = tally.attempts.filter((at) => at >= from).length;
   if (attempts === 0 || failureSeen === undefined) return true;
   const pause = Math.min(longestPause, firstPause * 2 ** (attempts - 1));
-  const factor = pod !== undefined && tally.failures.has(pod.owner) ? 2 : 1;
+  const factor = pod !== undefined && turn === undefined && tally.failures.has(pod.owner) ? 2 : 1;
   const passed = now - failureSeen;
   // a clock that was set back must not hold anybody
   return passed < 0 || passed >= pause * factor;

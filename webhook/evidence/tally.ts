@@ -1,5 +1,6 @@
 import { nodeEvidence } from '../lib/limits.ts';
 import type { PodEvidence } from './facts.ts';
+import { reservation } from './trials.ts';
 
 /** The last proof that passed. */
 export interface Pass {
@@ -48,7 +49,7 @@ export const longestVerdict = 30_000;
 export const longSandbox = 60_000;
 
 /** How many attempts are remembered: with so many, the pause between two is the longest. */
-const mostAttempts = 8;
+const mostAttempts = 9;
 
 /** How many pods without a sandbox are looked at in one question. */
 const mostLookedAt = 64;
@@ -68,6 +69,10 @@ export class Tally {
   readonly #withoutSandbox = new Map<string, Overdue>();
   /** When the last pass was seen to happen, by our clock. */
   #passSeen = Number.NEGATIVE_INFINITY;
+  /** The owner whose next pod has the turn to try, and until when, by our clock. */
+  #turn: { owner: string; until: number } | undefined;
+  /** The owner whose pod had the turn last, since the last pass. */
+  #lastTurn: string | undefined;
 
   /** The last pass, if any is known. */
   get lastPass(): Pass | undefined {
@@ -138,6 +143,21 @@ export class Tally {
     return [...found.values()];
   }
 
+  /** The owner of a pod that failed and is deleted: its next pod has the turn to try. Undefined if there is none. */
+  turnOf(now: number): string | undefined {
+    const { owner, until } = this.#turn ?? { owner: undefined, until: 0 };
+    return until > now && until - now <= reservation ? owner : undefined;
+  }
+
+  /**
+   * A pod that failed is being deleted, or is gone. The pod that replaces it has the turn to try: it was deleted to find
+   * out whether the node works. An owner does not get the turn twice in a row, so that it cannot take every turn.
+   */
+  replaced({ owner, uid }: PodEvidence, now: number): void {
+    if (owner !== uid && owner !== this.#lastTurn && [undefined, owner].includes(this.turnOf(now)))
+      this.#turn = { owner, until: now + reservation };
+  }
+
   /**
    * A pod has no verdict yet.
    *
@@ -147,6 +167,10 @@ export class Tally {
     const { uid } = pod;
     if (!this.#undecided.has(uid)) {
       this.#undecided.add(uid);
+      if (pod.owner === this.#turn?.owner) {
+        this.#lastTurn = pod.owner;
+        this.#turn = undefined;
+      }
       if (now - since < longestVerdict) this.#recent.set(uid, since);
     }
     const before = this.#withoutSandbox.get(uid);
@@ -184,6 +208,7 @@ export class Tally {
     if (this.#failures.size === 0) {
       this.#attempts = [];
       this.#failureSeen = undefined;
+      this.#lastTurn = undefined;
     }
     return refuted;
   }
@@ -225,6 +250,8 @@ export class Tally {
     this.#attempts = [];
     this.#failureSeen = undefined;
     this.#passSeen = Number.NEGATIVE_INFINITY;
+    this.#turn = undefined;
+    this.#lastTurn = undefined;
   }
 }
 

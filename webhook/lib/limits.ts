@@ -176,19 +176,21 @@ export const planLimits = {
  */
 export const repairLimits = {
   /** The pause after a recreated pod failed again. Each further one doubles it. */
-  pause: 10_000,
+  pause: 5000,
   longestPause: 600_000,
   /**
-   * Recreations of pods of one controller with no success since, while another node is ready for them: what does not
-   * help three times does not help a fourth time.
+   * A second pod of a controller follows the first after this time without a verdict, while none is known to have failed
+   * again. A proof that passes has mostly done so by then. One that began a moment before its network came back fails
+   * only after its time-out, and the others need not wait for that.
    */
-  fruitlessWithOtherNode: { count: 3, within: 600_000 },
-  /** The same where no other node is ready. */
-  fruitless: { count: 6, within: 1_800_000 },
+  second: 5000,
+  /**
+   * Recreations of pods of one controller with no success since, while another node is ready for them: what does not
+   * help three times does not help a fourth time. Where no other node is ready, the pauses alone limit them.
+   */
+  fruitless: { count: 3, within: 600_000 },
   /** After a success, all pods of the controller are recreated as fast as the budgets allow, for so long. */
   trust: 60_000,
-  /** Recreated pods of one node without a verdict, while no proof has passed on the node since the pods failed. */
-  firstOfNode: 3,
   /** A verdict that takes longer than this no longer keeps other pods waiting. */
   verdict: 60_000,
   /** A verdict is no longer expected after this time. */
@@ -211,8 +213,6 @@ export const repairLimits = {
   lastFailures: 4096,
   /** Pods that were released before and are deleted in one round: of one namespace, and of how many namespaces. */
   released: { ofNamespace: 5, namespaces: 10 },
-  /** What a leader leaves to the next one in the Lease, which it writes every 2 s. */
-  legacy: { owners: 200, times: 1000, characters: 32 * KiB },
   /** Different requirements of one namespace's failed pods for which a plan looks for another node. */
   kinds: 64,
 } as const;

@@ -18,9 +18,6 @@ export const statusAnnotation = 'cni-gate.io/status';
  */
 export const releasedAnnotation = 'cni-gate.io/released-from';
 
-/** Annotation on the leader's Lease: what it knows of recreations, for the next leader. */
-export const legacyAnnotation = 'cni-gate.io/repair';
-
 /** Keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 

@@ -1,6 +1,5 @@
 import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
-import type { BreakerLegacy } from './legacy.ts';
 import type { Room } from './types.ts';
 
 const { least, within, pause, longestPause } = repairLimits.breaker;
@@ -82,18 +81,6 @@ export class Breaker {
     this.#trial = undefined;
     this.#backOff.failed(now);
     return true;
-  }
-
-  /** The failures of the pods that found out, and the end of the pause; undefined while repair goes on. */
-  legacy(now: number): BreakerLegacy | undefined {
-    const { failures, notBefore } = this.#backOff;
-    return this.#open ? { failures, notBefore: notBefore - now } : undefined;
-  }
-
-  /** Stops, as the breaker of the leader before did. */
-  resume({ failures, notBefore }: BreakerLegacy): void {
-    this.#open = true;
-    this.#backOff.resume(Math.max(1, failures), notBefore);
   }
 
   /**

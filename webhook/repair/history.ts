@@ -4,20 +4,17 @@ import { repairLimits } from '../lib/limits.ts';
 import { AskedPods } from './asked.ts';
 import { type Attempt, type Ended, type Outcome, outcomeOf, takeReplaced } from './attempt.ts';
 import { Breaker } from './breaker.ts';
-import { recreationsBefore } from './inherit.ts';
 import { LastFailures } from './last-failures.ts';
-import { inTimeOf, type OwnerLegacy, readLegacy, writeLegacy } from './legacy.ts';
-import { NodeRecord } from './node-record.ts';
 import { OwnerRecord } from './owner-record.ts';
-import type { KnownPods, NodeForProfile, Recreation, Room } from './types.ts';
+import type { KnownPods, Recreation, Room } from './types.ts';
 import { minute, Window } from './window.ts';
 
-/** Of controllers and nodes of which nothing is known. They are only read. */
-const [newOwner, newNode] = [new OwnerRecord(), new NodeRecord()];
+/** Of controllers of which nothing is known. It is only read. */
+const newOwner = new OwnerRecord();
 
 /**
  * The leader's memory of recreations and of what became of them. Pure: `now` is milliseconds of a monotonic clock, so
- * that a jump of the time of day changes nothing. A new leader begins with {@link inherit}.
+ * that a jump of the time of day changes nothing. A new leader begins with an empty one.
  */
 export class RepairHistory {
   readonly lastMinute = new Window(minute);
@@ -25,16 +22,10 @@ export class RepairHistory {
   readonly breaker = new Breaker(repairLimits.breaker.ofNamespace);
   readonly lastFailures = new LastFailures();
   readonly #owners = new Map<string, OwnerRecord>();
-  /** By node and profile. */
-  readonly #nodes = new Map<string, NodeRecord>();
   readonly #nodeMinutes = new Map<string, Window>();
   readonly #namespaceMinutes = new Map<string, Window>();
   readonly #breakers = new Map<string, Breaker>();
   readonly #asked = new AskedPods();
-  /** When the leader before may have recreated pods, of any node. */
-  #inherited = new Window(minute);
-  /** Controllers with attempts of the leader before, whose verdicts may still come. */
-  #inheritedOwners: { uids: ReadonlySet<string>; until: number; wallMinusNow: number } | undefined;
 
   /**
    * The executor recreated the pod: its deletion was accepted. Call it before the watch reports the pod that replaces it.
@@ -42,7 +33,7 @@ export class RepairHistory {
    * @param pods as they were before the deletion
    */
   made(recreation: Recreation, pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
-    const { pod, probes } = recreation;
+    const { pod } = recreation;
     if (!this.isCounted(pod, now)) this.#count(pod, now);
     this.#asked.made(pod);
     if (pod.controller === undefined) return;
@@ -52,7 +43,6 @@ export class RepairHistory {
     }
     owner.known.add(pod.uid);
     owner.made({ recreation, at: now, late: false }, now);
-    if (probes) for (const profile of pod.failedProfiles) this.#makeNode(pod.node, profile).awaited += 1;
     const { lastFailures } = this;
     this.breaker.made(pod, now, lastFailures.ofNamespace(pod) === 0);
     this.#breakers.get(pod.namespace)?.made(pod, now, lastFailures.ofOwner(pod) === 0);
@@ -111,7 +101,6 @@ export class RepairHistory {
       ended.push(...this.#overdue(owner, now));
     }
     this.#asked.forget(pods);
-    this.#observeInherited(pods, now);
     this.#forget(now);
     return ended;
   }
@@ -126,27 +115,21 @@ export class RepairHistory {
     return this.#owners.get(key) ?? newOwner;
   }
 
-  /** What recreated pods found out about a profile's network on a node: to read. */
-  node(
-    node: string,
-    profile: string,
-    { instance }: Pick<NodeForProfile, 'instance'>,
-  ): Pick<NodeRecord, 'room'> {
-    const record = this.#nodes.get(keyOf(node, profile));
-    if (record === undefined) return newNode;
-    record.instance ??= instance;
-    if (record.instance === instance) return record;
-    this.#nodes.delete(keyOf(node, profile));
-    return newNode;
+  /** Whether the verdict is expected of a pod that was recreated to find out if a profile's network works on a node. */
+  isProbed(node: string, profile: string): boolean {
+    const isProbe = ({ recreation: { pod, probes }, late }: Attempt): boolean =>
+      probes && !late && pod.node === node && pod.failedProfiles.includes(profile);
+    for (const { attempts } of this.#owners.values()) if (attempts.some(isProbe)) return true;
+    return false;
   }
 
   /** How many more pods of this node may be recreated now. @param perMinute the budget */
   roomOfNode(node: string, perMinute: number, now: number): Room {
-    const window = this.#nodeMinutes.get(node) ?? this.#inherited;
+    const window = this.#nodeMinutes.get(node);
     return {
-      count: perMinute - window.count(now),
+      count: perMinute - (window?.count(now) ?? 0),
       reason: 'budget',
-      again: window.opensAt(perMinute, now),
+      again: window?.opensAt(perMinute, now),
     };
   }
 
@@ -182,62 +165,10 @@ export class RepairHistory {
     return this.breaker.isOpen ? ['', ...namespaces] : namespaces;
   }
 
-  /**
-   * What the next leader has to know, as text: recreations of the last minute, controllers' pauses, breakers that are
-   * open.
-   *
-   * @param wall the time of day, milliseconds since the epoch
-   */
-  legacy(wall: number, now: number): string {
-    const owners = Array.from(this.#owners, ([uid, owner]) => [uid, owner.legacy(now)] as const)
-      .filter((one): one is readonly [string, OwnerLegacy] => one[1] !== undefined)
-      .sort(([, one], [, other]) => latest(other) - latest(one));
-    const breakers = [['', this.breaker] as const, ...this.#breakers].flatMap(([name, breaker]) => {
-      const left = breaker.legacy(now);
-      return left === undefined ? [] : [[name, left] as const];
-    });
-    return writeLegacy({
-      writtenAt: wall,
-      recent: this.lastMinute.times(now).map((time) => time - now),
-      owners: new Map(owners),
-      isComplete: true,
-      breakers: new Map(breakers),
-    });
-  }
-
-  /**
-   * A new leader counts what the one before did by its own account, and what it may have done since: see
-   * {@link recreationsBefore}.
-   *
-   * @param wall the time of day, milliseconds since the epoch
-   * @param text the {@link legacy} of the leader before, if it is known
-   */
-  inherit(pods: Iterable<PodEvidence>, wall: number, now: number, text?: string): void {
-    const left = inTimeOf(readLegacy(text), wall, now);
-    const { recent, owners } = recreationsBefore(pods, wall, now, left);
-    for (const time of [...(left?.recent ?? []), ...recent].sort((one, other) => one - other)) {
-      this.lastMinute.add(time);
-      this.#inherited.add(time);
-    }
-    const none = { recent: [], fruitless: [] };
-    for (const uid of new Set([...owners.keys(), ...(left?.owners.keys() ?? [])])) {
-      const { recent: own, fruitless } = owners.get(uid) ?? none;
-      this.#makeOwner(uid).inherit(own, fruitless, left?.owners.get(uid));
-    }
-    if (left !== undefined) {
-      const uids = new Set(left.owners.keys());
-      this.#inheritedOwners = { uids, until: now + repairLimits.lateVerdict, wallMinusNow: wall - now };
-    }
-    for (const [name, breaker] of left?.breakers ?? []) {
-      const one = name === '' ? this.breaker : getOrMake(this.#breakers, name, () => new Breaker());
-      one.resume(breaker);
-    }
-  }
-
   #count({ node, namespace, owner }: PodEvidence, now: number): void {
     this.lastMinute.add(now);
     this.#makeOwner(owner).lastMinute.add(now);
-    getOrMake(this.#nodeMinutes, node, () => this.#inherited.copy()).add(now);
+    getOrMake(this.#nodeMinutes, node, () => new Window(minute)).add(now);
     getOrMake(this.#namespaceMinutes, namespace, () => new Window(minute)).add(now);
   }
 
@@ -249,61 +180,27 @@ export class RepairHistory {
     owner.known.add(pod.uid);
     const attempt = takeReplaced(owner.attempts, pod);
     if (attempt === undefined) return [];
-    this.#release(attempt);
-    if (outcome !== 'unknown') this.#learn(owner, attempt.recreation, outcome, pod, now);
+    if (outcome !== 'unknown') this.#learn(owner, attempt, outcome, now);
     return [{ recreation: attempt.recreation, outcome, successor: pod }];
   }
 
-  /** The leader before cannot learn any more what its attempts led to. */
-  #observeInherited(pods: Pick<KnownPods, 'ownedBy'>, now: number): void {
-    if (this.#inheritedOwners === undefined) return;
-    const { uids, until, wallMinusNow } = this.#inheritedOwners;
-    if (until <= now) this.#inheritedOwners = undefined;
-    for (const uid of uids) {
-      const owner = this.#owners.get(uid);
-      if (owner === undefined) continue;
-      for (const { verdict, createdAt } of pods.ownedBy(uid)) {
-        // the API server cuts off parts of a second
-        if (verdict === 'passed') owner.passed(createdAt - wallMinusNow + 999, now);
-      }
-    }
-  }
-
-  #learn(
-    owner: OwnerRecord,
-    { pod }: Recreation,
-    outcome: Outcome,
-    successor: PodEvidence,
-    now: number,
-  ): void {
+  #learn(owner: OwnerRecord, { recreation: { pod }, at }: Attempt, outcome: Outcome, now: number): void {
     const passed = outcome === 'passed';
-    const { node, profiles, failedProfiles } = successor;
     if (passed) {
       owner.worked(now);
       this.lastFailures.worked(pod);
-      for (const profile of profiles) this.#nodes.get(keyOf(node, profile))?.worked();
     } else {
-      owner.failed(now);
+      owner.failed(at, now);
       this.lastFailures.failed(pod, now);
-      for (const profile of failedProfiles) this.#makeNode(node, profile).failed(now);
     }
     this.breaker.ended(pod, passed, now);
     getOrMake(this.#breakers, pod.namespace, () => new Breaker()).ended(pod, passed, now);
-  }
-
-  /** Nobody waits for the verdict any longer. @returns what it would have told something about */
-  #release({ recreation: { pod, probes }, late }: Attempt): NodeRecord[] {
-    if (!probes || late) return [];
-    const nodes = pod.failedProfiles.flatMap((profile) => this.#nodes.get(keyOf(pod.node, profile)) ?? []);
-    for (const node of nodes) node.awaited = Math.max(0, node.awaited - 1);
-    return nodes;
   }
 
   /** Verdicts that take too long: others wait no longer for them, but for a pause. */
   #overdue(owner: OwnerRecord, now: number): Ended[] {
     for (const attempt of owner.attempts) {
       if (attempt.late || now - attempt.at < repairLimits.verdict) continue;
-      for (const node of this.#release(attempt)) node.failed(now);
       attempt.late = true;
       owner.backOff.failed(now);
       this.lastFailures.failed(attempt.recreation.pod, now);
@@ -317,22 +214,12 @@ export class RepairHistory {
   #forget(now: number): void {
     const windows = [this.#nodeMinutes, this.#namespaceMinutes];
     for (const map of windows) for (const [key, window] of map) if (window.count(now) === 0) map.delete(key);
-    for (const map of [this.#owners, this.#nodes, this.#breakers])
-      for (const [key, record] of map as Map<string, OwnerRecord | NodeRecord | Breaker>)
+    for (const map of [this.#owners, this.#breakers])
+      for (const [key, record] of map as Map<string, OwnerRecord | Breaker>)
         if (record.isIdle(now)) map.delete(key);
   }
 
   #makeOwner(key: string): OwnerRecord {
     return getOrMake(this.#owners, key, () => new OwnerRecord());
   }
-
-  #makeNode(node: string, profile: string): NodeRecord {
-    return getOrMake(this.#nodes, keyOf(node, profile), () => new NodeRecord());
-  }
 }
-
-/** When something last happened. */
-const latest = ({ recent, fruitless }: OwnerLegacy): number =>
-  Math.max(recent.at(-1) ?? Number.NEGATIVE_INFINITY, fruitless.at(-1) ?? Number.NEGATIVE_INFINITY);
-
-const keyOf = (node: string, profile: string): string => `${node}/${profile}`;

@@ -80,14 +80,11 @@ export function helps({ pod, how }: { pod: Owned; how: How }, situation: Situati
     const why = `node ${pod.node} gets one pod at a time, and another node is ready${because}`;
     return { ...found, moves: true, why };
   }
-  const why = failed.some(({ known }) => needsProof(known))
+  const why = failed.some(({ known }) => known.state === 'unproved')
     ? `node ${pod.node} is ready, and a new pod finds out whether its network works`
     : `node ${pod.node} is ready`;
   return { ...found, why };
 }
-
-/** Whether the network works there only if a proof passed. */
-export const needsProof = (known: NodeForProfile): boolean => known.needsProof || known.state === 'unproved';
 
 /** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
 const isProven = ({ startedAt, at, createdAt }: PodEvidence, { state, passedAt }: NodeForProfile): boolean =>

@@ -49,20 +49,22 @@ export function networksOf({ policy, readiness, evidence, now, work = new Work()
     (policy.profiles.get(profile)?.daemonSets ?? []).flatMap((daemonSet) =>
       readiness.started(daemonSet, node),
     );
-  const state = (name: string, profile: string): Pick<NodeForProfile, 'state' | 'why'> => {
+  const state = (name: string, profile: string): Pick<NodeForProfile, 'state' | 'why' | 'turn'> => {
     const node = nodes.get(name);
-    if (node === undefined) return { state: 'unreachable', why: 'the node is gone' };
-    if (isSilent(node)) return { state: 'unreachable', why: 'its kubelet does not report' };
-    if (node.unschedulable) return { state: 'closed', why: 'it is cordoned' };
+    if (node === undefined) return { state: 'unreachable', why: 'the node is gone', turn: false };
+    if (isSilent(node)) return { state: 'unreachable', why: 'its kubelet does not report', turn: false };
+    if (node.unschedulable) return { state: 'closed', why: 'it is cordoned', turn: false };
     const found = policy.profiles.get(profile);
-    if (found === undefined) return { state: 'open', why: '' };
+    if (found === undefined) return { state: 'open', why: '', turn: true };
     const { blocker, trial } = blockedBy(found, name, { readiness, evidence }, policy, { now });
-    if (trial !== undefined) return { state: 'unproved', why: blocker?.status.reason ?? '' };
-    if (blocker === undefined) return { state: 'open', why: '' };
+    if (trial !== undefined) {
+      return { state: 'unproved', why: blocker?.status.reason ?? '', turn: blocker === undefined };
+    }
+    if (blocker === undefined) return { state: 'open', why: '', turn: true };
     const { daemonSet, status } = blocker;
     const who =
       daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-    return { state: 'closed', why: `${who} is ${status.state} there: ${status.reason}` };
+    return { state: 'closed', why: `${who} is ${status.state} there: ${status.reason}`, turn: false };
   };
   const isOpen: Accepts = (profiles, node) =>
     profiles.every((profile) => state(node, profile).state === 'open');
@@ -71,17 +73,12 @@ export function networksOf({ policy, readiness, evidence, now, work = new Work()
   const kindsOf = new Map<string, Set<string>>();
   return {
     node: (name, profile) => {
-      const starts = startsOf(name, profile);
-      const found = policy.profiles.get(profile);
-      const tally = evidence.of(profile, name);
-      const passedAt = tally?.lastPass?.at;
+      const passedAt = evidence.of(profile, name)?.lastPass?.at;
+      const isOld = (at: number): boolean =>
+        startsOf(name, profile).some(({ at: started = 0 }) => started >= at);
       return {
         ...state(name, profile),
-        needsProof: found !== undefined && policy.evidenceOf(found) === 'proof',
-        undecided: tally?.isSomebodyOnTheWay(now) === true,
-        passedAt:
-          passedAt === undefined || starts.some(({ at = 0 }) => at >= passedAt) ? undefined : passedAt,
-        instance: instanceOf(nodes.get(name), starts),
+        passedAt: passedAt === undefined || isOld(passedAt) ? undefined : passedAt,
       };
     },
     *elsewhere({ node, namespace, profiles, required }) {
@@ -106,7 +103,3 @@ function inZone(required: NodeRequired, zone: string | undefined): NodeRequired 
 }
 
 const isSilent = ({ taints }: NodeFacts): boolean => taints.some(({ key }) => silent.has(key));
-
-/** Changes with the node's boot and with the containers of the DaemonSets' pods. */
-const instanceOf = (node: NodeFacts | undefined, starts: readonly ContainersStart[]): string =>
-  [node?.bootID ?? '', ...starts.map(({ at, version }) => String(at ?? version))].join(' ');

@@ -67,33 +67,38 @@ export function workloadNotice(
   };
 }
 
-/** Why a pod is left alone, for people. */
+const look = 'look at what the proofs saw: "cni-gate status"';
+
+/** Why a pod is left alone, and what to do, for people. */
 const reasons: Partial<Record<LeftAloneReason, string>> = {
   ended:
-    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95',
-  'static-pod': 'it is a static pod',
-  'no-controller': 'it has no controller, so nobody would recreate it: delete it and create it again',
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'static-pod':
+    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+  'no-controller': 'it has no controller that would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
-  'node-unreachable': 'its node does not report',
-  'node-not-ready': 'its node is not ready for it, and no other node is',
-  'node-pause': 'pods that were recreated on its node failed again, and the next one follows after a pause',
-  'owner-pause':
-    'pods of its controller that were recreated failed again, and the next one follows after a pause',
-  'node-to-prove': 'another recreated pod finds out first whether its node works',
-  'owner-turn': 'pods of its controller are recreated one after the other, or a few first',
-  breaker:
-    'most recreated pods failed again, so repair has stopped, and recreates a single pod from time to time to find out whether it can go on. Look at what the proofs saw: "cni-gate status"',
+  'node-unreachable': 'its node does not report: look at the node',
+  'node-not-ready':
+    'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
+  'under-way':
+    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
+  'node-to-prove': `another pod finds out first whether its node works: if that takes long, ${look}`,
+  'owner-turn': `pods of its controller are recreated one after the other, or a few first: if that takes long, ${look}`,
+  budget:
+    'as many pods were recreated in the last minute as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+  breaker: `most recreated pods failed again, so repair has stopped, and recreates a single pod from time to time to find out whether it can go on: ${look}`,
 };
 
-/** Whether a pod that is left alone for this reason gets an event. Other reasons end soon by themselves. */
+/** Whether a pod that is left alone for this reason gets an event. One that is being deleted gets none. */
 export const isTold = (reason: LeftAloneReason): boolean => reasons[reason] !== undefined;
 
 /** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
 export const isToldAtOnce = (reason: LeftAloneReason): boolean =>
   ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
-/** Whether the pod waits for its turn: these reasons follow each other, and often end soon. */
+/** Whether the pod waits for its turn: these reasons follow each other. */
 export const isTurn = (reason: LeftAloneReason): boolean =>
   ['under-way', 'node-to-prove', 'owner-turn', 'budget'].includes(reason);
 

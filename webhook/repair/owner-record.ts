@@ -1,7 +1,6 @@
 import { repairLimits } from '../lib/limits.ts';
 import { BackOff } from '../steer/back-off.ts';
 import type { Attempt } from './attempt.ts';
-import type { OwnerLegacy } from './legacy.ts';
 import type { Room } from './types.ts';
 import { minute, Window } from './window.ts';
 
@@ -15,7 +14,7 @@ export interface Chance {
   ordered: boolean;
 }
 
-const { fruitless, fruitlessWithOtherNode, trust } = repairLimits;
+const { fruitless, second, trust } = repairLimits;
 
 /** What the pods of one controller learn from each other. Times are milliseconds of a monotonic clock. */
 export class OwnerRecord {
@@ -28,6 +27,7 @@ export class OwnerRecord {
   /** Attempts since the last success. */
   readonly #fruitless = new Window(fruitless.within);
   #trustedUntil = Number.NEGATIVE_INFINITY;
+  #failureSeen = Number.NEGATIVE_INFINITY;
 
   /** How often recreated pods failed again since the last success; those in one pause count once. */
   get failures(): number {
@@ -46,14 +46,21 @@ export class OwnerRecord {
       return { count: 0, reason: 'budget', again: this.lastMinute.opensAt(perMinute, now) };
     }
     const trusted = this.#trustedUntil > now;
-    if (!trusted && !proven) {
-      const { count, within } = elsewhere ? fruitlessWithOtherNode : fruitless;
-      const again = this.#fruitless.opensAt(count, now, within);
+    if (!trusted && !proven && elsewhere) {
+      const again = this.#fruitless.opensAt(fruitless.count, now);
       if (again > now) return { count: 0, reason: 'owner-pause', again };
     }
-    const atATime = !ordered && (trusted || (proven && failures === 0)) ? Number.POSITIVE_INFINITY : 1;
-    const awaited = this.attempts.filter(({ late }) => !late).length;
-    return { count: Math.min(inBudget, atATime - awaited), reason: 'owner-turn', again: undefined };
+    const awaited = this.attempts.filter(({ late }) => !late);
+    const turn = (atATime: number, again?: number): Room => ({
+      count: Math.min(inBudget, atATime - awaited.length),
+      reason: 'owner-turn',
+      again,
+    });
+    if (ordered) return turn(1);
+    if (trusted || (proven && failures === 0)) return turn(Number.POSITIVE_INFINITY);
+    const [first] = awaited;
+    if (first === undefined || elsewhere || failures > 0) return turn(1);
+    return first.at + second > now ? turn(1, first.at + second) : turn(2);
   }
 
   /** An attempt was made. The budget counts it apart from this. */
@@ -68,43 +75,11 @@ export class OwnerRecord {
     this.#trustedUntil = now + trust;
   }
 
-  /** A pod that was created at this time passed: a success of attempts of the leader before. */
-  passed(createdAt: number, now: number): void {
-    if (!this.#fruitless.clearUpTo(createdAt)) return;
-    this.backOff.worked();
-    this.#trustedUntil = now + trust;
-  }
-
-  failed(now: number): void {
-    this.backOff.failed(now);
+  /** @param at when the attempt was made. One that was made before a failure was known belongs to that failure */
+  failed(at: number, now: number): void {
+    if (at >= this.#failureSeen) this.backOff.failed(now);
+    this.#failureSeen = now;
     this.#trustedUntil = Number.NEGATIVE_INFINITY;
-  }
-
-  /** What the next leader has to know; undefined where that is nothing. */
-  legacy(now: number): OwnerLegacy | undefined {
-    const since = (time: number): number => time - now;
-    const { failures, notBefore } = this.backOff;
-    const recent = this.lastMinute.times(now).map(since);
-    const fruitless = this.#fruitless.times(now).map(since);
-    if (failures + recent.length + fruitless.length === 0) return undefined;
-    return { recent, fruitless, failures, notBefore: failures === 0 ? 0 : since(notBefore) };
-  }
-
-  /**
-   * Takes over what the leader before did, and what it may have done besides: see {@link RepairHistory.inherit}. All
-   * times are ascending.
-   *
-   * @param recent when pods may have been recreated in the last minute
-   * @param fruitless when pods may have been recreated that failed again
-   * @param left what it left
-   */
-  inherit(recent: readonly number[], fruitless: readonly number[], left?: OwnerLegacy): void {
-    const merged = (one: readonly number[], other: readonly number[] = []): number[] =>
-      [...one, ...other].sort((a, b) => a - b);
-    for (const time of merged(recent, left?.recent)) this.lastMinute.add(time);
-    for (const time of merged(fruitless, left?.fruitless)) this.#fruitless.add(time);
-    if (left !== undefined) this.backOff.resume(left.failures, left.notBefore);
-    for (const time of fruitless) this.backOff.failed(time);
   }
 
   /** Whether nothing that it knows matters any longer. */

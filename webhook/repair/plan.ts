@@ -3,7 +3,7 @@ import { repairLimits } from '../lib/limits.ts';
 import { type Pausing, Work, withoutPauses } from '../steer/work.ts';
 import { First } from './first.ts';
 import type { RepairHistory } from './history.ts';
-import { type Helped, helps, type Left, needsProof, type Owned, type Situation, suits } from './judge.ts';
+import { type Helped, helps, type Left, type Owned, type Situation, suits } from './judge.ts';
 import { isBoundToNode, isOrdered, ordinalOf } from './owners.ts';
 import type { NodeForProfile, RepairPlan, RepairSnapshot, Room } from './types.ts';
 
@@ -151,12 +151,10 @@ class Planner {
     const ofOwner = history.owner(owner).room(now, perOwner, chance);
     yield { key: `owner/${owner}`, room: ofOwner };
     for (const { profile, known } of probes(helped) ? networks : []) {
-      if (!failedProfiles.includes(profile)) continue;
-      const room =
-        needsProof(known) && known.undecided
-          ? isTold
-          : history.node(node, profile, known).room(now, needsProof(known));
-      yield { key: `proof/${node}/${profile}`, room };
+      if (known.state !== 'unproved' || !failedProfiles.includes(profile)) continue;
+      // the gate decides whose turn it is, and it does not know yet of a pod that was deleted a moment ago
+      const count = known.turn && !history.isProbed(node, profile) ? 1 : 0;
+      yield { key: `proof/${node}/${profile}`, room: { count, reason: 'node-to-prove', again: undefined } };
     }
     if (isCounted) return;
     yield { key: `node/${node}`, room: history.roomOfNode(node, budgets.perNodePerMinute, now) };
@@ -212,9 +210,6 @@ class Planner {
     this.#known.leftAlone?.({ pod, ...left });
   }
 }
-
-/** No pod is recreated to find out what another pod's verdict tells soon. */
-const isTold: Room = { count: 0, reason: 'node-to-prove', again: undefined };
 
 /** Whether the pod finds out if its node works. */
 const probes = ({ moves, proven }: Helped): boolean => !moves && !proven;

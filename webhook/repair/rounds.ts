@@ -6,10 +6,9 @@ import { ownerKey } from '../evidence/owner.ts';
 import type { ClusterView } from '../gate/cluster-view.ts';
 import type { ApiClient } from '../kubernetes/client.ts';
 import { ClusterError, unansweredBy } from '../kubernetes/errors.ts';
-import type { Leadership, LeaseNotes } from '../kubernetes/lease/leadership.ts';
+import type { Leadership } from '../kubernetes/lease/leadership.ts';
 import type { Log } from '../lib/deps.ts';
 import { repairLimits } from '../lib/limits.ts';
-import { legacyAnnotation } from '../lib/names.ts';
 import type { TurnResult } from '../steer/leader-loop.ts';
 import { inSlices } from '../steer/slices.ts';
 import { type Work, withoutPauses } from '../steer/work.ts';
@@ -34,8 +33,6 @@ export interface RepairOptions {
   policy: () => Policy;
   /** Undefined where there can be no leader: nothing is repaired then. */
   leader: Leadership | undefined;
-  /** What the leader before left, and what this one leaves. */
-  notes?: LeaseNotes | undefined;
   metrics: RepairMetrics;
   notices: Pick<Notices, 'add' | 'capacity'>;
   log: Log;
@@ -57,7 +54,7 @@ export class RepairRounds {
   readonly #failed: FailedPods;
   /** Pods that were released and not deleted yet, by UID. */
   readonly #released = new Map<string, PodEvidence>();
-  #history: RepairHistory | undefined;
+  #history = new RepairHistory();
   #left = new LeftAlonePods();
 
   /** @param warn called with a failure that concerns one pod */
@@ -68,7 +65,6 @@ export class RepairRounds {
     this.#workloads = new WorkloadsOfPods(client);
     this.#failed = new FailedPods(options.view.evidence.pods());
     for (const pod of options.view.evidence.pods()) this.#keepReleased(pod);
-    options.notes?.keep(legacyAnnotation, () => this.#history?.legacy(Date.now(), performance.now()));
   }
 
   /** Has to hear of all changes of the evidence. */
@@ -82,7 +78,7 @@ export class RepairRounds {
 
   /** Forgets recreations and pauses: another leader may have recreated pods meanwhile. */
   forget(): void {
-    this.#history = undefined;
+    this.#history = new RepairHistory();
     this.#left = new LeftAlonePods();
     this.#options.metrics.leftAlone(this.#left.counts, 0);
   }
@@ -91,12 +87,7 @@ export class RepairRounds {
   async round(mode: 'audit' | 'recreate', signal: AbortSignal): Promise<TurnResult> {
     const { view } = this.#options;
     if (view.unsynced() !== undefined || !view.evidence.synced) return { next: interval, busy: 0 };
-    const history = this.#history ?? new RepairHistory();
-    if (this.#history === undefined) {
-      const left = this.#options.notes?.kept(legacyAnnotation);
-      history.inherit(view.evidence.pods(), Date.now(), performance.now(), left);
-    }
-    this.#history = history;
+    const history = this.#history;
     this.#observe(history);
     if (mode === 'recreate') await this.#finishReleased(history);
     const left: LeftAlone[] = [];
@@ -119,7 +110,7 @@ export class RepairRounds {
     history.needed(namespacesOf(plan.recreations, left), performance.now());
     const done = await this.#make(plan.recreations, mode, history, signal);
     await this.#tell(done, mode === 'recreate' ? 'recreated' : 'wouldRecreate', signal);
-    await this.#tellLeft(left, history, signal);
+    await this.#tellLeft(left, mode, history, signal);
     const pause = plan.again === undefined ? interval : Math.max(0, plan.again - performance.now());
     return { next: plan.recreations.length > 0 ? 0 : Math.min(interval, pause), busy };
   }
@@ -274,11 +265,18 @@ export class RepairRounds {
     for (const { workload, of } of workloads.values()) notices.add(workloadNotice(workload, of, deed));
   }
 
-  async #tellLeft(left: readonly LeftAlone[], history: RepairHistory, signal: AbortSignal): Promise<void> {
+  async #tellLeft(
+    left: readonly LeftAlone[],
+    mode: 'audit' | 'recreate',
+    history: RepairHistory,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { notices, metrics } = this.#options;
     const max = Math.min(mostTold, Math.floor(notices.capacity / 2));
     const told = new Set<string>();
     for (const one of this.#left.update(left, performance.now(), max, Date.now())) {
+      // its event says that it would be recreated
+      if (mode === 'audit' && one.reason === 'under-way') continue;
       notices.add(leftAloneNotice(one));
       const { controller, owner } = one.pod;
       if (controller === undefined || told.has(owner)) continue;

@@ -20,20 +20,13 @@ export interface NodeForProfile {
   state: 'open' | 'unproved' | 'closed' | 'unreachable';
   /** Why it is not open, for people; empty where it is. */
   why: string;
-  /** Whether only a passed proof shows that the network works there: `gate.evidence: proof`. */
-  needsProof: boolean;
-  /** Whether a pod there may have a verdict soon, which shows without a deletion whether the network works. */
-  undecided: boolean;
+  /** Whether the gate would let a pod through now that nothing is known of. Always, where the state is `open`. */
+  turn: boolean;
   /**
    * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs
    * count that were made since the node booted and since the DaemonSets' pods got their containers.
    */
   passedAt: number | undefined;
-  /**
-   * Changes with the node's boot and with the containers of the DaemonSets' pods there: what was learned of the network
-   * before says nothing then. Always the same where that is unknown.
-   */
-  instance: string;
 }
 
 /** The kept pods of the cluster: a part of `EvidenceView`. */
@@ -100,10 +93,8 @@ export const leftAloneReasons = [
   'node-not-ready',
   /** It was recreated a moment ago, or could not be. */
   'under-way',
-  /** Its node has to be proved first, by another pod that is recreated. */
+  /** Its node has to be proved first, and it is not its turn: another pod tries, or the pause after one that failed. */
   'node-to-prove',
-  /** Recreated pods of its node failed again: the next attempt follows after a pause. */
-  'node-pause',
   /** Recreated pods of its controller failed again: the next attempt follows after a pause. */
   'owner-pause',
   /** Pods of its controller are recreated one after the other, or a few first. */

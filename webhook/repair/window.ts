@@ -23,31 +23,12 @@ export class Window {
     return this.#times.length;
   }
 
-  /** When fewer than `max` are left of the last `within` milliseconds, if none is added; `now` where fewer are. */
-  opensAt(max: number, now: number, within = this.#length): number {
+  /** When fewer than `max` are left, if none is added; `now` where fewer are. */
+  opensAt(max: number, now: number): number {
     this.#forget(now);
     if (max <= 0) return Number.POSITIVE_INFINITY;
     const last = this.#times.at(-max);
-    return last === undefined ? now : Math.max(now, last + within);
-  }
-
-  /** All that count, ascending. */
-  times(now: number): readonly number[] {
-    this.#forget(now);
-    return this.#times;
-  }
-
-  copy(): Window {
-    const copy = new Window(this.#length);
-    copy.#times = [...this.#times];
-    return copy;
-  }
-
-  /** @returns whether there were any up to this time */
-  clearUpTo(time: number): boolean {
-    const before = this.#times.length;
-    this.#times = this.#times.filter((one) => one > time);
-    return this.#times.length < before;
+    return last === undefined ? now : Math.max(now, last + this.#length);
   }
 
   clear(): void {

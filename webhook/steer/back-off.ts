@@ -54,12 +54,6 @@ export class BackOff {
     this.#failures = 0;
     this.#notBefore = Number.NEGATIVE_INFINITY;
   }
-
-  /** Goes on where another one was. */
-  resume(failures: number, notBefore: number): void {
-    this.#failures = failures;
-    this.#notBefore = failures > 0 ? notBefore : Number.NEGATIVE_INFINITY;
-  }
 }
 
 /** The largest number of open nominations of a group of unverifiable pods. */

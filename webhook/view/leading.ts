@@ -30,13 +30,13 @@ export function startLeading(
   { view, policy, ownNamespace }: LeadInputs,
   { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
-  const { leader, notes, instance, end } = runForLeader(client, ownNamespace, log);
+  const { leader, instance, end } = runForLeader(client, ownNamespace, log);
   const notices = new Notices(client, { leader, metrics: new EventMetrics(registry), log, instance });
   const ended = new AbortController();
   const writing = notices.run(ended.signal);
   const watching = watchEvidence({ view, policy, leader, notices }, ended.signal);
   const endSteering = startSteering(client, { view, policy, leader, notices }, { registry, log });
-  const endRepair = startRepair(client, { view, policy, leader, notes, notices }, { registry, log });
+  const endRepair = startRepair(client, { view, policy, leader, notices }, { registry, log });
   return async () => {
     ended.abort();
     await Promise.all([endSteering(), endRepair(), watching, writing]);

@@ -240,7 +240,7 @@ suite('a node without a proof', () => {
     const scene = new Scene();
     const web = { pod: { key: 'k', owner: 'web' } };
     let at = 0;
-    for (const pause of [5, 10, 20, 40, 80, 160, 300, 300]) {
+    for (const pause of [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
       scene.runs(at, `at-${at}`, 'failed', { takes: 10 });
       at += 10;
       assert.equal(scene.says(at + pause - 1), 'unproved, holds');
@@ -257,8 +257,41 @@ suite('a node without a proof', () => {
     for (let pod = 0; pod < 30; pod += 1) {
       scene.shows(10 + pod / 30, { uid: `p${pod}`, owner: `o${pod}`, verdict: 'failed', startedAt: 0 });
     }
-    assert.equal(scene.says(14), 'failing, holds');
-    assert.equal(scene.says(16), 'failing, lets');
+    assert.equal(scene.says(11.5), 'failing, holds');
+    assert.equal(scene.says(13), 'failing, lets');
+  });
+
+  test('a failed pod is deleted: the pod that replaces it has the turn, before and after it is gone', () => {
+    const scene = new Scene();
+    const [agent, other] = ['agent', 'other'].map((owner) => ({ pod: { key: `${owner}-2`, owner } }));
+    for (const owner of ['agent', 'web']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    const failed = { uid: 'agent-1', owner: 'agent', verdict: 'failed', startedAt: 0 } as const;
+    assert.equal(scene.says(12, agent), 'failing, holds', 'as it failed, it would wait twice as long');
+    scene.shows(12, { ...failed, leaving: true });
+    for (const [at, mine, theirs] of [
+      [13, 'lets', 'holds'],
+      [16.9, 'lets', 'holds'],
+      [17, 'lets', 'lets'],
+    ] as const) {
+      assert.deepEqual(
+        [scene.says(at, agent), scene.says(at, other), scene.says(at)],
+        [`failing, ${mine}`, `failing, ${theirs}`, `failing, ${theirs}`],
+      );
+    }
+    scene.goes(20, 'agent-1');
+    assert.deepEqual([scene.says(20, agent), scene.says(20, other)], ['failing, lets', 'failing, holds']);
+    scene.runs(21, 'agent-2', 'passed', { owner: 'agent' });
+    assert.equal(scene.says(25, other), 'proved, lets');
+  });
+
+  test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
+    const scene = new Scene();
+    const other = { pod: { key: 'other', owner: 'other' } };
+    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.goes(12, 'web-1');
+    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
+    scene.goes(27, 'web-2');
+    assert.equal(scene.says(27, other), 'failing, lets');
   });
 
   test('the pause counts from the first failure of an attempt, and the others are waited for', () => {
@@ -289,8 +322,8 @@ suite('a node without a proof', () => {
     scene.shows(35, { uid: 'new', version: 9 });
     assert.equal(scene.says(44, web), 'unproved, holds');
     scene.shows(45, { uid: 'new', version: 10, verdict: 'failed', startedAt: 35 });
-    assert.equal(scene.says(54, web), 'unproved, holds');
-    assert.equal(scene.says(55, web), 'unproved, lets');
+    assert.equal(scene.says(48, web), 'unproved, holds');
+    assert.equal(scene.says(49, web), 'unproved, lets');
   });
 
   test('the pass of before a boot, which the kubelet shows again before it repeats the proof, proves nothing', () => {

@@ -19,14 +19,14 @@ test('the reference has the limits that the code has', () => {
     bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`;
   const number = (count: number): string => count.toLocaleString('en');
   const { max, mostOfNamespace, requiredCharacters } = pendingPods;
-  const { fruitless, fruitlessWithOtherNode, pause, longestPause, breaker, candidates } = repairLimits;
+  const { fruitless, pause, longestPause, breaker, candidates } = repairLimits;
   const minutes = (milliseconds: number): string => `${milliseconds / 60_000} minutes`;
   const inTime = ({ count, within }: { count: number; within: number }): string =>
     `${count} in ${minutes(within)}`;
   for (const [what, limit] of [
     ['pause after a recreated pod', `${pause / 1000} s, doubled each time, at most ${minutes(longestPause)}`],
-    ['another node ready', inTime(fruitlessWithOtherNode)],
-    ['no other node ready', inTime(fruitless)],
+    ['another node ready', inTime(fruitless)],
+    ['a second pod of a controller follows', `${repairLimits.second / 1000} s`],
     ['repair may stop', inTime({ count: breaker.least, within: breaker.within })],
     ['that count for all', number(breaker.ofNamespace)],
     ['one plan compares', number(candidates)],

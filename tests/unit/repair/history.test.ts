@@ -53,11 +53,8 @@ const web = (count: number): PodEvidence[] =>
 suite('a controller', () => {
   test('one pod is tried, and after its success all others at once', () => {
     const leader = new Leader(web(4));
-    assert.deepEqual(leader.round(), {
-      made: ['web-0'],
-      left: Array(3).fill('owner-turn'),
-      again: undefined,
-    });
+    const { made, left } = leader.round();
+    assert.deepEqual([made, left], [['web-0'], Array(3).fill('owner-turn')]);
     leader.comes({ name: 'web-4', verdict: 'waiting' });
     assert.deepEqual(leader.round().made, [], 'no verdict yet');
     leader.comes({ name: 'web-4', verdict: 'passed' });
@@ -70,9 +67,35 @@ suite('a controller', () => {
     assert.deepEqual(leader.round().made, []);
   });
 
-  test('recreated pods fail again: pauses of 10, 20, 40 s', () => {
+  test('no verdict for 5 s: a second one is tried, once, and both are one failure', () => {
+    const leader = new Leader(web(5));
+    leader.round();
+    assert.deepEqual([leader.round().made, leader.round().again], [[], 5 * second]);
+    leader.now += 5 * second;
+    assert.deepEqual(leader.round().made, ['web-1']);
+    leader.now += 5 * second;
+    assert.deepEqual(leader.round().made, []);
+    leader.comes({ name: 'web-0-again' });
+    leader.round();
+    leader.now += 4 * second;
+    leader.comes({ name: 'web-1-again' });
+    assert.equal(leader.round().again, second);
+    leader.now += second;
+    assert.equal(leader.round().made.length, 1);
+    leader.now += 5 * second;
+    assert.deepEqual(leader.round().made, [], 'after a failure, one at a time');
+  });
+
+  test('no verdict for 5 s while another node is ready: no second one', () => {
+    const leader = new Leader(web(2), { state: 'closed', elsewhere: true });
+    leader.round();
+    leader.now += 5 * second;
+    assert.deepEqual(leader.round().made, []);
+  });
+
+  test('recreated pods fail again: pauses of 5, 10, 20 s', () => {
     const leader = new Leader([...web(5)]);
-    for (const [index, pause] of [10, 20, 40].entries()) {
+    for (const [index, pause] of [5, 10, 20].entries()) {
       assert.equal(leader.round().made.length, 1);
       leader.now += second;
       leader.comes({ name: `again-${index}` });
@@ -149,51 +172,21 @@ suite('a node', () => {
   const again = (name: string, node = 'n1') =>
     ({ name: `${name}-again`, controller: controllerOf(name), node }) as const;
 
-  test('the pod that finds out fails: the next one, of another controller, follows after a pause', () => {
-    const leader = new Leader(owners(3), { needsProof: true });
+  test('has to be proved: one pod at a time finds out, while the gate would let one through', () => {
+    const leader = new Leader(owners(3), { state: 'unproved' });
     assert.deepEqual(leader.round().made, ['p0']);
+    assert.deepEqual(leader.round().left, ['node-to-prove', 'node-to-prove'], 'its verdict is expected');
     leader.comes(again('p0'));
-    assert.deepEqual(leader.round().left.slice(0, 2), ['node-pause', 'node-pause']);
-    leader.now += 10 * second;
+    assert.deepEqual(leader.round({ state: 'unproved', turn: false }).made, [], 'the gate pauses');
     assert.deepEqual(leader.round().made, ['p1'], 'controllers without a failure come first');
-    leader.comes(again('p1'));
-    assert.equal(leader.round().again, 10 * second, 'that of controller p0; the node pauses for 20 s');
-    leader.now += 10 * second;
-    assert.deepEqual(leader.round().made, []);
   });
 
-  test('ready: after a failure one at a time', () => {
-    const leader = new Leader(owners(5));
-    assert.deepEqual(leader.round().made, ['p0', 'p1', 'p2']);
-    for (const name of ['p0', 'p1', 'p2']) leader.comes(again(name));
-    leader.round();
-    leader.now += 10 * second;
-    assert.deepEqual(leader.round().made, ['p3']);
-  });
-
-  test('it boots or its DaemonSets start anew: its pause ends', () => {
-    const leader = new Leader(owners(3), { needsProof: true });
-    leader.round();
-    leader.comes(again('p0'));
-    assert.deepEqual(leader.round().made, []);
-    assert.deepEqual(leader.round({ needsProof: true, instance: 'boot 2' }).made, ['p1']);
-  });
-
-  test('the pod that finds out passes on another node: the next one may find out at once', () => {
-    const leader = new Leader(owners(3), { needsProof: true });
-    leader.round();
-    leader.comes({ ...again('p0', 'n2'), verdict: 'passed' });
-    assert.deepEqual(leader.round().made, ['p1']);
-  });
-
-  test('no verdict of the pod that finds out for a minute: the next one follows after a pause', () => {
-    const leader = new Leader(owners(2), { needsProof: true });
+  test('no verdict for a minute of the pod that finds out: the next one follows', () => {
+    const leader = new Leader(owners(2), { state: 'unproved' });
     leader.round();
     leader.now += minute - 1;
     assert.deepEqual(leader.round().left, ['node-to-prove']);
     leader.now += 1;
-    assert.deepEqual(leader.round().left, ['node-pause']);
-    leader.now += 10 * second;
     assert.deepEqual(leader.round().made, ['p1']);
   });
 
@@ -288,54 +281,6 @@ suite('what the executor tells', () => {
     assert.deepEqual(audit(), ['web-2']);
     leader.now += minute;
     assert.deepEqual(audit(), []);
-  });
-});
-
-suite('a new leader', () => {
-  const wall = start + 60 * minute;
-  const inherited = (pods: PodEvidence[], given: Given = { passedAt: start }): Leader => {
-    const leader = new Leader(pods, given);
-    leader.history.inherit(leader.pods.all(), wall, leader.now);
-    return leader;
-  };
-
-  test('pods that were created in the last minute count for the budgets', () => {
-    const fresh = Array.from({ length: 3 }, (_, index) =>
-      failedPod({ name: `new-${index}`, verdict: 'passed', createdAt: wall - 20 * second, node: 'n2' }),
-    );
-    for (const budgets of [{ perMinute: 3 }, { perOwnerPerMinute: 3 }, { perNodePerMinute: 3 }]) {
-      const leader = inherited([...web(3), ...fresh], { passedAt: start, budgets });
-      assert.deepEqual(new Set(leader.round().left), new Set(['budget']), JSON.stringify(budgets));
-      leader.now += 40 * second;
-      assert.equal(leader.round().made.length, 3);
-    }
-  });
-
-  test('a failed pod that is being deleted counts too: its successor may not be there yet', () => {
-    const leaving = failedPod({ name: 'leaving', leaving: true, controller: controllerOf('other') });
-    const leader = inherited([...web(1), leaving], { passedAt: start, budgets: { perMinute: 1 } });
-    assert.deepEqual(leader.round().made, []);
-  });
-
-  test('a controller whose newer pods failed, and none since passed, pauses', () => {
-    const later = failedPod({ name: 'later', createdAt: wall - 5 * second });
-    const leader = inherited([...web(1), later]);
-    assert.deepEqual(leader.round().left, ['owner-pause', 'owner-pause']);
-    leader.now += 5 * second;
-    assert.equal(leader.round().made.length, 1);
-    const passed = failedPod({ name: 'passed', verdict: 'passed', createdAt: wall - 5 * second });
-    assert.equal(inherited([...web(1), later, passed]).round().made.length, 2);
-  });
-
-  test('a controller that created all its failed pods at once does not pause', () => {
-    assert.equal(inherited(web(3)).round().made.length, 3);
-  });
-
-  test('clocks that are apart by hours delay it for a minute at most', () => {
-    const future = web(3).map((pod) => ({ ...pod, createdAt: wall + 120 * minute }));
-    const leader = inherited(future, { passedAt: start, budgets: { perMinute: 3 } });
-    leader.now += minute;
-    assert.equal(leader.round().made.length, 3);
   });
 });
 

@@ -171,16 +171,16 @@ suite('the network of a node', () => {
   });
 
   test('is unproved where a proof is required and none has passed', () => {
-    const { state, needsProof } = networks([], {}, { evidence: 'proof' }).of().node('n1', 'mesh');
-    assert.deepEqual([state, needsProof], ['unproved', true]);
+    const { state, turn } = networks([], {}, { evidence: 'proof' }).of().node('n1', 'mesh');
+    assert.deepEqual([state, turn], ['unproved', true]);
   });
 
-  test('tells whether the verdict of a pod is expected, for 30 s', () => {
-    const undecided = (at: number): boolean =>
-      networks([{ node: 'n1', verdict: 'waiting', at }])
+  test('gives nobody the turn while the verdict of a pod is expected, for 30 s', () => {
+    const turn = (at: number): boolean =>
+      networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' })
         .of()
-        .node('n1', 'mesh').undecided;
-    assert.deepEqual([undecided(0), undecided(-31)], [true, false]);
+        .node('n1', 'mesh').turn;
+    assert.deepEqual([turn(0), turn(-31)], [false, true]);
   });
 
   test('tells when a proof last passed', () => {
@@ -188,12 +188,5 @@ suite('the network of a node', () => {
       .of()
       .node('n1', 'mesh');
     assert.equal(passedAt, start + 7000);
-  });
-
-  test('is another one after a boot', () => {
-    const { readiness, of } = networks();
-    const before = of().node('n1', 'mesh').instance;
-    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode('n1', 'b2', 9)), listed: false }, now);
-    assert.notEqual(of().node('n1', 'mesh').instance, before);
   });
 });

@@ -78,8 +78,8 @@ suite('where it helps', () => {
     ['the node does not report', { state: 'unreachable', elsewhere: true }, 'node-unreachable'],
     ['the node is not ready', { state: 'closed' }, 'node-not-ready'],
     ['the node is not ready, another is', { state: 'closed', elsewhere: true }, true],
-    ['a proof has passed on the node since', { needsProof: true, passedAt: start - 10 * second }, true],
-    ['no proof has passed on the node: one pod finds out', { needsProof: true }, true],
+    ['a proof has passed on the node since', { passedAt: start - 10 * second }, true],
+    ['no proof has passed on the node: one pod finds out', { state: 'unproved' }, true],
   ] as const) {
     test(`${what}: ${expected === true ? 'recreated' : expected}`, () => {
       const { names, left } = planOf([pod], given);
@@ -104,28 +104,19 @@ suite('where it helps', () => {
     failedPod({ name: `p${index}`, controller: controllerOf(`o${index}`), createdAt: start - index }),
   );
 
-  test('five controllers, nobody has passed on the node, proof: the oldest pod finds out', () => {
-    const { names, left } = planOf(owners, { needsProof: true });
+  test('five controllers, and the node has to be proved: the oldest pod finds out', () => {
+    const { names, left } = planOf(owners, { state: 'unproved' });
     assert.deepEqual([names, left], [['p4'], Array(4).fill('node-to-prove')]);
   });
 
-  test('the same while the verdict of another pod there is expected: none, as that one finds out', () => {
-    const { names, left } = planOf(owners, { needsProof: true, undecided: true });
+  test('the same while the gate lets no pod through there: none', () => {
+    const { names, left } = planOf(owners, { state: 'unproved', turn: false });
     assert.deepEqual([names, left], [[], Array(5).fill('node-to-prove')]);
-    assert.equal(planOf(owners, { undecided: true }).names.length, 3);
-    assert.equal(planOf(owners, { needsProof: true, undecided: true, passedAt: start }).names.length, 5);
   });
 
-  test('the same with ready: three at first', () => {
-    assert.deepEqual(planOf(owners).names, ['p4', 'p3', 'p2']);
-  });
-
-  test('the same after a proof has passed there: all', () => {
-    assert.equal(planOf(owners, { needsProof: true, passedAt: start }).names.length, 5);
-  });
-
-  test('a proof that passed before these began to fail says nothing', () => {
-    assert.equal(planOf(owners, { needsProof: true, passedAt: start - 12 * second }).names.length, 1);
+  test('the same where the gate lets every pod through: all', () => {
+    assert.equal(planOf(owners).names.length, 5);
+    assert.equal(planOf(owners, { passedAt: start }).names.length, 5);
   });
 
   test('the gate lets one pod at a time through, and it is the turn of the next: the reason is whole', () => {

@@ -26,7 +26,7 @@ type Event =
   | { type: 'restart'; pod: number }
   | { type: 'touch'; pod: number }
   | { type: 'end'; pod: number; how: 'leaving' | 'ended' | 'gone' }
-  | { type: 'state'; node: number; state: State; needsProof: boolean }
+  | { type: 'state'; node: number; state: State; turn: boolean }
   | { type: 'boot'; node: number }
   | { type: 'clock'; by: number }
   | { type: 'wait'; by: number }
@@ -85,7 +85,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
         type: fc.constant('state' as const),
         node: fc.nat(2),
         state: fc.constantFrom<State>('open', 'open', 'open', 'open', 'unproved', 'closed', 'unreachable'),
-        needsProof: fc.boolean(),
+        turn: fc.boolean(),
       }),
     },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('boot' as const), node: fc.nat(2) }) },
@@ -123,27 +123,19 @@ class World {
   readonly made: Made[] = [];
   /** All UIDs that were deleted, by whichever leader. */
   readonly deleted = new Set<string>();
-  readonly #nodes = new Map(
-    nodes.map((name) => [name, { state: 'open' as State, needsProof: false, boots: 0 }]),
-  );
+  readonly #nodes = new Map(nodes.map((name) => [name, { state: 'open' as State, turn: true }]));
   /** When pods of a controller passed. */
   readonly #successes: { owner: string; at: number }[] = [];
   /** UIDs of pods that are deleted, and still reported. */
   readonly #late: string[] = [];
   #history = new RepairHistory();
-  /** What is in the Lease: not the very latest. */
-  #left: string | undefined;
   #now = 5 * second;
   /** Whether a clock was ever set back. Then a proof may seem to be older than the node's boot. */
   #isSetBack = false;
-  /** Whether the time of day was ever changed. */
-  #isChanged = false;
   #wall = start;
   #next = 0;
 
   apply(event: Event): void {
-    // before the event: the leader may die before it writes what it did
-    this.#left = this.#history.legacy(this.#wall, this.#now);
     this.#now += second;
     this.#wall += second;
     if (event.type === 'create') this.#create(event);
@@ -251,31 +243,19 @@ class World {
     assert.ok(Math.max(0, ...counts(({ recreation }) => recreation.pod.node)) <= limits.perNodePerMinute);
     const ofOwner = counts(({ recreation }) => recreation.pod.owner);
     assert.ok(Math.max(0, ...ofOwner) <= limits.perOwnerPerMinute);
-    for (const [most, within, elsewhere] of [
-      [3, 10 * minute, true],
-      [6, 30 * minute, false],
-    ] as const) {
-      const inVain = this.made.filter(
-        (made) => made.elsewhere === elsewhere && !made.proven && this.#now - made.at < within,
-      );
-      const byOwner = Map.groupBy(inVain, ({ recreation }) => recreation.pod.owner);
-      for (const [owner, all] of byOwner) {
-        const success =
-          this.#successes.findLast((one) => one.owner === owner)?.at ?? Number.NEGATIVE_INFINITY;
-        const since = all.filter(({ at }) => at > success + minute);
-        assert.ok(since.length <= most, `${since.length} recreations of ${owner} in vain`);
-      }
+    const inVain = this.made.filter(
+      (made) => made.elsewhere && !made.proven && this.#now - made.at < 10 * minute,
+    );
+    for (const [owner, all] of Map.groupBy(inVain, ({ recreation }) => recreation.pod.owner)) {
+      const success = this.#successes.findLast((one) => one.owner === owner)?.at ?? Number.NEGATIVE_INFINITY;
+      const since = all.filter(({ at }) => at > success + minute);
+      assert.ok(since.length <= 3, `${since.length} recreations of ${owner} in vain`);
     }
   }
 
   #known(node: string, profile: string): NodeForProfile {
-    const { state, needsProof, boots } = this.#nodes.get(node) ?? {
-      state: 'unreachable',
-      needsProof: false,
-      boots: 0,
-    };
-    const passedAt = this.pods.passedAt(profile, node);
-    return { state, why: '', needsProof, undecided: false, passedAt, instance: `${boots}` };
+    const found = this.#nodes.get(node) ?? { state: 'unreachable', turn: false };
+    return { ...found, why: '', passedAt: this.pods.passedAt(profile, node) };
   }
 
   #create({ owner, node, profiles: list, namespace }: Event & { type: 'create' }): void {
@@ -333,27 +313,23 @@ class World {
     else this.#put(pod, { [how]: true });
   }
 
-  #setNode({ node, state, needsProof }: Event & { type: 'state' }): void {
-    Object.assign(this.#nodes.get(this.#nodeOf(node)) ?? {}, { state, needsProof });
+  #setNode({ node, state, turn }: Event & { type: 'state' }): void {
+    this.#nodes.set(this.#nodeOf(node), { state, turn: turn || state === 'open' });
   }
 
   #setClock(by: number): void {
     this.#wall += by;
     this.#isSetBack ||= by < 0;
-    this.#isChanged = true;
   }
 
   #newLeader(): void {
     for (const uid of this.#late.splice(0)) this.pods.remove(uid);
     this.#history = new RepairHistory();
-    this.#history.inherit(this.pods.all(), this.#wall, this.#now, this.#left);
-    // nobody can tell how long ago anything was
-    if (this.#isChanged) this.made.length = 0;
+    // its budgets are empty
+    this.made.length = 0;
   }
 
   #boot(name: string): void {
-    const node = this.#nodes.get(name);
-    if (node !== undefined) node.boots += 1;
     this.#next += 1;
     this.pods.evidence.booted(name, `${this.#next}`);
     for (const pod of this.pods.all()) if (pod.node === name) this.#put(pod, waiting);

@@ -74,12 +74,25 @@ test('the same where the DaemonSet says that it is not ready: nothing is recreat
 });
 
 for (const evidence of ['ready', 'proof'] as const) {
-  test(`${evidence}: a node that reads Ready and whose plugin never comes, no other node ready, 20 pods: at most 6 deletions in any 30 minutes`, () => {
+  for (const fault of [13, 14, 15, 16, 17, 18, 19, 20]) {
+    test(`${evidence}: ${fault} s without the plugin, no boot, 10 pods replaced meanwhile: all run within 18 s after it is back`, () => {
+      const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0, worksAt: 0 }], evidence });
+      sim.create(web, 10, 'n1');
+      sim.run(minute);
+      sim.node('n1', { worksAt: sim.now + fault * 1000 });
+      sim.replaceAll('n1');
+      sim.run(fault * 1000);
+      const took = sim.runUntilAllPass(minute);
+      assert.ok(took <= 18_000, `${took} ms`);
+    });
+  }
+
+  test(`${evidence}: a node that reads Ready and whose plugin never comes, no other node ready, 20 pods: at most 10 deletions in any 30 minutes`, () => {
     const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence });
     sim.create(web, 20, 'n1');
     sim.run(3 * 60 * minute);
     assert.ok(sim.deleted.length >= 12, `${sim.deleted.length} deletions: it goes on trying`);
-    assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)} deletions`);
+    assert.ok(sim.most(30 * minute) <= 10, `${sim.most(30 * minute)} deletions`);
   });
 
   test(`${evidence}: a node that reads Ready and whose plugin comes after an hour, 20 pods: all run at last`, () => {
@@ -87,7 +100,7 @@ for (const evidence of ['ready', 'proof'] as const) {
     sim.create(web, 20, 'n1');
     sim.run(60 * minute);
     const took = sim.runUntilAllPass(40 * minute);
-    assert.ok(took <= 31 * minute, `${took / minute} minutes`);
+    assert.ok(took <= 11 * minute, `${took / minute} minutes`);
   });
 
   test(`${evidence}: a node whose DaemonSet is never ready, no other node ready: nothing is deleted`, () => {
@@ -185,7 +198,7 @@ for (const evidence of ['ready', 'proof'] as const) {
     assert.ok(sim.history.stopped().includes(''), 'all repair has stopped');
     sim.create(web, 20, 'n2');
     const comes = sim.now + 5000;
-    sim.reboot('n2', { startedAt: comes - 1000, readyAt: comes, worksAt: comes, instance: 'boot 2' });
+    sim.reboot('n2', { startedAt: comes - 1000, readyAt: comes, worksAt: comes });
     const began = sim.now;
     while (sim.now < began + 60 * minute && !sim.allPass(({ namespace }) => namespace === 'shop'))
       sim.run(1000);
@@ -194,7 +207,7 @@ for (const evidence of ['ready', 'proof'] as const) {
   });
 }
 
-test('a new leader in the middle of a repair: all run, and the budgets hold', () => {
+test('a new leader in the middle of a repair: all run, and none is deleted twice', () => {
   const sim = new Simulation({
     nodes: [{ name: 'n1', readyAt: 0, worksAt: 11_000 }],
     evidence: 'proof',
@@ -210,7 +223,6 @@ test('a new leader in the middle of a repair: all run, and the budgets hold', ()
   sim.repairs = true;
   sim.runUntilAllPass(10 * minute);
   assert.ok(sim.allPass());
-  assert.ok(sim.most(minute) <= 20, `${sim.most(minute)}`);
   assert.equal(new Set(sim.deleted.map(({ uid }) => uid)).size, sim.deleted.length);
 });
 
@@ -224,28 +236,3 @@ test('a new leader while pods move to another node: it goes on', () => {
   const took = sim.runUntilAllPass(10 * minute);
   assert.ok(took <= 6 * minute, `${took} ms`);
 });
-
-test('a new leader every two minutes, a plugin that never comes: a controller still pauses', () => {
-  const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence: 'ready' });
-  sim.create(web, 20, 'n1');
-  for (let minutes = 0; minutes < 60; minutes += 2) {
-    sim.run(2 * minute);
-    sim.newLeader();
-  }
-  assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)}`);
-});
-
-for (const replicas of [1, 20]) {
-  test(`a new leader every 20 s, a plugin that never comes, ${replicas} pods: a controller still pauses`, () => {
-    const sim = new Simulation({ nodes: [{ name: 'n1', readyAt: 0 }], evidence: 'ready' });
-    sim.create(web, replicas, 'n1');
-    for (let leaders = 0; leaders < 180; leaders += 1) {
-      sim.run(20_000);
-      sim.newLeader();
-    }
-    assert.ok(sim.most(30 * minute) <= 6, `${sim.most(30 * minute)}`);
-    sim.node('n1', { worksAt: sim.now });
-    sim.runUntilAllPass(60 * minute);
-    assert.ok(sim.allPass(), 'all run in the end');
-  });
-}

@@ -15,7 +15,6 @@ export interface SimNode {
   startedAt?: number;
   /** When its plugin works; not at all by default. */
   worksAt?: number;
-  instance?: string;
 }
 
 interface SimPod {
@@ -64,7 +63,6 @@ export class Simulation {
   readonly #options: SimOptions;
   /** When pods of a controller passed, in this order. */
   readonly #passes: { owner: string; at: number }[] = [];
-  #left: string | undefined;
   #next = 0;
   #versions = 0;
 
@@ -97,6 +95,11 @@ export class Simulation {
     for (const pod of this.#pods.values()) if (pod.facts.node === name) this.#bind(pod, name);
   }
 
+  /** Somebody deletes all pods of the node, and their controllers replace them. */
+  replaceAll(name: string): void {
+    for (const pod of [...this.#pods.values()]) if (pod.facts.node === name) this.#replace(pod.facts);
+  }
+
   /** @param duration milliseconds */
   run(duration: number): void {
     const end = this.now + duration;
@@ -104,9 +107,6 @@ export class Simulation {
       this.now += step;
       this.#prove();
       this.#schedule();
-      // the Lease is renewed every 2 s, and a leader may die before
-      if (this.repairs && this.now % (2 * step) === 0)
-        this.#left = this.history.legacy(start + this.now, this.now);
       if (this.repairs) this.#repair();
     }
   }
@@ -147,10 +147,9 @@ export class Simulation {
     );
   }
 
-  /** Another replica leads: of what the one before remembered, it knows what was last written into the Lease. */
+  /** Another replica leads, which knows nothing of what the one before remembered. */
   newLeader(): void {
     this.history = new RepairHistory();
-    this.history.inherit(this.pods.all(), start + this.now, this.now, this.#left);
   }
 
   #create(controller: Controller, namespace: string, name?: string, node?: string): void {
@@ -261,10 +260,8 @@ export class Simulation {
     return {
       state,
       why: state === 'open' ? '' : state,
-      needsProof: this.#options.evidence === 'proof',
-      undecided: this.pods.evidence.of('mesh', name)?.isSomebodyOnTheWay(this.#wall()) === true,
+      turn: this.#proof(node).lets,
       passedAt: this.pods.passedAt('mesh', name),
-      instance: node.instance ?? '',
     };
   }
 
@@ -287,10 +284,14 @@ export class Simulation {
   }
 
   #recreate(recreation: Recreation): void {
-    const { uid, node, namespace, name, controller, owner } = recreation.pod;
-    if (controller === undefined) throw new Error(`${name} has no controller`);
+    const { uid, node, namespace, owner } = recreation.pod;
     this.history.made(recreation, this.pods, this.now);
     this.deleted.push({ at: this.now, uid, owner, node, namespace });
+    this.#replace(recreation.pod);
+  }
+
+  #replace({ uid, namespace, name, controller }: PodEvidence): void {
+    if (controller === undefined) throw new Error(`${name} has no controller`);
     this.#pods.delete(uid);
     this.pods.remove(uid);
     this.#create(controller, namespace, controller.kind === 'StatefulSet' ? name : undefined);

@@ -68,10 +68,8 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
 export const openNode: NodeForProfile = {
   state: 'open',
   why: '',
-  needsProof: false,
-  undecided: false,
+  turn: true,
   passedAt: undefined,
-  instance: 'boot 1',
 };
 
 /** The reducer, with what repair keeps of its changes. */

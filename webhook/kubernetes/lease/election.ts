@@ -44,8 +44,6 @@ export class Election {
   #observation: Observation | undefined;
   /** When the request was sent that last created, took or renewed the Lease. */
   #renewed = Number.NEGATIVE_INFINITY;
-  /** What the leader writes into annotations, by their names. */
-  readonly #notes = new Map<string, () => string | undefined>();
   #reported = false;
   #failure: string | undefined;
 
@@ -64,19 +62,6 @@ export class Election {
   subscribe(changed: () => void): () => void {
     this.#changed.add(changed);
     return () => this.#changed.delete(changed);
-  }
-
-  /**
-   * While this process leads, each renewal and the release write what `current` returns into an annotation of the Lease.
-   * Undefined leaves it as it is.
-   */
-  keep(annotation: string, current: () => string | undefined): void {
-    this.#notes.set(annotation, current);
-  }
-
-  /** An annotation of the Lease, as it was last read. */
-  kept(annotation: string): string | undefined {
-    return this.#observation?.lease?.metadata.annotations?.[annotation];
   }
 
   /** Takes part in the election until the signal is aborted, then releases the Lease. Never throws. */
@@ -152,7 +137,7 @@ export class Election {
           signal,
         })
       : this.#client.request<Lease>('PUT', pathBelow(this.#path, name), {
-          body: { ...(move === 'renew' ? this.#noted(lease) : lease), spec },
+          body: { ...lease, spec },
           timeout,
           signal,
         }));
@@ -161,22 +146,13 @@ export class Election {
     this.#renewed = now;
   }
 
-  /** The Lease with the notes of this leader. One that took the Lease has read those of the leader before by then. */
-  #noted(lease: Lease): Lease {
-    const notes = Array.from(this.#notes, ([name, current]) => [name, current()] as const);
-    const written = notes.filter((note): note is [string, string] => note[1] !== undefined);
-    if (written.length === 0) return lease;
-    const annotations = { ...lease.metadata.annotations, ...Object.fromEntries(written) };
-    return { ...lease, metadata: { ...lease.metadata, annotations } };
-  }
-
   async #release(): Promise<void> {
     const lease = this.#observation?.lease;
     const holds = this.leads && lease?.spec?.holderIdentity === this.#options.identity;
     this.#renewed = Number.NEGATIVE_INFINITY;
     if (!holds) return;
     try {
-      const body = { ...this.#noted(lease), spec: released(lease, new Date()) };
+      const body = { ...lease, spec: released(lease, new Date()) };
       await this.#client.request('PUT', pathBelow(this.#path, this.#options.name), { body, timeout: 2000 });
     } catch (error) {
       this.#options.log.warn(

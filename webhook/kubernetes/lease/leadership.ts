@@ -12,14 +12,10 @@ export interface Leadership {
   subscribe(changed: () => void): () => void;
 }
 
-/** What a leader leaves to the next one, in annotations of the Lease. */
-export type LeaseNotes = Pick<Election, 'keep' | 'kept'>;
-
 /** The election of this process, which runs until {@link Candidacy.end}. */
 export interface Candidacy {
   /** Undefined where this process can never lead. */
   leader: Leadership | undefined;
-  notes: LeaseNotes | undefined;
   /** The name of this replica's pod. */
   instance: string;
   /** Releases the Lease. Call it when all work of the leader has ended: the next leader must not begin before. */
@@ -34,15 +30,13 @@ export interface Candidacy {
 export function runForLeader(client: ApiClient, ownNamespace: string | undefined, log: Log): Candidacy {
   // in a pod, the host name is the pod's
   const instance = hostname();
-  if (ownNamespace === undefined)
-    return { leader: undefined, notes: undefined, instance, end: async () => {} };
+  if (ownNamespace === undefined) return { leader: undefined, instance, end: async () => {} };
   const identity = `${instance}_${randomUUID()}`;
   const leader = new Election(client, { namespace: ownNamespace, name: leaderLease, identity, log });
   const led = new AbortController();
   const contending = leader.run(led.signal);
   return {
     leader,
-    notes: leader,
     instance,
     end: async () => {
       led.abort();
