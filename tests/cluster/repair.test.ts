@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
+import { parse } from 'yaml';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
@@ -40,6 +42,8 @@ const leader = (): Promise<RunningPod> =>
     assert.ok(found, 'nobody leads');
     return found;
   });
+
+const guide = readFileSync(new URL('../../docs/guides/repair.md', import.meta.url), 'utf8');
 
 const noBudgets = 'perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000';
 
@@ -266,18 +270,23 @@ suite('a failed proof does not fail a Job', () => {
     assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
   });
 
-  test('with restartPolicy Never, if its podFailurePolicy ignores exit code 95', async () => {
-    let left = 1;
-    kubelet.fate = () => {
-      left -= 1;
-      return left >= 0 ? 'ended' : 'succeeded';
-    };
-    const ignore = { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [95] } }] };
-    await apply(job('never', { podFailurePolicy: ignore }, 'Never'));
-    const { status } = await complete('never');
-    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
-    assert.deepEqual(deleted('never'), [], 'its Job replaces it without help');
-  });
+  for (const [name, fate, what] of [
+    ['never', 'ended', 'a failed proof'],
+    ['lost', 'lost', 'a node that lost its power'],
+  ] as const) {
+    test(`with restartPolicy Never and the guide's podFailurePolicy: ${what} does not fail it`, async () => {
+      let left = 1;
+      kubelet.fate = () => {
+        left -= 1;
+        return left >= 0 ? fate : 'succeeded';
+      };
+      const [, podFailurePolicy = ''] = /```yaml\nspec:\n {2}podFailurePolicy:\n([^`]*)```/.exec(guide) ?? [];
+      await apply(job(name, { podFailurePolicy: parse(podFailurePolicy) }, 'Never'));
+      const { status } = await complete(name);
+      assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
+      assert.deepEqual(deleted(name), [], 'its Job replaces it without help');
+    });
+  }
 });
 
 test('nothing is deleted on a node that does not report', async () => {

@@ -1,19 +1,20 @@
 import { isTold, isToldAtOnce, isTurn } from './notices.ts';
 import type { LeftAlone, LeftAloneReason } from './types.ts';
 
-/** A pod has to be left alone for this time before an event tells of it, in milliseconds: a node that boots is ready sooner. */
-const long = 60_000;
-
-/** The same for a pod that waits for its turn: it is longer than the budgets take for a full node. */
-const longTurn = 900_000;
+/**
+ * A pod has to be left alone for this time before an event tells of it, in milliseconds. A node that boots is mostly ready
+ * sooner. The event follows within a minute, also where all pods of a full node wait.
+ */
+const long = 45_000;
 
 /** A pod that ended is told of for this time, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
 const recent = 600_000;
 
 interface Known {
-  reason: LeftAloneReason;
+  /** When it was first left alone, whatever the reason was. */
   since: number;
-  told: boolean;
+  /** What events have told. Reasons to wait for a turn follow each other, and are one here. */
+  told: Set<LeftAloneReason | 'turn'>;
 }
 
 /** The failed pods that are left alone, and which of them an event has told of. Pure: times are arguments. */
@@ -41,15 +42,13 @@ export class LeftAlonePods {
     for (const one of left) {
       const { reason, pod } = one;
       this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
-      const before = this.#known.get(pod.uid);
-      const goesOn =
-        before !== undefined && (before.reason === reason || (isTurn(before.reason) && isTurn(reason)));
-      const is = goesOn ? Object.assign(before, { reason }) : { reason, since: now, told: false };
+      const is = this.#known.get(pod.uid) ?? { since: now, told: new Set() };
       known.set(pod.uid, is);
-      if (is.told || !isTold(reason) || due.length >= max) continue;
+      const what = isTurn(reason) ? 'turn' : reason;
+      if (is.told.has(what) || !isTold(reason) || due.length >= max) continue;
       if (pod.ended && wall - (pod.at ?? pod.createdAt) > recent) continue;
-      if (!isToldAtOnce(reason) && now - is.since < (isTurn(reason) ? longTurn : long)) continue;
-      is.told = true;
+      if (!isToldAtOnce(reason) && now - is.since < long) continue;
+      is.told.add(what);
       due.push(one);
     }
     this.#known = known;

@@ -21,9 +21,9 @@ export interface Pod {
 /**
  * What the kubelet writes on a pod: `passed`: its proof passed, and it runs; `succeeded`: its containers ended as well;
  * an exit code: the proof ended with it, and its container waits to be started again; `ended`: with 95 too, and the pod
- * is not restarted.
+ * is not restarted; `lost`: its node lost its power while it ran, and the pod is not restarted.
  */
-export type Fate = 'passed' | 'succeeded' | 'ended' | number;
+export type Fate = 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 
 /** kwok leaves pods with this annotation alone: the test is their kubelet. */
 export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
@@ -48,7 +48,7 @@ const statusOf = (pod: Pod, fate: Fate): object => {
       : { state: { terminated } }),
   };
   const ready = fate === 'passed' ? 'True' : 'False';
-  const phases = { passed: 'Running', succeeded: 'Succeeded', ended: 'Failed' } as const;
+  const phases = { passed: 'Running', succeeded: 'Succeeded', ended: 'Failed', lost: 'Failed' } as const;
   return {
     phase: typeof fate === 'number' ? 'Pending' : phases[fate],
     startTime: now,
@@ -57,14 +57,17 @@ const statusOf = (pod: Pod, fate: Fate): object => {
       ...['Initialized', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime: now })),
     ],
     initContainerStatuses: [validator],
-    ...(fate === 'passed' && {
+    ...((fate === 'passed' || fate === 'lost') && {
       containerStatuses: pod.spec.containers.map(({ name }) => ({
         name,
         image: 'i',
         imageID: '',
         restartCount: 0,
-        ready: true,
-        state: { running: { startedAt: now } },
+        ready: fate === 'passed',
+        state:
+          fate === 'passed'
+            ? { running: { startedAt: now } }
+            : { terminated: { exitCode: 255, reason: 'Unknown', startedAt: now, finishedAt: now } },
       })),
     }),
   };
