@@ -25,7 +25,7 @@ function apiPod(index: number, nth: number): ApiEvidencePod {
       metadata: {
         uid: `0000-1111-2222-3333-${index}`,
         resourceVersion: `${1_000_000 + index}`,
-        namespace: `team-${index % 50}`,
+        namespace: `team-${owner % 50}`,
         name: `web-${owner}-7d9f8b6c5-${index}`,
         creationTimestamp: time,
         labels: { 'cni-gate.io/profile': profiles.join('.') },

@@ -20,7 +20,7 @@ export interface EvidenceView {
   pod(uid: string): PodEvidence | undefined;
   /** The pods of a node. */
   onNode(node: string): Iterable<PodEvidence>;
-  /** The pods of an owner, by {@link PodEvidence.owner}. */
+  /** The pods of a controller, by {@link PodEvidence.owner}. */
   ownedBy(owner: string): Iterable<PodEvidence>;
   /** What pods of a profile showed on a node; undefined if no pod of it was seen there. */
   of(profile: string, node: string): Tally | undefined;
@@ -190,7 +190,8 @@ export class Evidence implements EvidenceView {
     if (before !== undefined && before.owner !== pod.owner) drop(this.#owners, before.owner, uid);
     this.#known.set(uid, pod);
     add(this.#nodes, pod.node, uid);
-    add(this.#owners, pod.owner, uid);
+    // a pod without a controller is found by its UID
+    if (pod.owner !== uid) add(this.#owners, pod.owner, uid);
     const since = listed ? Math.min(pod.at ?? now, now) : now;
     const isWaiting = pod.verdict === 'waiting';
     const again = before !== undefined && before.verdict !== 'waiting';

@@ -33,7 +33,7 @@ export interface NodeForProfile {
 export interface KnownPods {
   /** A pod by its UID. */
   pod(uid: string): PodEvidence | undefined;
-  /** The pods of an owner, by `PodEvidence.owner`. */
+  /** The pods of a controller, by `PodEvidence.owner`. */
   ownedBy(owner: string): Iterable<PodEvidence>;
 }
 
