@@ -150,7 +150,7 @@ test('an invalid answer of a server is an error with the reason', async (t) => {
   ];
   for (const [status, text, message] of wrong) {
     const server = await fake(t, (body) => [status, typeof text === 'string' ? text : text(body)]);
-    await assert.rejects(asked(t, pod('a'), server.url, server.ca, 300), (error) => {
+    await assert.rejects(asked(t, pod('a'), server.url, server.ca, status === 0 ? 300 : 5000), (error) => {
       assert.ok(error instanceof CniGateError);
       assert.equal(error.code, 'CNI_GATE_SERVER');
       assert.match(error.message, message);
