@@ -1,7 +1,7 @@
 /**
  * `npm run bench:peers [-- --report PAGE]`: admissions for each second of processor time and peak memory, of cni-gate as its
- * image runs it, of a webhook on controller-runtime (`peers/`, built with Go), and of a bare `node:https`. All get the
- * same review in turns.
+ * image runs it, of a webhook on controller-runtime that makes the same change (`peers/`, built with Go), and of a bare
+ * `node:https`. All get the same review in turns.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { run } from '../support/run.ts';
 import { patchLength } from './bare.ts';
 import { connections, type Figures, load, median, patchFrom, type Target } from './load.ts';
@@ -27,6 +28,8 @@ const warmUp = 4;
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
 
+/** Built by `npm run build:peer`. */
+const program = here('../../node_modules/.cache/cni-gate-peer');
 const bundle = here('../../dist/bundle/webhook/main.js');
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 /** Options of Node that the image sets. */
@@ -92,18 +95,20 @@ async function start(
   return { child, port, agent, usage: async () => usageOf(pid) };
 }
 
-/** @returns the version of Go @throws Error where there is no Go, or no module proxy */
-async function build(program: string): Promise<string> {
-  console.error('Building the webhook on controller-runtime: up to 3 minutes for the first time.');
-  await run('go', ['build', '-C', here('peers'), '-trimpath', '-ldflags=-s -w', '-o', program, '.'], '', {
-    ...process.env,
-    CGO_ENABLED: '0',
-  });
-  return (await run('go', ['env', 'GOVERSION'])).trim().replace(/^go/, '');
-}
-
 /** The version of controller-runtime that `peers/go.mod` names. */
 const peerVersion = /controller-runtime (v\S+)/.exec(readFileSync(here('peers/go.mod'), 'utf8'))?.[1] ?? '';
+
+/** cni-gate's change, as the webhook on controller-runtime reads it. It adds the token's mount itself. */
+function changeOf(patch: { path: string; value: Record<string, unknown> }[]): object {
+  const value = (path: string): Record<string, unknown> =>
+    patch.find((operation) => operation.path === path)?.value ?? {};
+  const [container] = value('/spec/initContainers') as unknown as object[];
+  return {
+    container: { ...container, volumeMounts: [] },
+    labels: { [profileLabel]: value('/metadata/labels/cni-gate.io~1profile') },
+    annotations: value('/metadata/annotations'),
+  };
+}
 
 /** Without an init container the comparison would be none. */
 async function checkAnswer(name: string, peer: Peer): Promise<void> {
@@ -112,16 +117,18 @@ async function checkAnswer(name: string, peer: Peer): Promise<void> {
 }
 
 /** All servers, by the names that the figures have. */
-async function startAll(program: string): Promise<Map<string, Peer>> {
+async function startAll(): Promise<Map<string, Peer>> {
   const node = (...args: string[]): [string, ...string[]] => [process.execPath, ...args];
   const flags = ['--profile', 'cilium.linkerd', '--ops-port', '0', '--host', '127.0.0.1'];
   const tls = ['--tls-cert', file('tls.crt'), '--tls-key', file('tls.key')];
   const ours = (port: number): [string, ...string[]] =>
     node(...nodeFlags, bundle, 'serve', ...flags, ...tls, '--port', String(port));
   const peer = (port: number): [string, ...string[]] => [program, String(port), folder];
+  const gateServer = await start(ours);
+  writeFileSync(file('change.json'), JSON.stringify(changeOf(JSON.parse(await patchFrom(gateServer, body)))));
   return new Map([
     [bare, await start((port) => node(here('peers/bare.ts'), String(port), folder, String(patchLength)))],
-    [gate, await start(ours)],
+    [gate, gateServer],
     [single, await start(peer, { GOMAXPROCS: '1' })],
     [go, await start(peer)],
   ]);
@@ -196,10 +203,10 @@ function rowsOf(figures: Map<string, Figures[]>): Row[] {
 
 let started = new Map<string, Peer>();
 try {
-  const version = await build(file('peer'));
+  const version = (await run('go', ['env', 'GOVERSION'])).trim().replace(/^go/, '');
   writeFileSync(file('tls.crt'), pair.certificate);
   writeFileSync(file('tls.key'), pair.key);
-  started = await startAll(file('peer'));
+  started = await startAll();
   report('peers', rowsOf(await measure(started)), { Go: version, 'controller-runtime': peerVersion });
 } finally {
   for (const { child, agent } of started.values()) {

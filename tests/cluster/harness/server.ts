@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { mortal } from '../../support/mortal.ts';
 
-const main = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
+const own = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** How `cni-gate serve` is run. */
 export interface ServerOptions {
@@ -14,6 +15,8 @@ export interface ServerOptions {
   host: string;
   /** Environment beside PATH. */
   environment?: Record<string, string>;
+  /** Another checkout than this, with its packages installed. */
+  checkout?: string | undefined;
 }
 
 /** A running `cni-gate serve`, from the sources. */
@@ -34,11 +37,16 @@ export interface GateServer {
  *
  * @throws Error with what it wrote where it ends before that
  */
-export async function startServer({ args, host, environment = {} }: ServerOptions): Promise<GateServer> {
+export async function startServer({
+  args,
+  host,
+  environment = {},
+  checkout = own,
+}: ServerOptions): Promise<GateServer> {
   // the API server keeps its idle connections for 90 s: the end of a test does not wait for them
   const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];
-  const child = spawn(...mortal(process.execPath, [main, ...flags]), {
+  const child = spawn(...mortal(process.execPath, [join(checkout, 'webhook/main.ts'), ...flags]), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...environment },
   });
