@@ -152,10 +152,14 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   const labelled = status();
   assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
   assert.match(labelled.headline, /opted in: shop\./);
+  const remove = 'kubectl label namespaces shop cni-gate.io/profile-';
+  assert.deepEqual(labelled.leftBehind, [`label cni-gate.io/profile of namespace shop: ${remove}`]);
+  assert.deepEqual([labelled.nodes, labelled.daemonSets, labelled.unprovedPods], [[], [], []]);
   await kubectl('label namespaces --all cni-gate.io/profile-');
   const { status: exit, stdout } = command([]);
   assert.equal(exit, 3, stdout);
   assert.match(stdout, /^cni-gate is not installed: /);
-  assert.doesNotMatch(stdout, /All is well/);
+  assert.match(stdout.split('\n')[1] ?? '', /^Cluster: https:\/\/127\.0\.0\.1:\d+ \(context \S+\)/);
+  assert.equal(stdout.split('\n').length, 3, stdout);
   assert.deepEqual(codes(status()), ['CNI_GATE_NOT_INSTALLED']);
 });

@@ -64,7 +64,7 @@ const mark = '== the next step';
 const normal = (line: string): string =>
   line
     .replace(/\b(web|cilium)(-[a-z0-9]{1,10})?-[a-z0-9]{5}\b/g, '$1-POD')
-    .replace(/\d{4}-\d\d-\d\dT[\d:]+Z \([^)]*\)/g, 'TIME')
+    .replace(/ \d+s(?= )/g, ' AGE')
     .replace(/ +/g, ' ')
     .trimEnd();
 
@@ -83,6 +83,7 @@ async function followed(): Promise<{ code: number | null; outputs: string[]; all
     env: {
       ...process.env,
       NO_COLOR: '1',
+      COLUMNS: '100',
       npm_config_loglevel: 'error',
       PATH: `${programs}:${process.env.PATH}`,
     },

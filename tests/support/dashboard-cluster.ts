@@ -159,6 +159,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 export function dashboardFrom(facts: StatusFacts, history = new History(), time = now): Dashboard {
   const known = { ...facts, pods: [...facts.pods] };
   const options = {
+    client: { context: 'production-eu', server: 'https://10.0.0.1:6443' },
     configuration: 'ConfigMap cni-gate/cni-gate',
     now: time,
     all: true,
@@ -166,9 +167,5 @@ export function dashboardFrom(facts: StatusFacts, history = new History(), time 
   };
   const status = statusOf(known, options);
   history.observe(known.pods, status.failedPods, time);
-  return dashboardOf(status, facts.readiness.nodes(), history, {
-    cluster: 'context production-eu',
-    groupLabel: undefined,
-    stale: null,
-  });
+  return dashboardOf(status, facts.readiness.nodes(), history, { groupLabel: undefined, stale: null });
 }

@@ -2,7 +2,7 @@ import { clean } from '../lib/clean.ts';
 import { clusterText } from '../status/cluster-identity.ts';
 import type { Paint, Style } from '../status/emphasis.ts';
 import { wrap } from '../status/table.ts';
-import { defaultWidth, type TextOptions } from '../status/text.ts';
+import type { TextOptions } from '../status/text.ts';
 import type { Check, CheckReport, CheckResult } from './model.ts';
 import type { Proposal } from './networks.ts';
 
@@ -14,6 +14,9 @@ const marks: Record<CheckResult, { mark: string; style: Style }> = {
   'not-known': { mark: '?', style: 'yellow' },
   skipped: { mark: '-', style: 'dim' },
 };
+
+/** How wide text is where nothing says how wide: also what goes into a file or a pipe. */
+const defaultWidth = 100;
 
 /** A narrower terminal breaks lines by itself. */
 const leastWidth = 60;

@@ -80,7 +80,7 @@ type Show = (facts: StatusFacts, stale: string | null) => Dashboard;
 /** Returns the function that makes the dashboard of what is known, and remembers what proofs and repair did. */
 async function shownBy(
   client: ApiClient,
-  { namespace, context, groupLabel }: Flags,
+  { namespace, groupLabel }: Flags,
   { source, trouble }: FoundPolicy,
   first: StatusFacts,
 ): Promise<Show> {
@@ -97,13 +97,12 @@ async function shownBy(
   const failed = [...first.pods].filter(({ proof }) => proof === 'failed');
   const history = new History();
   history.begin(await repairEvents(reader, first.namespaces), failed);
-  const cluster = context === undefined ? client.source : `context ${context}`;
   return (facts, stale) => {
     const now = Date.now();
     const known = { ...facts, pods: [...facts.pods] };
-    const status = statusOf(known, { configuration: source, trouble, now, all: true, namespace });
+    const status = statusOf(known, { client, configuration: source, trouble, now, all: true, namespace });
     history.observe(known.pods, status.failedPods, now);
-    return dashboardOf(status, facts.readiness.nodes(), history, { cluster, groupLabel, stale });
+    return dashboardOf(status, facts.readiness.nodes(), history, { groupLabel, stale });
   };
 }
 

@@ -6,6 +6,7 @@ import type { FoundPolicy } from '../status/collect/configuration.ts';
 import type { Wanted } from '../status/collect/sources.ts';
 import type { StatusFacts } from '../status/facts.ts';
 import type { Status, Verdict } from '../status/model.ts';
+import type { TextOptions } from '../status/text.ts';
 import { addWrappedHelp } from './help-text.ts';
 import { addClusterOptions, addInstallationOptions, type ClusterFlags, namespaceName } from './options.ts';
 import { terminal } from './terminal.ts';
@@ -14,7 +15,7 @@ interface Flags extends ClusterFlags {
   namespace?: string;
   config?: string;
   ownNamespace: string;
-  output: 'text' | 'json';
+  output: 'text' | 'wide' | 'json';
   all?: true;
   watch?: true;
   probe?: true;
@@ -34,7 +35,9 @@ export function statusCommand(): Command {
     addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
   )
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
-    .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('-o, --output <form>', 'what to print').choices(['text', 'wide', 'json']).default('text'),
+    )
     .option('--all', 'include nodes that are ready or exempt, and show every row')
     .option('-w, --watch', 'keep running, and print the status again on each change')
     .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
@@ -62,13 +65,17 @@ async function run(flags: Flags): Promise<void> {
   try {
     const { policy, source, trouble } = given ?? (await usablePolicy(client, ownNamespace));
     const compose = (facts: StatusFacts): Status =>
-      statusOf(facts, { configuration: source, trouble, now: Date.now(), all, namespace });
+      statusOf(facts, { client, configuration: source, trouble, now: Date.now(), all, namespace });
     // what shows where the next one begins, in a file
     const gap = flags.watch && !process.stdout.isTTY ? '\n' : '';
+    const look = (): TextOptions => {
+      const { width, ...rest } = terminal();
+      return flags.output === 'wide' ? { ...rest, times: true } : { ...rest, ...(width && { width }) };
+    };
     const form = (status: Status): string =>
       flags.output === 'json'
         ? `${JSON.stringify(status, null, flags.watch ? undefined : 2)}\n`
-        : statusText(status, all, terminal()) + gap;
+        : statusText(status, all, look()) + gap;
     const wanted = { policy, ownNamespace, namespace };
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
     const first = await listStatus(client, wanted);
@@ -128,7 +135,7 @@ async function follow(
   let drawn = 0;
   const show = (status: Status): void => {
     const content = contentOf(status);
-    const isStale = process.stdout.isTTY && output === 'text' && performance.now() - drawn >= stale;
+    const isStale = process.stdout.isTTY && output !== 'json' && performance.now() - drawn >= stale;
     if (content === shown && !isStale) return;
     shown = content;
     drawn = performance.now();

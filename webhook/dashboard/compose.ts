@@ -8,8 +8,6 @@ import type { Cell, Dashboard, ExplainedFault, Network, NodeRow, Proved, Rows } 
 
 /** What a dashboard depends on beside the status. */
 export interface DashboardOptions {
-  /** The cluster, for people. */
-  cluster: string;
   /** Label of nodes that names their group; without it, those that clouds and Karpenter set. */
   groupLabel: string | undefined;
   /** Why the data may be old; null where it is not. */
@@ -33,9 +31,10 @@ export function dashboardOf(
   status: Status,
   nodeFacts: Iterable<Pick<NodeFacts, 'name' | 'labels'>>,
   history: Pick<History, 'proofs' | 'repairs'>,
-  { cluster, groupLabel, stale }: DashboardOptions,
+  { groupLabel, stale }: DashboardOptions,
 ): Dashboard {
-  const { time, verdict, headline, configuration, verbs, installation, notKnown, namespace, pods } = status;
+  const { time, verdict, headline, cluster, configuration, verbs, installation, notKnown, namespace, pods } =
+    status;
   const texts = new TextTable();
   const networks = networksOf(status);
   return {

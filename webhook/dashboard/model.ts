@@ -68,15 +68,21 @@ export interface RepairStep {
 /** The part of a status that the page shows as it is. */
 type Shown = Pick<
   Status,
-  'verdict' | 'headline' | 'configuration' | 'verbs' | 'installation' | 'notKnown' | 'namespace' | 'pods'
+  | 'verdict'
+  | 'headline'
+  | 'cluster'
+  | 'configuration'
+  | 'verbs'
+  | 'installation'
+  | 'notKnown'
+  | 'namespace'
+  | 'pods'
 >;
 
 /** All that the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
 export interface Dashboard extends Shown {
   /** RFC 3339. */
   time: string;
-  /** The cluster, for people. */
-  cluster: string;
   /** Why the data may be old; null where it is not. */
   stale: string | null;
   states: readonly string[];

@@ -1,11 +1,13 @@
 import type { Policy } from '../config/policy.ts';
 import { profileLabel, webhookConfiguration } from '../lib/names.ts';
 import { timeText } from '../lib/time-text.ts';
+import { clusterIdentity } from './cluster-identity.ts';
 import { compare, judgeDaemonSets, type OptedIn, profilesInUse, textOf } from './daemon-sets.ts';
 import { duplicateAddresses, failedPods, isRepairStopped, waitingPods, waitsOf } from './evidence.ts';
 import type { PodFacts, ProbeFacts, StatusFacts } from './facts.ts';
 import { headline } from './headline.ts';
 import { type Installation, judgeInstallation } from './installation/judge.ts';
+import { withoutInstallation } from './left-behind.ts';
 import type { Fault, HeldPod, Status, UnprovedPod, Verdict } from './model.ts';
 import { knownFrom, nodeProofs, refineBy } from './node-proofs.ts';
 import { probeAdvice } from './probe.ts';
@@ -15,6 +17,8 @@ import { verbsOf } from './verbs.ts';
 
 /** What a status depends on beside the facts. */
 export interface StatusOptions {
+  /** The cluster that was asked. */
+  client: Parameters<typeof clusterIdentity>[0];
   /** Where the configuration is from. */
   configuration: string;
   /** Why it is not that of the installation. Nothing is then said about labels and missing DaemonSets. */
@@ -29,7 +33,7 @@ export interface StatusOptions {
 
 /** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
 export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
-  const { configuration, trouble, now, all, namespace } = options;
+  const { client, configuration, trouble, now, all, namespace } = options;
   const { policy } = facts;
   const namespaces = [...facts.namespaces]
     .flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }]))
@@ -85,6 +89,7 @@ export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
     time: timeText(now),
     verdict,
     well: verdict === 'well',
+    cluster: clusterIdentity(client, facts.installation.deployment),
     configuration,
     verbs,
     installation: installation.parts,
@@ -102,6 +107,8 @@ export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
     faults,
     ...ofEvidence,
     nodeProofs: all ? proofsOfNodes : proofsOfNodes.filter(({ state }) => state === 'failing'),
+    leftBehind: [],
+    ...(verdict === 'not-installed' && withoutInstallation(verbs, { ...facts, pods, namespaces })),
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

@@ -2,6 +2,7 @@ import type { Verdict as ProofVerdict } from '../evidence/facts.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { StateCounts } from '../readiness/count.ts';
 import type { State } from '../readiness/state.ts';
+import type { ClusterIdentity } from './cluster-identity.ts';
 import type { ProbeFacts } from './facts.ts';
 import type { ProofCounts, Unproved } from './proof.ts';
 
@@ -190,6 +191,8 @@ export interface Status {
   headline: string;
   /** Whether the verdict is `well`. */
   well: boolean;
+  /** Which cluster it is about. */
+  cluster: ClusterIdentity;
   /** Where the configuration is from. */
   configuration: string;
   /** What is in force of what cni-gate does, and why not. */
@@ -224,4 +227,6 @@ export interface Status {
   duplicateAddresses: DuplicateAddressStatus[];
   /** Nodes where proofs fail; with `--all` who proved each node. */
   nodeProofs: NodeProofStatus[];
+  /** What is left of an installation where cni-gate is not installed, and how to remove it. */
+  leftBehind: string[];
 }

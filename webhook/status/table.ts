@@ -23,9 +23,9 @@ const indent = '    ';
 const leastColumn = 50;
 
 /**
- * A table in lines that fit the width. Where a row does not fit into one line, its sentence is broken within its
- * column or goes below the row, and columns that still do not fit begin another line. Nothing is cut: names are there
- * to be copied. A single name that is wider than the line stays whole.
+ * A table with one line for its head and for each row, as kubectl writes it, and with its sentences within the width: where
+ * a row is wider, its sentence is broken within its column or goes below the row. Nothing is cut: names are there to be
+ * copied.
  */
 export function layTable(
   head: readonly string[],
@@ -54,10 +54,9 @@ export function layTable(
       ];
     });
   }
-  const groups = fold(plain, widths, width);
   const below = columns.slice(plain.length);
   return [head, ...filled].flatMap((row) => [
-    ...groups.map((group, at) => (at > 0 ? indent : '') + line(row, group)),
+    line(row, plain),
     ...(row === head ? [] : below.flatMap((at) => sentenceBelow(row[at] ?? '', head[at] ?? ''))),
   ]);
 
@@ -71,28 +70,6 @@ export function layTable(
 
 const lineWidth = (columns: readonly number[], widths: readonly number[]): number =>
   columns.reduce((sum, at) => sum + (widths[at] ?? 0) + gap.length, -gap.length);
-
-/** Columns by the line that they go to: as few lines as can be, and all about as long. */
-function fold(columns: readonly number[], widths: readonly number[], width: number): number[][] {
-  const widest = foldInto(columns, widths, width);
-  for (let shrinkable = Math.ceil(width / 2); shrinkable < width; shrinkable += 1) {
-    const groups = foldInto(columns, widths, shrinkable);
-    if (groups.length === widest.length) return groups;
-  }
-  return widest;
-}
-
-/** As many columns as fit into each line. */
-function foldInto(columns: readonly number[], widths: readonly number[], width: number): number[][] {
-  const groups: number[][] = [];
-  for (const column of columns) {
-    const last = groups.at(-1);
-    const available = width - (groups.length > 1 ? indent.length : 0);
-    if (last !== undefined && lineWidth([...last, column], widths) <= available) last.push(column);
-    else groups.push([column]);
-  }
-  return groups;
-}
 
 /** Some cells of a row, each as wide as its column. Blanks at the end are not written, nor set off. */
 function lineOf(

@@ -3,6 +3,7 @@ import { statusRole } from '../lib/names.ts';
 import { type State, states } from '../readiness/state.ts';
 import { withoutLead } from '../repair/notices.ts';
 import { ageText } from './age.ts';
+import { clusterText } from './cluster-identity.ts';
 import { emphasisBy, type Paint } from './emphasis.ts';
 import { countsOf } from './headline.ts';
 import type { DaemonSetSummary, Status } from './model.ts';
@@ -12,17 +13,16 @@ import { type Cell, layTable, wrap } from './table.ts';
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;
 
-/** How wide text is where nobody says: also what goes into a file or a pipe. */
-export const defaultWidth = 100;
-
 /** A narrower terminal breaks lines by itself. */
 const leastWidth = 40;
 
 /** How a text looks. */
 export interface TextOptions {
-  /** Characters of a line. */
+  /** Characters of a line; absent: without a limit, so that each row of a table is one line. */
   width?: number;
   paint?: Paint;
+  /** Whether ages have their times beside them. */
+  times?: boolean;
 }
 
 /** Lines that fit already and may hold colours, beside plain ones, which are made to fit. */
@@ -36,18 +36,23 @@ type Line = string | { laid: string };
 export function statusText(
   status: Status,
   all: boolean,
-  { width: asked = defaultWidth, paint = (_style, text) => text }: TextOptions = {},
+  {
+    width: asked = Number.POSITIVE_INFINITY,
+    paint = (_style, text) => text,
+    times = false,
+  }: TextOptions = {},
 ): string {
   const { time, configuration, verbs, installation, daemonSets, nodes, heldPods, unprovedPods, faults } =
     status;
-  const { failedPods, waitingPods, duplicateAddresses, nodeProofs } = status;
+  const { failedPods, waitingPods, duplicateAddresses, nodeProofs, cluster, leftBehind } = status;
   const max = all ? Number.POSITIVE_INFINITY : mostRows;
   const width = Math.max(asked, leastWidth);
   const emphasis = emphasisBy(paint);
   const shownStates = states.filter(
-    (state) => !ofProofs.has(state) || daemonSets.some(({ nodes: counts }) => counts[state] > 0),
+    (state) => state === 'ready' || daemonSets.some(({ nodes: counts }) => counts[state] > 0),
   );
-  const since = (text: string | null): Cell => withAge(text, time);
+  const since = (text: string | null): Cell => withAge(text, time, times);
+  const [age, lastProved] = times ? ['SINCE', 'LAST PROVED'] : ['AGE', 'PROVED AGO'];
   /** A table after an empty line; nothing where it has no rows. */
   const table = (head: string[], rows: Cell[][], mostShown: number, sentences = 1): Line[] => {
     if (rows.length === 0) return [];
@@ -59,8 +64,23 @@ export function statusText(
       ...(more > 0 ? [`and ${more} more: --all shows them`] : []),
     ];
   };
-  const lines: Line[] = [
-    ...verdict(status, paint),
+  const faultTable = (shown: Status['faults']): Line[] =>
+    table(
+      ['FAULT'],
+      shown.map(({ code, message }) => [`${message} (${code})`]),
+      max,
+    );
+  const first: Line[] = [...verdict(status, paint), clusterText(cluster)];
+  const withoutInstallation = (): Line[] => [
+    ...table(
+      ['LEFT BEHIND'],
+      leftBehind.map((what) => [what]),
+      max,
+    ),
+    // the first line has the first one
+    ...faultTable(faults.slice(1)),
+  ];
+  const ofInstallation = (): Line[] => [
     `Status at ${time}, by ${configuration}`,
     whoOptedIn(status, all),
     ...table(
@@ -82,12 +102,12 @@ export function statusText(
       0,
     ),
     ...table(
-      ['NODE', 'DAEMONSET', 'STATE', 'SINCE', 'POD', 'WHY'],
+      ['NODE', 'DAEMONSET', 'STATE', age, 'POD', 'WHY'],
       nodes.map((node) => [node.node, node.daemonSet, node.state, since(node.since), node.pod, node.why]),
       max,
     ),
     ...table(
-      ['NODE', 'PROFILE', 'PROOFS', 'LAST PROVED', 'BY', 'WHY'],
+      ['NODE', 'PROFILE', 'PROOFS', lastProved, 'BY', 'WHY'],
       nodeProofs.map(({ node, profile, state, provedAt, provedBy, why }) => {
         // the table above has the reason already where the profile has a DaemonSet
         const isKnown = nodes.slice(0, max).some((one) => one.node === node && one.why === why);
@@ -97,7 +117,7 @@ export function statusText(
     ),
     ...proofTable(status, table, max),
     ...table(
-      ['HELD POD', 'REFUSED NODE', 'SINCE', 'SENT TO', 'WHY', 'NOT SENT'],
+      ['HELD POD', 'REFUSED NODE', age, 'SENT TO', 'WHY', 'NOT SENT'],
       heldPods.map((pod) => [
         `${pod.namespace}/${pod.name}`,
         pod.refused,
@@ -110,7 +130,7 @@ export function statusText(
       2,
     ),
     ...table(
-      ['FAILED PROOF', 'NODE', 'VERDICT', 'SINCE', 'WHY', 'REPAIR'],
+      ['FAILED PROOF', 'NODE', 'VERDICT', age, 'WHY', 'REPAIR'],
       failedPods.map((pod) => [
         `${pod.namespace}/${pod.name}`,
         pod.node,
@@ -123,7 +143,7 @@ export function statusText(
       2,
     ),
     ...table(
-      ['WAITING POD', 'NODE', 'FOR', 'SINCE', 'WHY'],
+      ['WAITING POD', 'NODE', 'FOR', age, 'WHY'],
       waitingPods.map((pod) => [
         `${pod.namespace}/${pod.name}`,
         pod.node,
@@ -149,11 +169,7 @@ export function statusText(
       max,
       0,
     ),
-    ...table(
-      ['FAULT'],
-      faults.map(({ code, message }) => [`${message} (${code})`]),
-      max,
-    ),
+    ...faultTable(faults),
     ...(installation.some(({ inOrder }) => inOrder === false)
       ? ['', 'To check the installation, with a hint and a link for each fault: cni-gate check']
       : []),
@@ -161,14 +177,11 @@ export function statusText(
       ? ['', `ClusterRole ${statusRole} has the rights to all that is not known here.`]
       : []),
   ];
-  return lines
+  return [...first, ...(status.verdict === 'not-installed' ? withoutInstallation() : ofInstallation())]
     .flatMap((line) => (typeof line === 'string' ? wrap(clean(line), width) : line.laid))
     .map((line) => `${line}\n`)
     .join('');
 }
-
-/** States that have a column only where a node has them: a line has room for the others. */
-const ofProofs: ReadonlySet<State> = new Set<State>(['failing', 'unproved']);
 
 /** How many pods are in which state of their check; nothing where there are no pods. */
 function proofTable(
@@ -195,9 +208,12 @@ function proofTable(
   ];
 }
 
-/** A time with its age, as kubectl writes ages. */
-const withAge = (since: string | null, now: string): Cell =>
-  since === null ? null : `${since} (${ageText(Date.parse(now) - Date.parse(since))})`;
+/** The age of a time, as kubectl writes ages. */
+function withAge(since: string | null, now: string, times: boolean): Cell {
+  if (since === null) return null;
+  const age = ageText(Date.parse(now) - Date.parse(since));
+  return times ? `${since} (${age})` : age;
+}
 
 const yesOrNo = (value: boolean | null): string => (value === null ? 'not known' : value ? 'yes' : 'no');
 

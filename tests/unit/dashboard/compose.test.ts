@@ -8,13 +8,14 @@ import { statusOf } from '../../../webhook/status/compose.ts';
 import type { Status } from '../../../webhook/status/model.ts';
 import { clusterFacts, dashboardFrom, nodeName } from '../../support/dashboard-cluster.ts';
 import { now } from '../readiness/objects.ts';
+import { client } from '../status/objects.ts';
 
-const options = { cluster: 'the test', groupLabel: undefined, stale: null };
+const options = { groupLabel: undefined, stale: null };
 
 /** The status of five nodes, changed. */
 function changed(change: Partial<Status>): Dashboard {
   const facts = clusterFacts(5);
-  const status = statusOf(facts, { configuration: 'built-in', now, all: true, namespace: undefined });
+  const status = statusOf(facts, { client, configuration: 'built-in', now, all: true, namespace: undefined });
   return dashboardOf({ ...status, ...change }, facts.readiness.nodes(), new History(), options);
 }
 
@@ -48,7 +49,7 @@ test('texts that nodes share are sent once', () => {
 
 test('a label of the user names the groups of nodes instead of those of clouds', () => {
   const facts = clusterFacts(5);
-  const status = statusOf(facts, { configuration: 'built-in', now, all: true, namespace: undefined });
+  const status = statusOf(facts, { client, configuration: 'built-in', now, all: true, namespace: undefined });
   const groupLabel = 'topology.kubernetes.io/zone';
   const { nodes } = dashboardOf(status, facts.readiness.nodes(), new History(), { ...options, groupLabel });
   assert.equal(nodes[0]?.group, 'eu-west-1a');

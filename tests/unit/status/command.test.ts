@@ -45,7 +45,7 @@ test('status rejects input that it cannot use, with a code', async (t) => {
     [['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
     [['--probe', '--watch'], /--probe asks once, .* \(CNI_GATE_USAGE\)$/],
     [['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
-    [['--output', 'yaml'], /'yaml' is invalid\. Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
+    [['--output', 'yaml'], /'yaml' is invalid\. Allowed choices are text, wide, json\. \(CNI_GATE_USAGE\)/],
     [
       ['--kubeconfig', kubeconfig],
       /cannot get configmaps cni-gate in namespace cni-gate: no answer of the API server at https:.*ECONNREFUSED.*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/,

@@ -14,6 +14,7 @@ import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
 import {
   allRegistered,
+  client,
   evidenceOf,
   meta,
   provedPod,
@@ -34,7 +35,13 @@ const factsWith = (...pods: PodFacts[]): StatusFacts => ({
 });
 
 const tell = (...pods: PodFacts[]) =>
-  statusOf(factsWith(...pods), { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined });
+  statusOf(factsWith(...pods), {
+    client,
+    configuration: 'cni-gate.yaml',
+    now,
+    all: false,
+    namespace: undefined,
+  });
 
 const factsOf = (name: string, evidence: Partial<PodEvidence>, proof: PodFacts['proof']): PodFacts => ({
   namespace: 'shop',
@@ -65,7 +72,7 @@ suite('failed proofs', () => {
     const podEvent = () => ({ note: 'it is not recreated', stopped: true });
     const { failedPods, verbs } = statusOf(
       { ...factsWith(pod), policy: policyOf({ repair: { mode: 'recreate' } }), podEvent },
-      { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
+      { client, configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
     );
     assert.equal(failedPods[0]?.repair, 'it is not recreated');
     const repair = verbs.find(({ verb }) => verb === 'repair');
@@ -80,7 +87,7 @@ suite('failed proofs', () => {
     const shown = (mode: string, audited: boolean) => {
       const podEvent = () => ({ note: 'said', stopped: false, audited });
       const policy = policyOf({ repair: { mode } });
-      const options = { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined };
+      const options = { client, configuration: 'cni-gate.yaml', now, all: false, namespace: undefined };
       return statusOf({ ...factsWith(pod), policy, podEvent }, options).failedPods[0]?.repair;
     };
     assert.equal(shown('audit', true), 'said');
@@ -157,7 +164,7 @@ suite('pods that wait on a node', () => {
         ...factsWith(pod),
         ...(event !== undefined && { podEvent: () => ({ note: event, stopped: false }) }),
       },
-      { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
+      { client, configuration: 'cni-gate.yaml', now, all: false, namespace: undefined },
     ).waitingPods[0];
 
   test('for a minute: not well', () => {
@@ -358,7 +365,7 @@ suite('what proofs say of nodes', () => {
         readiness: clusterWith({ n1: {}, n2: {} }),
         namespaces: [{ name: 'shop', profile }],
       },
-      { configuration: 'cni-gate.yaml', now, all, namespace: asked },
+      { client, configuration: 'cni-gate.yaml', now, all, namespace: asked },
     );
   const failed = (name: string, more: Partial<PodEvidence> = {}): PodFacts => {
     const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: name };
@@ -402,7 +409,7 @@ suite('what proofs say of nodes', () => {
     assert.deepEqual([status.daemonSets[0]?.nodes.ready, status.daemonSets[0]?.nodes.unproved], [1, 1]);
     assert.deepEqual([status.verdict, status.nodes, status.nodeProofs], ['well', [], []]);
     assert.equal(status.headline, 'All is well. Nodes that no pod has proved yet: 1.');
-    assert.match(toText(status, false), /REBOOTED {2}UNPROVED\n/);
+    assert.match(toText(status, false), /READY {2}UNPROVED\n/);
   });
 
   test('two owners whose proofs failed there: failing, and not well', () => {

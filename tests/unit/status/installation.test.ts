@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
-import type { StatusFacts } from '../../../webhook/status/facts.ts';
+import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, Observation } from '../../../webhook/status/installation/facts.ts';
 import type { PartStatus, Status } from '../../../webhook/status/model.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
-import { allRegistered, wholeInstallation } from './objects.ts';
+import { allRegistered, client, evidenceOf, wholeInstallation } from './objects.ts';
 
 const forbidden: Observation<never> = { unknown: { why: 'it may not be read', forbidden: true } };
 const [service] = wholeInstallation.services;
@@ -46,7 +46,7 @@ function judgement(
     installation: { ...wholeInstallation, ...installation },
     ...facts,
   };
-  return statusOf(all, { configuration: 'cni-gate.yaml', now, all: false, namespace: undefined });
+  return statusOf(all, { client, configuration: 'cni-gate.yaml', now, all: false, namespace: undefined });
 }
 
 const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
@@ -363,6 +363,52 @@ suite('a cluster without cni-gate', () => {
 
   test('the fault names namespaces that are still labelled', () => {
     assert.match(firstLine(judgement(gone, { registered })), /opted in: shop\./);
+  });
+
+  test('names what is left and how to remove it, in a few lines; nothing else is judged', () => {
+    const pods: PodFacts[] = ['web-0', 'web-1'].map((name) => ({
+      namespace: 'shop',
+      name,
+      node: 'n1',
+      proof: 'failed',
+      evidence: evidenceOf(name, { verdict: 'failed' }),
+    }));
+    const plain: PodFacts[] = Array.from({ length: 200 }, (_, at) => {
+      return {
+        namespace: 'shop',
+        name: `old-${at}`,
+        node: 'n1',
+        proof: 'unproved',
+        unproved: 'not-reviewed',
+      };
+    });
+    const policies = [
+      { name: ofPods.name, policy: ofPods.policy, binding: 'absent' as const },
+      { name: ofAccount.name, policy: 'absent' as const, binding: 'absent' as const },
+    ];
+    const status = judgement(
+      { ...gone, policies, lease: wholeInstallation.lease },
+      {
+        registered,
+        readiness: clusterWith({ n1: { ready: false }, n2: undefined }),
+        pods: [...pods, ...plain],
+      },
+    );
+    assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
+    const lines = statusText(status, false).split('\n').slice(1);
+    assert.deepEqual(lines, [
+      'Cluster: https://10.0.0.1:6443 (context production). cni-gate: client 0.1.0, server not known',
+      '',
+      'LEFT BEHIND',
+      'label cni-gate.io/profile of namespace shop: kubectl label namespaces shop cni-gate.io/profile-',
+      'init container cni-gate-validator in 2 pods of namespace shop, which runs again when a node reboots: recreate the pods, as with "kubectl -n shop rollout restart deployment"',
+      'validatingadmissionpolicy pods.cni-gate.io: kubectl delete validatingadmissionpolicy pods.cni-gate.io',
+      'lease cni-gate-leader: kubectl delete -n cni-gate lease cni-gate-leader',
+      '',
+    ]);
+    assert.ok(status.verbs.every(({ inForce }) => inForce === false));
+    const { nodes, unprovedPods, failedPods } = status;
+    assert.deepEqual([nodes, unprovedPods, failedPods], [[], [], []]);
   });
 
   test('a policy that stays behind is a fault: it rejects every pod', () => {

@@ -14,7 +14,7 @@ import { head } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
-import { allRegistered, wholeInstallation } from './objects.ts';
+import { allRegistered, client, wholeInstallation } from './objects.ts';
 
 /** What is found of a ConfigMap with this text. */
 async function found(t: TestContext, text: string) {
@@ -105,7 +105,7 @@ suite('a status with a configuration that is not valid', () => {
     ],
     pods: [],
   });
-  const options = { configuration: 'the built-in profiles', now, all: false, namespace: undefined };
+  const options = { client, configuration: 'the built-in profiles', now, all: false, namespace: undefined };
 
   test('names the fault first, and no label or DaemonSet that the configuration may explain', async (t) => {
     const facts = await factsOf(t);

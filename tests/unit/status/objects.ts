@@ -9,6 +9,9 @@ import type { PendingPod } from '../../../webhook/steer/pending-pod.ts';
 import { now } from '../readiness/objects.ts';
 import { waiting } from '../steer/support.ts';
 
+/** The client of a cluster. */
+export const client = { context: 'production', server: 'https://10.0.0.1:6443' };
+
 /** A pod that runs with the proof that was promised to it. */
 export function provedPod(name: string, more: Partial<ApiStatusPod> = {}): ApiStatusPod {
   const { metadata, spec, status } = more;
@@ -76,7 +79,7 @@ export const wholeInstallation: InstallationFacts = {
     },
   ],
   urls: [],
-  deployment: found({ desired: 2, ready: 2, updated: 2, stuck: undefined }),
+  deployment: found({ desired: 2, ready: 2, updated: 2, stuck: undefined, version: '0.1.0' }),
   certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
   policies: boundPolicies,
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),

@@ -10,7 +10,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { pages } from '../../support/pages.ts';
 import { apiAgent, apiDaemonSet, now } from '../readiness/objects.ts';
 import { node, usage } from '../steer/support.ts';
-import { allRegistered, evidenceOf, holdOf, wholeInstallation } from './objects.ts';
+import { allRegistered, client, evidenceOf, holdOf, wholeInstallation } from './objects.ts';
 
 /** Four nodes: linkerd-cni is broken on n17, and does not want n20. */
 function readiness(): Readiness {
@@ -71,7 +71,8 @@ test('the reference shows a status as the command prints it', () => {
     ],
   };
   const configuration = 'config.yaml of ConfigMap cni-gate/cni-gate';
-  const text = statusText(statusOf(facts, { configuration, now, all: false, namespace: undefined }), false);
+  const status = statusOf(facts, { client, configuration, now, all: false, namespace: undefined });
+  const text = statusText(status, false, { width: 100 });
   const [{ text: page } = { text: '' }] = pages('docs/reference/command-line.md');
   assert.ok(page.includes(`\`\`\`\n${text}\`\`\`\n`), text);
 });

@@ -77,9 +77,20 @@ interface Case {
   columns?: [least: number, most: number];
 }
 
-suite('colour, and a width of 100 columns in a pipe and of the terminal on one', () => {
+suite('colour, and a width without a limit in a pipe, of COLUMNS, and of the terminal on one', () => {
   const cases: Record<string, Case> = {
-    'none in a pipe': { how: {}, coloured: false, columns: [81, 100] },
+    'none in a pipe': { how: {}, coloured: false, columns: [121, Number.POSITIVE_INFINITY] },
+    'in a pipe with COLUMNS': { how: { env: { COLUMNS: '90' } }, coloured: false, columns: [71, 90] },
+    'on a terminal with COLUMNS': {
+      how: { columns: 60, env: { COLUMNS: '90' } },
+      coloured: true,
+      columns: [71, 90],
+    },
+    'with -o wide on a terminal': {
+      how: { columns: 60, args: ['-o', 'wide'] },
+      coloured: true,
+      columns: [121, Number.POSITIVE_INFINITY],
+    },
     'on a narrow terminal': { how: { columns: 60 }, coloured: true, columns: [41, 60] },
     'none with NO_COLOR, on a wide terminal': {
       how: { columns: 250, env: { NO_COLOR: '1' } },

@@ -27,9 +27,14 @@ function show(next) {
   const began = performance.now();
   dashboard = next;
   nodes = viewNodes(next);
-  document.title = `${next.verdict === 'well' ? '' : '● '}cni-gate: ${next.cluster}`;
-  byId('cluster').textContent =
-    next.cluster + (next.namespace === null ? '' : `, namespace ${next.namespace}`);
+  const { context, server, clientVersion, serverVersion } = next.cluster;
+  document.title = `${next.verdict === 'well' ? '' : '● '}cni-gate: ${context ?? server}`;
+  const parts = [
+    context === null ? server : `${context} (${server})`,
+    `cni-gate ${serverVersion ?? 'not known'}, page ${clientVersion}`,
+    ...(next.namespace === null ? [] : [`namespace ${next.namespace}`]),
+  ];
+  byId('cluster').textContent = parts.join(' · ');
   drawNetworks(next);
   draw();
   // forces the layout, so that the measure has all but the painting

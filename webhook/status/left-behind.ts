@@ -1,0 +1,66 @@
+import { leaderLease, profileLabel, validatorContainer } from '../lib/names.ts';
+import type { OptedIn } from './daemon-sets.ts';
+import type { StatusFacts } from './facts.ts';
+import { foundIn } from './installation/facts.ts';
+import type { Status, VerbStatus } from './model.ts';
+
+/** So many names are listed. */
+const few = 5;
+
+/**
+ * The parts of a status that differ where cni-gate is not installed: nothing is in force, no pod is held or has to be
+ * proved, and what is left of an installation is named.
+ */
+export function withoutInstallation(
+  verbs: readonly VerbStatus[],
+  facts: Pick<StatusFacts, 'installation' | 'pods'> & { namespaces: readonly OptedIn[] },
+): Partial<Status> {
+  return {
+    verbs: verbs.map((verb) => ({ ...verb, inForce: false, why: 'cni-gate is not installed' })),
+    waits: [],
+    unprovedNodes: 0,
+    daemonSets: [],
+    nodes: [],
+    heldPods: [],
+    unprovedPods: [],
+    failedPods: [],
+    waitingPods: [],
+    duplicateAddresses: [],
+    nodeProofs: [],
+    leftBehind: [...labels(facts.namespaces), ...containers(facts.pods), ...objects(facts.installation)],
+  };
+}
+
+function labels(namespaces: readonly OptedIn[]): string[] {
+  const names = namespaces.map(({ name }) => name);
+  if (names.length === 0) return [];
+  const which = names.length > few ? '--all' : names.join(' ');
+  return [
+    `label ${profileLabel} of ${listed('namespace', names)}: kubectl label namespaces ${which} ${profileLabel}-`,
+  ];
+}
+
+function containers(pods: StatusFacts['pods']): string[] {
+  const injected = Array.from(pods).filter(({ evidence }) => evidence && evidence.profiles.length > 0);
+  if (injected.length === 0) return [];
+  const names = [...new Set(injected.map(({ namespace }) => namespace))];
+  const count = injected.length === 1 ? '1 pod' : `${injected.length} pods`;
+  return [
+    `init container ${validatorContainer} in ${count} of ${listed('namespace', names)}, which runs again when a node reboots: recreate the pods, as with "kubectl -n ${names[0]} rollout restart deployment"`,
+  ];
+}
+
+function objects({ policies, lease, namespace }: StatusFacts['installation']): string[] {
+  const found = policies.flatMap(({ name, policy, binding }) => [
+    ...(foundIn(binding) ? [`validatingadmissionpolicybinding ${name}`] : []),
+    ...(foundIn(policy) ? [`validatingadmissionpolicy ${name}`] : []),
+  ]);
+  if (foundIn(lease)) found.push(`-n ${namespace} lease ${leaderLease}`);
+  return found.map((object) => `${object.replace(/^-n \S+ /, '')}: kubectl delete ${object}`);
+}
+
+/** Names after a noun, such as `namespaces a, b and 3 more`. */
+function listed(noun: string, names: readonly string[]): string {
+  const more = names.length - few;
+  return `${noun}${names.length > 1 ? 's' : ''} ${names.slice(0, few).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
