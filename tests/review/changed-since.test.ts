@@ -326,29 +326,18 @@ suite('--changed-since: errors', () => {
     );
   });
 
-  test('a revision that does not exist, or is no commit', (t) => {
+  test('a revision that does not exist, is no commit, or that git would read as an option', async (t) => {
     const repository = repositoryWith(t, start);
-    for (const revision of [
-      'nowhere',
-      'HEAD~9',
-      'HEAD:deploy',
-      'main..main',
-      '0'.repeat(40),
-      'a b',
-      '$(id)',
-    ]) {
-      fails(review(repository, revision), /there is no commit ".*": fetch it .*\(CNI_GATE_GIT_REVISION\)$/m);
+    fails(
+      review(repository, 'nowhere'),
+      /there is no commit "nowhere": fetch it .*\(CNI_GATE_GIT_REVISION\)$/m,
+    );
+    for (const revision of ['HEAD~9', 'HEAD:deploy', 'main..main', '0'.repeat(40), 'a b', '$(id)']) {
+      await assert.rejects(inProcess(repository, revision), { code: 'CNI_GATE_GIT_REVISION' }, revision);
     }
-  });
-
-  test('a revision that git would read as an option', (t) => {
-    const repository = repositoryWith(t, start);
     for (const revision of ['--all', '--output=x', '', 'a\nb']) {
-      const ended = cniGate(['review', '-f', 'deploy', `--changed-since=${revision}`], {
-        cwd: repository.folder,
-        env: gitEnvironment,
-      });
-      fails(ended, /^cni-gate: --changed-since: expected a revision/);
+      const error = { code: 'CNI_GATE_USAGE', message: /^--changed-since: expected a revision/ };
+      await assert.rejects(inProcess(repository, revision), error, revision);
     }
   });
 
