@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
-import type { Access, Connection } from './access.ts';
+import { type Access, type Connection, NoCluster } from './access.ts';
 
 /**
  * The way that a kubeconfig file names: certificates, tokens, exec plugins, OIDC and proxies as kubectl knows
@@ -90,8 +90,8 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
   };
 }
 
-function nowhere(looked: string): CniGateError {
-  return new CniGateError(
+function nowhere(looked: string): NoCluster {
+  return new NoCluster(
     'CNI_GATE_CLUSTER_CONFIG',
     `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${looked} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
   );
