@@ -250,6 +250,9 @@ export const streamTurn = 10;
 /** Bytes of a list without its items: its version and the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
+/** Bytes that all lists which have not ended yet may take, as estimated: half of V8's heap. */
+export const unfinishedLists = getHeapStatistics().heap_size_limit / 2;
+
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
 export const pendingPods = {
   /** Of all namespaces. */

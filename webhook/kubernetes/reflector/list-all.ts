@@ -1,4 +1,4 @@
-import { objectBytes } from '../../lib/limits.ts';
+import { objectBytes, unfinishedLists } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
@@ -21,6 +21,9 @@ interface Page {
 
 const defaultPageSize = 500;
 
+/** Bytes of the lists that have not ended yet, of all reflectors. */
+let unfinished = 0;
+
 /**
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
  * is behind. If a page token expires, everything is listed once more: in one piece, unless the source limits its pages.
@@ -28,6 +31,7 @@ const defaultPageSize = 500;
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
  * @param onUnread called for each object that exists and is not read; there is no limit to their number
+ * @param most bytes that all lists which have not ended may take: beyond it, this one fails
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
@@ -37,6 +41,7 @@ export async function listAll<O extends ApiObject, T>(
     signal: AbortSignal;
     onPage: () => void;
     onUnread?: (unread: Unread) => void;
+    most?: number;
   },
 ): Promise<Listed<T>> {
   try {
@@ -47,11 +52,14 @@ export async function listAll<O extends ApiObject, T>(
   }
 }
 
+/** Estimated memory of what is kept of an object for which the source has no estimate, in bytes. */
+const weightOf = (object: unknown): number => 512 + 2 * JSON.stringify(object).length;
+
 async function pages<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
   limit: number | undefined,
-  { timeout, signal, onPage, onUnread }: Parameters<typeof listAll>[2],
+  { timeout, signal, onPage, onUnread, most = unfinishedLists }: Parameters<typeof listAll>[2],
 ): Promise<Listed<T>> {
   const { path, query, keeping } = source;
   const entries = new Kept<T>(keeping);
@@ -66,26 +74,42 @@ async function pages<O extends ApiObject, T>(
     if (!isApiObject(object)) throw fault('the answer is not a list of objects');
     return pickEntry(object as O, source);
   };
+  let mine = 0;
+  const take = (bytes: number): void => {
+    unfinished += bytes;
+    mine += bytes;
+  };
   const onItem = (item: BoundedText): void => {
     const found = read(item);
-    if ('why' in found) onUnread?.(found);
-    else entries.put(found);
+    if ('why' in found) {
+      onUnread?.(found);
+      return;
+    }
+    entries.put(found);
+    take(keeping === undefined ? weightOf(found.object) : entries.bytes - mine);
+    if (unfinished > most) {
+      throw fault(`the lists that have not ended yet take more than ${Math.floor(most / 1024)} KiB`);
+    }
   };
   let token: string | undefined;
-  for (;;) {
-    const options = {
-      query: { ...query, limit, continue: token },
-      timeout,
-      signal,
-      objectBytes: source.objectBytes ?? objectBytes.default,
-    };
-    const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
-    const resourceVersion = metadata?.resourceVersion;
-    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
-      throw fault('the answer is not a list of objects');
+  try {
+    for (;;) {
+      const options = {
+        query: { ...query, limit, continue: token },
+        timeout,
+        signal,
+        objectBytes: source.objectBytes ?? objectBytes.default,
+      };
+      const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
+      const resourceVersion = metadata?.resourceVersion;
+      if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
+        throw fault('the answer is not a list of objects');
+      }
+      onPage();
+      token = metadata?.continue || undefined;
+      if (token === undefined) return { entries, resourceVersion };
     }
-    onPage();
-    token = metadata?.continue || undefined;
-    if (token === undefined) return { entries, resourceVersion };
+  } finally {
+    take(-mine);
   }
 }
