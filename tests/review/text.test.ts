@@ -95,3 +95,17 @@ test('control characters in names do not reach the terminal', async (t) => {
   assert.doesNotMatch(output, /[^\P{Cc}\n]/u);
   assert.match(output, /^injected Pod shop\/a/);
 });
+
+test('without opt-out, a pod label with a profile that does not apply: the profile of the namespace is injected', async (t) => {
+  const labelled = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: istio}');
+  const reviewed = await reviewText(t, labelled, {
+    profile: 'cilium',
+    config: 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
+  });
+  const text = unwrapped(reviewed.text());
+  assert.match(text, /^injected Pod shop\/a \(.*:1\): cilium/m);
+  assert.match(
+    text,
+    /profile: istio is not allowed \(proof\.allowOptOut\), so profile cilium\.istio applies/,
+  );
+});
