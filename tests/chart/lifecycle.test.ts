@@ -14,7 +14,7 @@ import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
 import { pod, tryPod } from '../cluster/installed/overlay.ts';
 import { bringNetwork } from '../cluster/installed/status.ts';
-import { makeNamespace } from '../cluster/installed/working.ts';
+import { makeNamespace, type UserPod } from '../cluster/installed/working.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { run } from '../support/run.ts';
 import { chart, helm, helmProgram } from './programs.ts';
@@ -111,8 +111,9 @@ test('helm test runs the checks: it fails if the replicas are gone', async () =>
 test('to uninstall as the guide says refuses no pod, and leaves nothing', async () => {
   const [guide] = pages('docs/guides/install.md');
   const section = guide?.text.split(/^## /m).find((text) => text.startsWith('Helm\n')) ?? '';
-  const commands = blocks(section, 'console').at(-1)?.split('\n') ?? [];
-  assert.match(commands.join('\n'), /helm uninstall/);
+  const block = blocks(section, 'console').find((commands) => commands.includes('helm uninstall'));
+  assert.ok(block);
+  const commands = block.split('\n');
   const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
   const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
   await scale(2);
@@ -131,4 +132,19 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
   }
   assert.deepEqual(refused, []);
   assert.deepEqual(await everything(), before);
+});
+
+test('installed again, with images of another registry: a pod gets its proof from there', async () => {
+  await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
+  // the API server has seen that no binding of ours is there: kubernetes#130887
+  await eventually(() => tryPod(cluster, 'shop', pod('free')));
+  const images = ['image.repository=mirror.example/cni-gate', 'validatorImage.repository=mirror.example/v'];
+  const more = ['--create-namespace', ...images.flatMap((value) => ['--set', value])];
+  await deploy('install', chart, more);
+  await trusted(cluster);
+  await eventually(async () => {
+    const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('proved'));
+    assert.equal(spec.initContainers?.[0]?.image, `mirror.example/v:${version}`);
+  });
+  assert.deepEqual(kubelet.failures, []);
 });

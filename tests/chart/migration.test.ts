@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { beginLoad } from '../cluster/certificates/load.ts';
+import { Cluster } from '../cluster/harness/cluster.ts';
+import { addNode } from '../cluster/harness/nodes.ts';
+import { programPath } from '../cluster/harness/programs.ts';
+import { trusted } from '../cluster/installed/installation.ts';
+import { held, Kubelet } from '../cluster/installed/kubelet.ts';
+import { ownKustomization } from '../cluster/installed/kustomization.ts';
+import { pod, tryPod } from '../cluster/installed/overlay.ts';
+import { bringNetwork } from '../cluster/installed/status.ts';
+import { initNames, makeNamespace, type UserPod } from '../cluster/installed/working.ts';
+import { blocks, pages } from '../support/pages.ts';
+import { run } from '../support/run.ts';
+import { helmProgram } from './programs.ts';
+
+/* From kustomize to Helm and back, by the commands of the guide, in a real control plane. */
+
+/** Pods a second. */
+const rate = 20;
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+const cluster = await Cluster.start();
+after(() => cluster.stop());
+await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
+await bringNetwork(cluster);
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
+const kubelet = new Kubelet(cluster);
+after(() => kubelet.stop());
+
+/** A folder with the checkout's manifests and chart, and the user's values. */
+const folder = mkdtempSync(join(tmpdir(), 'migration-'));
+for (const name of ['charts', 'manifests']) symlinkSync(join(checkout, name), join(folder, name));
+writeFileSync(join(folder, 'cni-gate-values.yaml'), JSON.stringify({ podAnnotations: held, replicas: 3 }));
+
+const [guide] = pages('docs/guides/install.md');
+const section = guide?.text.split(/^### /m).find((text) => text.startsWith('From kustomize to Helm')) ?? '';
+const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
+
+/** Runs a command of the guide. */
+function shell(command: string): Promise<string> {
+  const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
+  const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
+  return run('bash', ['-euo', 'pipefail', '-c', `cd '${folder}'; ${command}`], '', env);
+}
+
+const own = ownKustomization({
+  components: [],
+  fields: {
+    patches: [
+      {
+        target: { kind: 'Deployment', name: 'cni-gate' },
+        patch: JSON.stringify({
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'cni-gate' },
+          spec: { template: { metadata: { annotations: held } } },
+        }),
+      },
+    ],
+  },
+});
+
+const applyOverlay = async (): Promise<void> => {
+  await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
+};
+
+const ready = (): Promise<string> =>
+  cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
+
+/** The versions of what is registered and run. */
+const versions = (): Promise<string> => {
+  const kinds = ['deployments', 'mutatingwebhookconfigurations', 'validatingadmissionpolicies'].join(',');
+  const columns =
+    'custom-columns=NAME:.metadata.name,GENERATION:.metadata.generation,LABELS:.metadata.labels';
+  return cluster.kubectl([
+    '-n',
+    'cni-gate',
+    'get',
+    kinds,
+    '-l',
+    'app.kubernetes.io/part-of=cni-gate',
+    '-o',
+    columns,
+  ]);
+};
+
+const releases = async (): Promise<unknown[]> => JSON.parse(await shell('helm list -n cni-gate -o json'));
+
+async function assertProved(): Promise<void> {
+  assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('web'))), [validatorContainer]);
+}
+
+test('helm install over kustomize fails with a clear error, and changes nothing', async () => {
+  await applyOverlay();
+  await ready();
+  await trusted(cluster);
+  const before = await versions();
+  await assert.rejects(
+    shell(toHelm.replace(/ --take-ownership --force-conflicts/, '')),
+    /invalid ownership metadata/,
+  );
+  assert.equal(await versions(), before);
+  assert.deepEqual(await releases(), []);
+});
+
+test('from kustomize to Helm as the guide says: no pod is refused, and Helm upgrades the release', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  await load.more(rate);
+  await shell(toHelm);
+  await ready();
+  await shell('helm upgrade cni-gate charts/cni-gate -n cni-gate -f cni-gate-values.yaml --set replicas=2');
+  await ready();
+  await load.more(rate);
+  assert.deepEqual((await load.end()).failures, []);
+  assert.equal((await releases()).length, 1);
+  await assertProved();
+});
+
+test('back to kustomize as the guide says: no pod is refused, and Helm knows no release', async (t) => {
+  const load = beginLoad(t, cluster, rate);
+  await load.more(rate);
+  await applyOverlay();
+  await shell(fromHelm);
+  await ready();
+  await load.more(rate);
+  assert.deepEqual((await load.end()).failures, []);
+  assert.deepEqual(await releases(), []);
+  await assertProved();
+  assert.deepEqual(kubelet.failures, []);
+});
