@@ -10,7 +10,7 @@ export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
 
 /** A configuration file with these fields, read as a server reads it. */
 export const configurationOf = (fields: object): Configuration =>
-  parseConfiguration(stringify({ ...parse(head), ...fields }), 'config');
+  parseConfiguration(stringify({ ...parse(head), ...fields }, { version: '1.1' }), 'config');
 
 /** The policy of such a file. */
 export const policyOf = (fields: object = {}): Policy => new Policy(configurationOf(fields));
