@@ -16,7 +16,7 @@ import { accessWith } from './harness/access.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { install } from './installed/installation.ts';
-import { overlayPath } from './installed/overlay.ts';
+import { overlayPath, policyName } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork } from './installed/status.ts';
 import { makeNamespace } from './installed/working.ts';
@@ -300,6 +300,65 @@ suite('installed', () => {
     const { exit, headline } = await report(['--pre'], old);
     assert.equal(exit, 1);
     assert.match(headline, /^1 of \d+ checks failed\. kubernetes-version: .*\(CNI_GATE_KUBERNETES\)$/);
+  });
+
+  test('a policy of an older release, whose parameters the API server lost: the hint ends it', async () => {
+    const params = { name: 'cni-gate-policy', namespace: 'cni-gate' };
+    const bind = (): Promise<string> =>
+      cluster.kubectl(['apply', '-f', '-'], {
+        input: [
+          { apiVersion: 'v1', kind: 'ConfigMap', metadata: params },
+          {
+            apiVersion: 'admissionregistration.k8s.io/v1',
+            kind: 'ValidatingAdmissionPolicyBinding',
+            metadata: { name: policyName },
+            spec: {
+              policyName,
+              validationActions: ['Deny'],
+              paramRef: { ...params, parameterNotFoundAction: 'Deny' },
+            },
+          },
+        ],
+      });
+    const admitted = (): Promise<void> =>
+      eventually(async () => assert.equal((await probeOf()).result, 'passed'));
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: policyName },
+      spec: {
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        matchConstraints: {
+          namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
+          resourceRules: [
+            { apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE'] },
+          ],
+        },
+        validations: [{ expression: 'true' }],
+      },
+    };
+    await cluster.kubectl(['apply', '-f', '-'], { input: [policy] });
+    await bind();
+    await admitted();
+    // what the API server saw last stays: without the ConfigMap, every pod is refused from then on
+    await kubectl('-n cni-gate delete configmap cni-gate-policy');
+    await eventually(async () => assert.match((await probeOf()).what, /no params found for policy binding/));
+    await kubectl(`delete validatingadmissionpolicybinding ${policyName}`);
+    await admitted();
+    await bind();
+    let hint = '';
+    await eventually(async () => {
+      const probe = await probeOf();
+      assert.equal(probe.result, 'failed');
+      assert.match(probe.what, /no params found for policy binding/);
+      ({ hint } = probe);
+    });
+    assert.match(hint, /kubernetes#130887/);
+    const [, way = ''] = /"kubectl (delete validatingadmissionpolicybinding \S+)"/.exec(hint) ?? [];
+    await kubectl(way);
+    await admitted();
+    await applyAgain();
+    await allIsWell();
   });
 
   // the replicas would mend what follows; their pods stay Ready, as nothing looks after them here
