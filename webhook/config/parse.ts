@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import type { Node } from 'yaml';
 import { CniGateError } from '../lib/errors.ts';
 import { offsetNear, parseYaml, placeOf, valueOfYaml, YamlError } from '../lib/yaml.ts';
+import { configurationYaml } from '../lib/yaml-schema.ts';
 import { dotted, explain, type Fault } from './explain.ts';
 
 /** At most this many faults are reported at once, so that a wrong file does not fill the screen. */
@@ -42,7 +43,7 @@ export function parseChecked<T>(
 /** The value of the text, which has one document, and its nodes. */
 function read(text: string, file: string): { value: unknown; root: Node | null } {
   try {
-    const [document, second] = parseYaml(text, true);
+    const [document, second] = parseYaml(text, configurationYaml);
     if (second !== undefined) throw new YamlError('a second document begins here', second.range[0]);
     return document === undefined
       ? { value: null, root: null }

@@ -75,6 +75,24 @@ export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: kubernetesTags,
 };
 
+/**
+ * The same for cni-gate's own configuration, in which `off` is a mode: of the words for truth of YAML 1.1 only `true` and
+ * `false` are no texts.
+ */
+export const configurationYaml: typeof kubernetesYaml = {
+  ...kubernetesYaml,
+  uniqueKeys: true,
+  customTags: (tags) => kubernetesTags(tags).map((tag) => (isBoolean(tag) ? inWords(tag) : tag)),
+};
+
+const isBoolean = (tag: Tags[number]): tag is ScalarTag =>
+  typeof tag !== 'string' && tag.tag === `${standard}bool`;
+
+const inWords = (tag: ScalarTag): ScalarTag => ({
+  ...tag,
+  test: tag.test?.test('true') ? /^(?:true|True|TRUE)$/ : /^(?:false|False|FALSE)$/,
+});
+
 /** The text "<<" is quoted: nothing that is written is a merge key. */
 const mergeText: ScalarTag = {
   tag: `${standard}merge`,

@@ -51,11 +51,11 @@ const messages: Partial<Record<ErrorCode, string>> = {
 /**
  * Parses YAML with the rules of Kubernetes' reader (see `yaml-schema.ts`).
  *
- * @param uniqueKeys whether two equal keys are an error; otherwise the last one counts, as for Kubernetes
+ * @param options other rules, such as those of the configuration
  * @throws YamlError
  */
-export function parseYaml(text: string, uniqueKeys = false): YamlDocument[] {
-  const composer = new Composer<YamlDocument['contents'] & Node>({ ...kubernetesYaml, uniqueKeys });
+export function parseYaml(text: string, options = kubernetesYaml): YamlDocument[] {
+  const composer = new Composer<YamlDocument['contents'] & Node>(options);
   const documents = [...composer.compose(tokensOf(text), false, text.length)];
   for (const { errors } of documents) {
     const [first] = errors;
