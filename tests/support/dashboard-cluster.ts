@@ -99,7 +99,7 @@ export function clusterFacts(count: number): StatusFacts {
     registered: allRegistered,
     installation: {
       ...wholeInstallation,
-      deployment: { found: { desired: 2, ready: 1, updated: 2, stuck: undefined } },
+      deployment: { found: { desired: 2, ready: 1, updated: 2, stuck: undefined, version: '0.1.0' } },
     },
     scheduler: { version: 'v1.36.3', goesByNominations: true },
     namespaces: [

@@ -2,6 +2,7 @@ import { errorCodes, errorPage } from '../lib/errors.ts';
 import { dashboardLimits } from '../lib/limits.ts';
 import type { NodeFacts } from '../readiness/facts.ts';
 import { type State, states } from '../readiness/state.ts';
+import { compare } from '../status/daemon-sets.ts';
 import type { NodeStatus, Status } from '../status/model.ts';
 import type { History } from './history.ts';
 import type { Cell, Dashboard, ExplainedFault, Network, NodeRow, Proved, Rows } from './model.ts';
@@ -55,9 +56,9 @@ export function dashboardOf(
     texts: texts.all,
     faults: status.faults.map(explained),
     namespaces: firstOf(status.namespaces),
-    heldPods: firstOf(status.heldPods),
-    failedPods: firstOf(status.failedPods),
-    waitingPods: firstOf(status.waitingPods),
+    heldPods: longest(status.heldPods),
+    failedPods: longest(status.failedPods),
+    waitingPods: longest(status.waitingPods),
     unprovedPods: firstOf(status.unprovedPods),
     duplicateAddresses: firstOf(status.duplicateAddresses),
     proofs: history.proofs(),
@@ -69,6 +70,11 @@ const firstOf = <T>(rows: readonly T[]): Rows<T> => ({
   total: rows.length,
   rows: rows.slice(0, dashboardLimits.rows),
 });
+
+/** The first rows of those that last longest. */
+const longest = <T extends { since: string | null }>(rows: readonly T[]): Rows<T> =>
+  // RFC 3339 in UTC sorts as text; a time that is not known comes last
+  firstOf(rows.toSorted((one, other) => compare(one.since ?? '~', other.since ?? '~')));
 
 const explained = ({ code, message }: Status['faults'][number]): ExplainedFault => ({
   code,

@@ -1,4 +1,4 @@
-import { stateOrder } from './states.js';
+import { isTrouble, stateOrder } from './states.js';
 
 /** @typedef {import('../model.ts').Dashboard} Dashboard */
 /** @typedef {{ state: string, since: number | null, pod: string | null, why: string }} CellView */
@@ -126,19 +126,43 @@ export function filtered(nodes, { search, states, network, zone, group, order })
  */
 function sorted(nodes, network, order) {
   if (order === 'name') return nodes;
-  const keyed = nodes.map((node) => ({ node, key: keyOf(node, network, order) }));
-  return keyed.sort((one, other) => one.key - other.key).map(({ node }) => node);
+  const keyed = nodes.map((node) => ({ node, keys: keysOf(node, network, order) }));
+  return keyed
+    .sort(({ keys: one }, { keys: other }) => one[0] - other[0] || one[1] - other[1])
+    .map(({ node }) => node);
 }
 
+/** Later than any time. */
+const never = Number.MAX_SAFE_INTEGER;
+
 /**
+ * The keys of an order: the worst state and since when, or the latest change.
+ *
  * @param {NodeView} node
  * @param {number} network
  * @param {string} order
+ * @returns {[number, number]}
  */
-function keyOf(node, network, order) {
-  if (order === 'state') return rankOf(worst(node, network));
-  if (order === 'since') return -Math.max(0, ...chosen(node, network).map(({ since }) => since ?? 0));
-  return 0;
+function keysOf(node, network, order) {
+  const cells = chosen(node, network);
+  if (order === 'since') return [-Math.max(0, ...cells.map(({ since }) => since ?? 0)), 0];
+  const state = worst(node, network);
+  const times = cells.filter((cell) => cell.state === state).map(({ since }) => since ?? never);
+  return [rankOf(state), Math.min(never, ...times)];
+}
+
+/**
+ * The cell of a node that asks for somebody first and longest; undefined if nothing is wrong there.
+ *
+ * @param {NodeView} node
+ * @returns {CellView | undefined}
+ */
+export function troubleOf(node) {
+  const state = worst(node, -1);
+  if (!isTrouble(state)) return undefined;
+  return chosen(node, -1)
+    .filter((cell) => cell.state === state)
+    .sort((one, other) => (one.since ?? never) - (other.since ?? never))[0];
 }
 
 /**

@@ -31,10 +31,12 @@ function show(next) {
   document.title = `${next.verdict === 'well' ? '' : '● '}cni-gate: ${context ?? server}`;
   const parts = [
     context === null ? server : `${context} (${server})`,
-    `cni-gate ${serverVersion ?? 'not known'}, page ${clientVersion}`,
+    `client ${clientVersion}, server ${serverVersion ?? 'not known'}`,
     ...(next.namespace === null ? [] : [`namespace ${next.namespace}`]),
   ];
-  byId('cluster').textContent = parts.join(' · ');
+  const shown = byId('cluster');
+  shown.textContent = parts.join(' · ');
+  shown.title = shown.textContent;
   drawNetworks(next);
   draw();
   // forces the layout, so that the measure has all but the painting

@@ -1,3 +1,4 @@
+import { troubleOf } from './data.js';
 import { h } from './dom.js';
 import { isTrouble, number, sign } from './states.js';
 import { age, moment } from './time.js';
@@ -13,6 +14,7 @@ const columnWidths = new Map([
   ['node', { least: 190, share: 1.6 }],
   ['zone', { least: 110, share: 0.6 }],
   ['group', { least: 110, share: 0.6 }],
+  ['trouble', { least: 340, share: 2.4 }],
 ]);
 const networkWidth = { least: 150, share: 1 };
 
@@ -74,9 +76,11 @@ export class Matrix {
     const hasGroup = nodes.some(({ group }) => group !== '');
     this.#columns = [
       'node',
+      // beside the name, so that a narrow window shows it too
+      ...(nodes.some(troubleOf) ? ['trouble'] : []),
+      ...networks.map((_, index) => `${index}`),
       ...(hasZone ? ['zone'] : []),
       ...(hasGroup ? ['group'] : []),
-      ...networks.map((_, index) => `${index}`),
     ];
     this.#column = Math.min(this.#column, this.#columns.length - 1);
     const widths = this.#columns.map((column) => columnWidths.get(column) ?? networkWidth);
@@ -255,6 +259,16 @@ function fill(element, node, column) {
     element.title = text;
     element.classList.add(column === 'node' ? 'node-name' : 'place');
     element.append(text);
+    return;
+  }
+  if (column === 'trouble') {
+    const found = troubleOf(node);
+    if (found === undefined) return;
+    const { state, since, why } = found;
+    const text = [`${state} ${age(since)}`.trim(), why].filter(Boolean).join(': ');
+    element.title = text;
+    element.classList.add('reason-cell');
+    element.append(sign(state), ` ${text}`);
     return;
   }
   const cell = node.cells[Number(column)];
