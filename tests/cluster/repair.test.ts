@@ -289,7 +289,7 @@ suite('a failed proof does not fail a Job', () => {
   }
 });
 
-test('nothing is deleted on a node that does not report', async () => {
+test('nothing is deleted on a node that does not report, and an event says so within a minute', async () => {
   const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }];
   failFirst('silent', 3);
   for (const name of ['n1', 'n2']) await api.patch(`/api/v1/nodes/${name}`, { spec: { taints } });
@@ -298,9 +298,12 @@ test('nothing is deleted on a node that does not report', async () => {
   await apply(tolerant);
   const [first] = await placed('silent', 1);
   assert.ok(first);
-  // several rounds
   const { lines } = await leader();
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await eventually(async () => {
+    const [event] = await eventsOn('Pod', 'silent-0');
+    assert.equal(event?.reason, 'NotRecreated');
+    assert.match(event.note, /its node does not report: look at the node/);
+  }, 60);
   assert.deepEqual(deleted('silent'), []);
   kubelet.fate = () => 'passed';
   for (const name of ['n1', 'n2']) await api.patch(`/api/v1/nodes/${name}`, { spec: { taints: null } });

@@ -20,7 +20,7 @@ export interface NodeForProfile {
   state: 'open' | 'unproved' | 'closed' | 'unreachable';
   /** Why it is not open, for people; empty where it is. */
   why: string;
-  /** Whether the gate would let a pod through now that nothing is known of. Always, where the state is `open`. */
+  /** Whether the gate would let a pod through now, of an owner that has not failed there. Always, where it is `open`. */
   turn: boolean;
   /**
    * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs

@@ -175,7 +175,7 @@ suite('the network of a node', () => {
     assert.deepEqual([state, turn], ['unproved', true]);
   });
 
-  test('gives nobody the turn while the verdict of a pod is expected, for 30 s', () => {
+  test('lets no pod try while the verdict of another is expected, for 30 s', () => {
     const turn = (at: number): boolean =>
       networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' })
         .of()
