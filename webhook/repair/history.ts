@@ -115,12 +115,20 @@ export class RepairHistory {
     return this.#owners.get(key) ?? newOwner;
   }
 
-  /** Whether the verdict is expected of a pod that was recreated to find out if a profile's network works on a node. */
-  isProbed(node: string, profile: string): boolean {
-    const isProbe = ({ recreation: { pod, probes }, late }: Attempt): boolean =>
-      probes && !late && pod.node === node && pod.failedProfiles.includes(profile);
-    for (const { attempts } of this.#owners.values()) if (attempts.some(isProbe)) return true;
-    return false;
+  /**
+   * Where the verdict is expected of a pod that was recreated to find out if a profile's network works on a node.
+   *
+   * @returns `node/profile` of each
+   */
+  probed(): Set<string> {
+    const found = new Set<string>();
+    for (const { attempts } of this.#owners.values()) {
+      for (const { recreation, late } of attempts) {
+        const { node, failedProfiles } = recreation.pod;
+        if (recreation.probes && !late) for (const profile of failedProfiles) found.add(`${node}/${profile}`);
+      }
+    }
+    return found;
   }
 
   /** How many more pods of this node may be recreated now. @param perMinute the budget */

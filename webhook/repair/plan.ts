@@ -62,12 +62,14 @@ class Planner {
   readonly #candidates = new Map<string, First<Helped>>();
   /** The first pod of each StatefulSet. */
   readonly #firstOf = new Map<string, Helped>();
+  readonly #probed: ReadonlySet<string>;
   /** What this plan takes of each budget, turn and attempt. */
   readonly #taken = new Map<string, number>();
 
   constructor(known: RepairSnapshot, history: RepairHistory, now: number) {
     this.#known = known;
     this.#history = history;
+    this.#probed = history.probed();
     this.#now = now;
   }
 
@@ -153,7 +155,7 @@ class Planner {
     for (const { profile, known } of probes(helped) ? networks : []) {
       if (known.state !== 'unproved' || !failedProfiles.includes(profile)) continue;
       // the gate decides whose turn it is, and it does not know yet of a pod that was deleted a moment ago
-      const count = known.turn && !history.isProbed(node, profile) ? 1 : 0;
+      const count = known.turn && !this.#probed.has(`${node}/${profile}`) ? 1 : 0;
       yield { key: `proof/${node}/${profile}`, room: { count, reason: 'node-to-prove', again: undefined } };
     }
     if (isCounted) return;
