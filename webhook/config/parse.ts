@@ -23,6 +23,7 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[],
 ): T {
   const { value, root } = read(text, file);
+  restoreOff(value);
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(isCause).map((error) => explain(error));
@@ -52,6 +53,13 @@ function read(text: string, file: string): { value: unknown; root: Node | null }
     if (!(error instanceof YamlError)) throw error;
     const { line, column } = placeOf(text, error.offset);
     throw new CniGateError('CNI_GATE_CONFIG_SYNTAX', `${file}:${line}:${column}: not YAML: ${error.message}`);
+  }
+}
+
+/** YAML 1.1 reads `off` as false (https://yaml.org/type/bool.html), and `off` is a mode. */
+function restoreOff(value: unknown): void {
+  for (const section of Object.values(value ?? {})) {
+    if (section?.mode === false) section.mode = 'off';
   }
 }
 

@@ -30,6 +30,14 @@ suite('a valid configuration', () => {
     );
   });
 
+  test('has the mode off, as people write it: YAML 1.1 would read it as false', () => {
+    const { steer, repair } = parseConfiguration(
+      `${head}steer: {mode: off}\nrepair: {mode: off}\n`,
+      'c.yaml',
+    );
+    assert.deepEqual([steer.mode, repair.mode], ['off', 'off']);
+  });
+
   test('has the built-in profiles; a custom profile of the same name replaces one', () => {
     const own = 'profiles:\n  - {name: mine}\n  - {name: linkerd, annotations: {a: b}}\n';
     const { profiles } = parseConfiguration(head + own, 'cni-gate.yaml');
