@@ -35,7 +35,7 @@ export interface RequestOptions {
 }
 
 /** Options of a request whose answer is parsed while it arrives. */
-export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType' | 'large'> {
+export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   /** How many bytes one object may have. Of a larger one only the beginning is passed on. */
   objectBytes: number;
 }
@@ -114,11 +114,12 @@ export class ApiClient {
     options: StreamOptions,
     onItem: (item: BoundedText) => void,
   ): Promise<{ list: T; bytes: number }> {
-    const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
+    const { timeout = defaultTimeout, signal, maxBytes, large, objectBytes } = options;
     return this.#guard(operationOf('GET', path), signal, async (operation) => {
       const response = await this.#send(operation, 'GET', path, options);
       const scanner = new ListScanner(objectBytes, onItem);
-      const bytes = await readChunks(response, { timeout, max: maxBytes }, (chunk) => scanner.write(chunk));
+      const reading = { timeout, max: maxBytes, large, signal };
+      const bytes = await readChunks(response, reading, (chunk) => scanner.write(chunk));
       try {
         return { list: scanner.end() as T, bytes };
       } catch (error) {

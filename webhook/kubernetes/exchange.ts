@@ -104,14 +104,19 @@ export async function readBody(
  */
 export async function readChunks(
   response: IncomingMessage,
-  { timeout, max = Number.POSITIVE_INFINITY }: { timeout: number; max?: number | undefined },
+  { timeout, max = Number.POSITIVE_INFINITY, large, signal }: Reading,
   onChunk: (chunk: Buffer) => void,
 ): Promise<number> {
   let bytes = 0;
+  let hasTurn = false;
   const end = watchOver(response, timeout, max);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
+      if (large !== undefined && !hasTurn && bytes > large.beginning) {
+        await large.take(signal);
+        hasTurn = true;
+      }
       onChunk(chunk);
       const rest = restOfTurn();
       if (rest) await rest;
@@ -119,6 +124,7 @@ export async function readChunks(
     return bytes;
   } finally {
     end();
+    if (hasTurn) large?.give();
     response.destroy();
   }
 }

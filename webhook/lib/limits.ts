@@ -253,6 +253,16 @@ export const listEnvelopeBytes = 64 * KiB;
 /** Bytes that all lists which have not ended yet may take, as estimated: half of V8's heap. */
 export const unfinishedLists = getHeapStatistics().heap_size_limit / 2;
 
+/** Pages of lists. Ordinary ones of 500 nodes have 5 to 30 MiB. */
+export const pages = {
+  /** Bytes of a page. 15,000 nodes in one page have less. */
+  bytes: 1024 * MiB,
+  /** Bytes of each that are read at once. */
+  beginning: MiB,
+  /** Pages with more that are read to their end at a time: what has come of the others takes memory meanwhile. */
+  largeAtATime: 2,
+} as const;
+
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
 export const pendingPods = {
   /** Of all namespaces. */

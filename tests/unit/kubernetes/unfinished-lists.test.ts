@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { listAll } from '../../../webhook/kubernetes/reflector/list-all.ts';
 import type { ApiObject } from '../../../webhook/kubernetes/reflector/object.ts';
 import type { Source } from '../../../webhook/kubernetes/reflector/source.ts';
+import { LargeAnswers } from '../../../webhook/kubernetes/stream/large-answers.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 import { listOf, namespace } from '../../support/reflecting.ts';
 
@@ -68,4 +69,32 @@ test('lists share the limit: one that would fit alone fails beside another that 
   await assert.rejects(listAll(client, source, options), /have not ended yet take more than/);
   waits.resolve();
   assert.equal((await first).entries.size, 1);
+});
+
+test('a large page: waits until another large page has ended, while a small one is read', async (t) => {
+  const large = new LargeAnswers(KiB, 1);
+  const item = JSON.stringify(namespace('a', '1', { a: 'x'.repeat(4 * KiB) }));
+  const end = ']}';
+  const { client } = await startFakeApi(t, ({ path }, response) => {
+    response.writeHead(200).write('{"metadata":{"resourceVersion":"5"},"items":[');
+    if (path === '/small') response.end(end);
+    else if (path === '/second') response.end(`${item}${end}`);
+    else response.write(item, () => first.resolve(response));
+  });
+  const first = Promise.withResolvers<ServerResponse>();
+  const began = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const list = async (path: string): Promise<void> => {
+    const reading = { timeout: 10_000, objectBytes: 64 * KiB, large };
+    await client.list(path, reading, () => path === '/first' && began.resolve());
+    order.push(path);
+  };
+  const isRead = list('/first');
+  await began.promise;
+  const isSecondRead = list('/second');
+  await list('/small');
+  await list('/small');
+  (await first.promise).end(end);
+  await Promise.all([isRead, isSecondRead]);
+  assert.deepEqual(order, ['/small', '/small', '/first', '/second']);
 });

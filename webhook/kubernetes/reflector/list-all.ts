@@ -1,8 +1,9 @@
-import { objectBytes, unfinishedLists } from '../../lib/limits.ts';
+import { objectBytes, pages as pageLimits, unfinishedLists } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
+import { LargeAnswers } from '../stream/large-answers.ts';
 import { Kept } from './kept.ts';
 import { type ApiObject, type Entry, isApiObject } from './object.ts';
 import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
@@ -23,6 +24,9 @@ const defaultPageSize = 500;
 
 /** Bytes of the lists that have not ended yet, of all reflectors. */
 let unfinished = 0;
+
+/** Large pages, of all reflectors. */
+const large = new LargeAnswers(pageLimits.beginning, pageLimits.largeAtATime);
 
 /**
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
@@ -98,6 +102,8 @@ async function pages<O extends ApiObject, T>(
         query: { ...query, limit, continue: token },
         timeout,
         signal,
+        large,
+        maxBytes: pageLimits.bytes,
         objectBytes: source.objectBytes ?? objectBytes.default,
       };
       const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
