@@ -203,6 +203,28 @@ test('pods that may not be read: the check of networks says what is therefore no
   assert.match(what ?? '', /profiles that only some pods use are not proposed, as pods may not be read$/);
 });
 
+test('a pod that was refused by a policy, by our answer, by a time-out or by a certificate: a hint for each', () => {
+  const reasons = [
+    'policy',
+    'policy-configuration',
+    'webhook',
+    'webhook-call',
+    'webhook-trust',
+    'silence',
+  ] as const;
+  const hints = reasons.map((reason) => {
+    const { checks } = installedReport({
+      probe: { namespace: 'shop', outcome: 'failed', what: 'refused', reason },
+    });
+    return checks.find(({ id }) => id === 'probe')?.hint ?? '';
+  });
+  assert.equal(new Set(hints).size, reasons.length);
+  assert.deepEqual(
+    hints.map((hint) => /firewalls/.test(hint)),
+    reasons.map((reason) => reason === 'webhook-call'),
+  );
+});
+
 suite('a pod that was not tried', () => {
   const made = (probe: InstalledFacts['probe'], more: Partial<InstalledFacts> = {}) => {
     const { checks, verdict, headline } = installedReport({ probe, ...more });
