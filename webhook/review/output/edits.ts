@@ -123,7 +123,7 @@ class Editor {
 
   /** Adds the lines of a map or a list above the line that begins at an offset. */
   #insert(at: number, value: unknown, column: number): void {
-    const lines = writeYaml(value).trimEnd().split('\n');
+    const lines = linesOf(value);
     const text = lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line) + this.#lineEnd).join('');
     this.edits.push({ start: at, end: at, text });
   }
@@ -182,3 +182,17 @@ function endOf(node: Node): number {
 /** Braces and brackets are needed only for what is empty. */
 const isFilled = (value: unknown): value is Fields => isObject(value) && Object.keys(value).length > 0;
 const isFilledList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+
+/** Lines by the JSON of their value: most workloads get the same container, which takes longer to write than to find. */
+const written = new Map<string, readonly string[]>();
+const mostWritten = 100;
+
+function linesOf(value: unknown): readonly string[] {
+  const json = JSON.stringify(value);
+  const known = written.get(json);
+  if (known !== undefined) return known;
+  if (written.size >= mostWritten) written.clear();
+  const lines = writeYaml(value).trimEnd().split('\n');
+  written.set(json, lines);
+  return lines;
+}
