@@ -99,7 +99,7 @@ test('the examples pass --strict', () => {
 
 test('wrong usage: the message says what is wrong', async () => {
   for (const [args, text] of [
-    [[], /required option '-f, --filename <path\.\.\.>' not specified/],
+    [[], /expected a file or folder to review/],
     [['-f', 'x', '-o', 'html'], /Allowed choices are text, json, yaml, junit, sarif, github, gitlab\./],
     [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
     [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],

@@ -49,7 +49,7 @@ test('a missing input is an error, and the rest is read', (t) => {
     'none.yaml: no such file or folder',
     'a.yaml',
     '*.yml: no file matches',
-    'empty: the folder contains no .yaml, .yml or .json file',
+    'empty: the folder contains no .yaml, .yml or .json file (skipped are: .git, .github, .idea, .vscode, node_modules, and files that begin with a dot)',
   ]);
 });
 
@@ -83,7 +83,7 @@ test('binary files are an error', async (t) => {
     [
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes',
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found a NUL byte at 3: is it binary, or UTF-16?',
-      'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file',
+      'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file (skipped are: .git, .github, .idea, .vscode, node_modules, and files that begin with a dot)',
     ],
   );
   assert.deepEqual(reported, ['injected promised Pod shop/a']);

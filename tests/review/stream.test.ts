@@ -60,7 +60,7 @@ test(`${count} documents: one pass, no progress in a pipe`, () => {
   assert.equal(stderr, '');
   assert.ok(
     stdout.endsWith(
-      `\nreviewed ${deployments} workloads: ${deployments} injected, 0 refused\n0 warnings, ${services} other objects (Service ${services})\n`,
+      `\nreviewed ${deployments} workloads: ${deployments} injected, 0 refused\n0 warnings, ${services} other objects (Service ${services})\npassed\n`,
     ),
   );
   assert.equal(stdout.match(/^injected Deployment shop\/web-/gm)?.length, deployments);

@@ -26,7 +26,7 @@ test('the text output: a header, a unified diff with the lines of the file, and 
     '+  labels:',
     '+    cni-gate.io/profile: cilium',
   ]);
-  assert.equal(lines.at(-2), '0 warnings, 0 other objects');
+  assert.deepEqual(lines.slice(-3), ['0 warnings, 0 other objects', 'passed', '']);
 });
 
 test('a skipped workload: one line with the reason', async (t) => {
@@ -52,8 +52,8 @@ skipped Pod else/e (f:44): namespace-not-given
 `,
   );
   assert.equal(
-    unwrapped(output).split('\n').slice(-3).join('\n'),
-    'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, nothing-promised 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\n',
+    unwrapped(output).split('\n').slice(-4).join('\n'),
+    'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, nothing-promised 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\npassed\n',
   );
 });
 

@@ -31,9 +31,13 @@ export function reviewCommand(): Command {
   return (
     command
       .description('show what admission would do to manifests; needs no cluster')
-      .requiredOption(
-        '-f, --filename <path...>',
-        'files, folders (.yaml .yml .json), globs, or - for standard input',
+      .argument('[path...]', 'files, folders (.yaml .yml .json), globs, or - for standard input')
+      .addOption(new Option('-f, --filename <path...>', 'the same, as for kubectl').default([], 'none'))
+      .addOption(
+        new Option('-k, --kustomize <folder...>', 'folders to render with kubectl kustomize').default(
+          [],
+          'none',
+        ),
       )
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
@@ -67,6 +71,8 @@ export function reviewCommand(): Command {
       .option('--color', 'colours even if the output is not a terminal')
       .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
       // loaded here, because the other commands do not need it
-      .action(async (flags: ReviewFlags) => (await import('./run-review.ts')).runReview(flags))
+      .action(async (paths: string[], flags: ReviewFlags) =>
+        (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),
+      )
   );
 }

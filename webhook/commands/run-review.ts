@@ -20,7 +20,9 @@ import type { OutputForm } from './review.ts';
 
 /** The flags of the command. */
 export interface ReviewFlags {
+  /** What the arguments and `-f` name. */
   filename: string[];
+  kustomize: string[];
   profile?: string;
   namespace: string;
   config?: string;
@@ -41,12 +43,19 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
   const progress = new Progress(process.stderr);
   const {
     filename: names,
+    kustomize,
     namespace,
     summary: short,
     output: form,
     assumeMeshed = false,
     changedSince,
   } = flags;
+  if (names.length + kustomize.length === 0) {
+    throw new CniGateError('CNI_GATE_USAGE', 'expected a file or folder to review, or - for standard input');
+  }
+  if (changedSince !== undefined && kustomize.length > 0) {
+    throw new CniGateError('CNI_GATE_USAGE', '--changed-since compares files: it does not go with -k');
+  }
   if (short && form !== 'text') {
     throw new CniGateError('CNI_GATE_USAGE', `--summary is text: it does not go with --output ${form}`);
   }
@@ -61,6 +70,7 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
   }
   const report = await review({
     names,
+    kustomize,
     namespace,
     admission: admissionOf(flags),
     assumeMeshed,

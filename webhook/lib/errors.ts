@@ -67,6 +67,7 @@ export const errorCodes = {
   CNI_GATE_PROXY_MISSING: 'A pod asks for a mesh whose injector has not run on the manifest yet.',
   CNI_GATE_TEMPLATE_NOT_GIVEN:
     'An object takes its pod template from one that is not in the input of review.',
+  CNI_GATE_INPUT_KUSTOMIZE: 'An input of review is a folder that kustomize has to render.',
   CNI_GATE_INPUT_TEMPLATE: 'An input of review is a template that was not rendered.',
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review is larger, or contains more, than review accepts.',
   CNI_GATE_GIT: 'Git cannot compare the input of review with a revision: it is missing, or failed.',

@@ -38,6 +38,8 @@ export interface Workload {
   name: string;
   /** Which of the object's pod templates it is, if it has several. */
   part?: string;
+  /** `file:line` of another workload of the same kind, namespace and name. */
+  alsoIn?: string;
   /** Whether its kind is in no list, and it was recognized as a workload by its fields. */
   unknownKind?: true;
   /** The path of the pod or its template in the object. */

@@ -9,11 +9,13 @@ import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
+import { groupOf } from './input/kinds.ts';
+import { renderKustomization } from './input/kustomize.ts';
 import { mostInput } from './input/limits.ts';
 import { withLines } from './input/locate.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { readInput } from './input/read.ts';
-import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
+import { type Finding, faultAt, type Report, type Reviewed, type Workload } from './model.ts';
 import type { Progress } from './progress.ts';
 
 /** The policy in this process, with the namespaces of the input. */
@@ -29,6 +31,8 @@ export interface InProcess {
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
+  /** Folders to render with kustomize. */
+  kustomize?: readonly string[];
   /** The namespace of objects that name none. */
   namespace: string;
   /** What answers: this process, or a server. */
@@ -62,6 +66,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
       'policy' in admission
         ? inProcess(admission.policy, reader.namespaces, admission.profile, admission.ownNamespace)
         : admission;
+    markTwice(reader.workloads);
     const reviewed = await judgeAll(reader, ask, options);
     reader.findings.push(...reader.missingTemplates((name) => isExpected(ask.uncalled(name))));
     const report: Report = {
@@ -80,10 +85,31 @@ export async function review(options: ReviewOptions): Promise<Report> {
   }
 }
 
-async function readAll({ names, progress }: ReviewOptions, reader: ManifestReader): Promise<void> {
+/** Notes in each workload that occurs twice where the first of the others is. Environments may be folders, so it is no finding. */
+function markTwice(workloads: readonly Workload[]): void {
+  const manifests = workloads.filter(({ given, name }) => !given && !name.endsWith('*'));
+  const same = Map.groupBy(manifests, ({ apiVersion, kind, namespace, name, part = '' }) =>
+    JSON.stringify([groupOf(apiVersion), kind, namespace, name, part]),
+  );
+  for (const group of same.values()) {
+    for (const workload of group) {
+      const other = group.find((one) => one !== workload);
+      if (other !== undefined) workload.alsoIn = `${other.document.file}:${other.line}`;
+    }
+  }
+}
+
+async function readAll(
+  { names, kustomize = [], progress }: ReviewOptions,
+  reader: ManifestReader,
+): Promise<void> {
   let left = mostInput();
-  for (const found of expandInputs(names)) {
-    const input = typeof found === 'string' ? await readInput(found, left) : found;
+  const inputs = [
+    ...expandInputs(names).map((found) => () => (typeof found === 'string' ? readInput(found, left) : found)),
+    ...kustomize.map((folder) => () => renderKustomization(folder, left)),
+  ];
+  for (const next of inputs) {
+    const input = await next();
     if ('code' in input) {
       reader.faults.push(input);
       continue;
@@ -99,7 +125,8 @@ async function readAll({ names, progress }: ReviewOptions, reader: ManifestReade
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     // an empty pipe means that the command before it failed
-    const file = names.length === 1 && names[0] !== standardInput ? (names[0] ?? '') : standardInputName;
+    const [only = standardInput, ...others] = [...names, ...kustomize];
+    const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
 }

@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs';
+import { globSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { errnoOf } from '../../lib/errors.ts';
 import type { Fault } from '../model.ts';
@@ -20,7 +20,7 @@ export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
   return names.flatMap(expand).filter((found) => {
     if (typeof found !== 'string') return true;
-    const key = found === standardInput ? found : resolve(found);
+    const key = found === standardInput ? found : realPath(found);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;
@@ -49,5 +49,14 @@ function kindOf(name: string): string {
     return statSync(name).isDirectory() ? 'folder' : 'file';
   } catch (error) {
     return errnoOf(error) ?? 'it cannot be read';
+  }
+}
+
+/** The path without links, by which a file that is linked is read once. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
   }
 }

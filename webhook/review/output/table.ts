@@ -12,9 +12,20 @@ interface Row {
   name: string;
   namespace: string;
   what: string;
+  /** `file:line`, which is never cut: terminals and editors open it. */
+  place: string;
 }
 
-const head: Row = { outcome: 'OUTCOME', name: 'KIND/NAME', namespace: 'NAMESPACE', what: 'CHECKS OR REASON' };
+const head: Row = {
+  outcome: 'OUTCOME',
+  name: 'KIND/NAME',
+  namespace: 'NAMESPACE',
+  what: 'CHECKS OR REASON',
+  place: 'FILE',
+};
+
+/** The columns of which texts are cut. */
+const columns = ['outcome', 'name', 'namespace', 'what'] as const;
 
 /** The least width of a column that is cut. */
 const narrowest = { name: 36, namespace: 15, what: 20 } as const;
@@ -23,16 +34,15 @@ const gap = '  ';
 
 /**
  * The summary: a line for each workload with outcome, kind and name, namespace, and its checks or why it gets none;
- * then the end of the text output. Names are cut to keep lines within 100 columns.
+ * its file; then the end of the text output. Names are cut to keep the columns before the file within 100 columns.
  */
 export function tableOutput(report: Report, summary: Summary, options: TextOptions): string {
   const rows = report.reviewed.map(rowOf);
   const widths = widthsOf([head, ...rows]);
   const line = (row: Row): string =>
-    (['outcome', 'name', 'namespace', 'what'] as const)
-      .map((column) => cut(row[column], widths[column]).padEnd(widths[column]))
-      .join(gap)
-      .trimEnd();
+    [...columns.map((column) => cut(row[column], widths[column]).padEnd(widths[column])), row.place].join(
+      gap,
+    );
   const { paint } = options;
   const painted = rows.map((row, at) => {
     const outcome = report.reviewed[at]?.verdict.outcome ?? 'skipped';
@@ -67,11 +77,12 @@ function rowOf({ workload, verdict }: Reviewed): Row {
     name: clean([`${kind}/${name}`, part ?? [], unknownKind ? '(unknown kind)' : []].flat().join(' ')),
     namespace: clean(namespace),
     what: clean(what),
+    place: clean(`${workload.document.file}:${workload.line}`),
   };
 }
 
 /** As wide as the longest text; if a line is too wide, names are cut first, then namespaces. */
-function widthsOf(rows: readonly Row[]): Record<keyof Row, number> {
+function widthsOf(rows: readonly Row[]): Record<(typeof columns)[number], number> {
   const longest = (column: keyof Row): number =>
     rows.reduce((max, row) => Math.max(max, row[column].length), 0);
   const widths = {

@@ -3,7 +3,7 @@ import { clean } from '../../lib/clean.ts';
 import { type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
-import type { Summary } from '../summary.ts';
+import { exitCodeOf, type Summary } from '../summary.ts';
 import { diffsOf } from './changes.ts';
 import { cut, width, wrap } from './columns.ts';
 import { notesOn } from './notes.ts';
@@ -113,6 +113,8 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
   ].join(', ');
   const left = summary.unchanged === undefined ? '' : ` (${summary.unchanged} unchanged)`;
   const lines = [`reviewed ${counted(workloads, 'workload')}${left}: ${outcomes}`, rest];
+  const passed = exitCodeOf(summary, strict === true) === 0;
+  lines.push(passed ? paint('green', 'passed') : paint('red', 'failed'));
   return lines.flatMap((line) => wrap(line, 2));
 }
 
