@@ -8,12 +8,13 @@ import { version } from '../../webhook/lib/version.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { githubOutput } from '../../webhook/review/output/github.ts';
 import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
+import { problemsOf } from '../../webhook/review/output/problems.ts';
 import { pathFrom, reportRoot } from '../../webhook/review/output/root.ts';
 import { sarifOutput } from '../../webhook/review/output/sarif.ts';
 import { summarize } from '../../webhook/review/summary.ts';
 import { cniGate } from '../support/command.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
-import { folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
+import { folderWith, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 const root = { folder: '/repository', cwd: '/repository' };
 
@@ -155,6 +156,7 @@ const reportOf = (...faults: Report['faults']): Report => ({
   reviewed: [],
   faults,
   findings: [],
+  namespaceRefusals: [],
   otherObjects: new Map(),
   reviewsOnly: false,
   namespaces: 0,
@@ -286,4 +288,17 @@ test('the command: each form on standard output, with the exit codes of a review
   // both streams are one log, in which everything is once
   assert.equal(github.stderr, '');
   assert.equal(commandsIn(github.stdout).commands.length, 1);
+});
+
+test('a wrong label of a Namespace is one problem at the label, not one for each workload', async (t) => {
+  const text = [namespaceOf('shop', 'ciliun'), ...['a', 'b', 'c'].map((name) => pod(name))].join('---\n');
+  const { report, table } = await reviewText(t, text);
+  const problems = problemsOf(report, true).map(({ level, code, subject, line }) => [
+    level,
+    code,
+    subject,
+    line,
+  ]);
+  assert.deepEqual(problems, [['error', 'CNI_GATE_PROFILE_UNKNOWN', 'Namespace shop', 6]]);
+  assert.equal(table().match(/does not exist/g)?.length, 1);
 });

@@ -107,12 +107,20 @@ export interface Finding extends Fault {
   namespace?: string;
 }
 
+/** A Namespace whose label is why several workloads are refused. */
+export interface NamespaceRefusal {
+  finding: Finding;
+  workloads: ReadonlySet<Workload>;
+}
+
 /** The data of every output. */
 export interface Report {
   documents: SourceDocument[];
   reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
+  /** What is reported once instead of for each workload. */
+  namespaceRefusals: NamespaceRefusal[];
   /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
   /** Whether the input contains admission calls and no manifests. */

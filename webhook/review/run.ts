@@ -7,6 +7,7 @@ import { compareWith } from './changes/revision.ts';
 import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
+import { namespaceRefusals } from './findings/refusals.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
 import { groupOf } from './input/kinds.ts';
@@ -74,12 +75,25 @@ export async function review(options: ReviewOptions): Promise<Report> {
       documents: reader.documents,
       faults: reader.faults,
       findings: withLines(findingsOf(reviewed, reader, admission)),
+      namespaceRefusals: [],
       otherObjects: reader.otherObjects,
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,
     };
     const reported = changes === undefined ? report : onlyChanged(report, changes);
-    return { ...reported, findings: withoutRepeated(reported.findings) };
+    const refusals =
+      'policy' in admission && admission.profile === undefined
+        ? namespaceRefusals(reported.reviewed, reader.namespaces, (profile) => admission.policy.join(profile))
+        : [];
+    const places = withLines(refusals.map(({ finding }) => finding));
+    return {
+      ...reported,
+      findings: withoutRepeated(reported.findings),
+      namespaceRefusals: refusals.map((refusal, index) => ({
+        ...refusal,
+        finding: places[index] ?? refusal.finding,
+      })),
+    };
   } finally {
     progress.clear();
   }

@@ -31,7 +31,17 @@ export function problemsOf(report: Report, strict: boolean): Problem[] {
   const level = strict ? 'error' : 'warning';
   return [
     ...report.faults.map((fault): Problem => ({ level: 'error', ...textOf(fault), ...placeOf(fault) })),
-    ...report.reviewed.flatMap((one) => workloadProblems(one, level)),
+    ...report.namespaceRefusals.map(
+      ({ finding }): Problem => ({
+        level: 'error',
+        ...textOf(finding),
+        subject: finding.subject,
+        ...placeOf(finding),
+      }),
+    ),
+    ...report.reviewed
+      .filter(({ workload }) => !report.namespaceRefusals.some(({ workloads }) => workloads.has(workload)))
+      .flatMap((one) => workloadProblems(one, level)),
     ...report.findings.map(
       (finding): Problem => ({
         level,

@@ -55,8 +55,16 @@ export function tableOutput(report: Report, summary: Summary, options: TextOptio
 
 /** The texts of refusals, warnings and findings. */
 function messages(report: Report, options: TextOptions): string[] {
-  const refused = report.reviewed.filter(({ verdict }) => verdict.outcome === 'refused');
+  const { namespaceRefusals } = report;
+  const refused = report.reviewed.filter(
+    ({ workload, verdict }) =>
+      verdict.outcome === 'refused' && !namespaceRefusals.some(({ workloads }) => workloads.has(workload)),
+  );
   return [
+    ...findingLines(
+      namespaceRefusals.map(({ finding }) => finding),
+      { ...options, strict: true },
+    ),
     ...refused.flatMap((one) => header(one, options.paint)),
     ...report.reviewed.flatMap(({ workload, verdict }) =>
       verdict.warnings.flatMap((warning) => {

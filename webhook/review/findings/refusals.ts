@@ -1,0 +1,40 @@
+import { optedInTo } from '../../inject/profile-selection.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
+import type { NamespaceObject } from '../input/namespace.ts';
+import type { NamespaceRefusal, Reviewed } from '../model.ts';
+
+/**
+ * The refusals of which the label of a Namespace is the cause: one for each Namespace, however many workloads it has.
+ *
+ * @param join throws a CniGateError if a label names no profile
+ */
+export function namespaceRefusals(
+  reviewed: readonly Reviewed[],
+  namespaces: ReadonlyMap<string, NamespaceObject>,
+  join: (profile: string) => unknown,
+): NamespaceRefusal[] {
+  return [...namespaces].flatMap(([name, { labels, file, line, at }]) => {
+    const fault = faultOf(optedInTo(labels), join);
+    if (fault === undefined) return [];
+    const workloads = reviewed
+      .filter(({ workload, verdict }) => workload.namespace === name && verdict.reason === fault.code)
+      .filter(({ verdict }) => verdict.outcome === 'refused' && verdict.message?.includes(fault.message))
+      .map(({ workload }) => workload);
+    if (workloads.length < 2) return [];
+    const path = [...at.path, 'metadata', 'labels', profileLabel];
+    const message = `${fault.message}: all ${workloads.length} workloads without a label of their own are refused`;
+    const finding = { code: fault.code, message, subject: `Namespace ${name}`, namespace: name, file, line };
+    return [{ finding: { ...finding, at: { ...at, path } }, workloads: new Set(workloads) }];
+  });
+}
+
+function faultOf(profile: string | undefined, join: (profile: string) => unknown): CniGateError | undefined {
+  try {
+    if (profile !== undefined) join(profile);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CniGateError) return error;
+    throw error;
+  }
+}
