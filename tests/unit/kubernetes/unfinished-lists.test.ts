@@ -98,3 +98,16 @@ test('a large page: waits until another large page has ended, while a small one 
   await Promise.all([isRead, isSecondRead]);
   assert.deepEqual(order, ['/small', '/small', '/first', '/second']);
 });
+
+test('a list of objects of which nothing is kept: is read', async (t) => {
+  const { client } = await startFakeApi(t, (_asked: Asked, response) =>
+    json(response, 200, listOf('5', [namespace('a', '1')])),
+  );
+  const nothing: Source<ApiObject, undefined> = {
+    resource: source.resource,
+    path: source.path,
+    pick: () => undefined,
+  };
+  const { resourceVersion } = await listAll(client, nothing, options);
+  assert.equal(resourceVersion, '5');
+});

@@ -57,7 +57,8 @@ export async function listAll<O extends ApiObject, T>(
 }
 
 /** Estimated memory of what is kept of an object for which the source has no estimate, in bytes. */
-const weightOf = (object: unknown): number => 512 + 2 * JSON.stringify(object).length;
+// a source can keep nothing of an object: undefined has no text
+const weightOf = (object: unknown): number => 512 + 2 * (JSON.stringify(object)?.length ?? 0);
 
 async function pages<O extends ApiObject, T>(
   client: ApiClient,
