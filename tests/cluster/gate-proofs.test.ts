@@ -129,6 +129,36 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
+  test("a DaemonSet's failed pod is deleted, and others wait for the node: its replacement has the turn", async () => {
+    await sleep(1100);
+    await agentStarts();
+    const labels = { app: 'logger' };
+    await apply({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { namespace: optedIn, name: 'logger' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels, annotations: { 'cni-gate.test/held': '' } },
+          spec: { ...onNode('n1'), containers: [{ name: 'logger', image: 'example/logger' }] },
+        },
+      },
+    });
+    const [first = ''] = await areBound('logger-', 1);
+    await make(['rival-1', 'rival-2', 'rival-3']);
+    await eventually(async () => assert.equal((await refusals('rival-')).filter(Boolean).length, 3));
+    await ends(first, 95);
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, first, '--grace-period=0', '--force']);
+    const [second = ''] = await areBound('logger-', 1);
+    assert.notEqual(second, first);
+    assert.deepEqual(await boundOf('rival-'), []);
+    await ends(second, 0);
+    await areBound('rival-', 3);
+    await cluster.kubectl(['delete', 'daemonset', '-n', optedIn, 'logger']);
+    await deleteAll();
+  });
+
   test('a node on which the pods of two owners fail is failing, until one passes', async () => {
     await scene.configure(['agent'], 'nominate', 'ready');
     await make(['fails-1', 'fails-2']);
@@ -175,37 +205,6 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await make(['sane-1', 'sane-2', 'sane-3']);
     await areBound('sane-', 3, 10);
     await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'odd']);
-    await deleteAll();
-  });
-
-  test("a DaemonSet's failed pod is deleted, and others wait for the node: its replacement has the turn", async () => {
-    await scene.configure(['agent'], 'nominate', 'proof');
-    await sleep(1100);
-    await agentStarts();
-    const labels = { app: 'logger' };
-    await apply({
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { namespace: optedIn, name: 'logger' },
-      spec: {
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels, annotations: { 'cni-gate.test/held': '' } },
-          spec: { ...onNode('n1'), containers: [{ name: 'logger', image: 'example/logger' }] },
-        },
-      },
-    });
-    const [first = ''] = await areBound('logger-', 1);
-    await make(['rival-1', 'rival-2', 'rival-3']);
-    await eventually(async () => assert.equal((await refusals('rival-')).filter(Boolean).length, 3));
-    await ends(first, 95);
-    await cluster.kubectl(['delete', 'pod', '-n', optedIn, first, '--grace-period=0', '--force']);
-    const [second = ''] = await areBound('logger-', 1);
-    assert.notEqual(second, first);
-    assert.deepEqual(await boundOf('rival-'), []);
-    await ends(second, 0);
-    await areBound('rival-', 3);
-    await cluster.kubectl(['delete', 'daemonset', '-n', optedIn, 'logger']);
     await deleteAll();
   });
 
