@@ -67,7 +67,7 @@ growsLinearly('status and review', [
           new Map(
             many(size, (index) => [
               `ns${index}`,
-              { labels: { [profileLabel]: 'cilium' }, file: 'f', line: 1 },
+              { labels: { [profileLabel]: 'cilium' }, file: 'f', line: 1, at: { path: [] } },
             ]),
           ),
         ] as unknown as [Parameters<typeof coverageFindings>[0], Parameters<typeof coverageFindings>[1]],
