@@ -81,8 +81,8 @@ test('files as arguments are read as with -f; without any, the usage is wrong', 
   assert.match(none.stderr, /expected a file or folder to review.*CNI_GATE_USAGE/);
 });
 
-test('folders whose names begin with a dot are read; .git, node_modules and ..data are not; a linked file once', (t) => {
-  const folder = folderWith(t, { '.k8s/a.yaml': pod('a'), '..data/a.yaml': pod('d') });
+test('folders whose names begin with a dot are read; .git, node_modules and ..data are not, and the output says so; a linked file once', (t) => {
+  const folder = folderWith(t, { '.k8s/a.yaml': pod('a'), '..data/a.yaml': pod('d'), '.b.yaml': pod('b') });
   for (const skipped of ['.git', 'node_modules']) {
     mkdirSync(join(folder, skipped));
     writeFileSync(join(folder, skipped, 'x.yaml'), pod('x'));
@@ -90,12 +90,16 @@ test('folders whose names begin with a dot are read; .git, node_modules and ..da
   symlinkSync(join(folder, '.k8s', 'a.yaml'), join(folder, 'linked.yaml'));
   symlinkSync(join(folder, '.k8s'), join(folder, 'again'));
   const { stdout, stderr } = cniGate(['review', folder, '--profile', 'cilium', '--output', 'json']);
-  const { workloads } = JSON.parse(stdout);
+  const { workloads, summary } = JSON.parse(stdout);
   assert.deepEqual(
     workloads.map(({ name }: { name: string }) => name),
     ['a'],
     stderr,
   );
+  const notRead = ['.b.yaml', '.git', 'node_modules'].map((name) => join(folder, name));
+  assert.deepEqual(summary.notRead, notRead);
+  const text = cniGate(['review', folder, '--profile', 'cilium']).stdout.replaceAll(/\n {2,}/g, ' ');
+  assert.ok(text.includes(`not read: ${notRead.join(', ')}\n`), text);
 });
 
 test('totals end with passed or failed', (t) => {

@@ -35,6 +35,7 @@ test('JSON: one document with summary, workloads, findings and errors', async (t
     otherObjects: { Service: 1 },
     unknownKinds: 0,
     namespaces: 1,
+    notRead: [],
     warnings: 1,
     findings: 1,
     errors: 2,

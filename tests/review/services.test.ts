@@ -158,6 +158,7 @@ const reportOf = (...faults: Report['faults']): Report => ({
   findings: [],
   namespaceRefusals: [],
   otherObjects: new Map(),
+  notRead: [],
   reviewsOnly: false,
   namespaces: 0,
 });

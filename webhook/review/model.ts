@@ -123,6 +123,8 @@ export interface Report {
   namespaceRefusals: NamespaceRefusal[];
   /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
+  /** Paths in folders that were not read, because of their names. */
+  notRead: string[];
   /** Whether the input contains admission calls and no manifests. */
   reviewsOnly: boolean;
   namespaces: number;

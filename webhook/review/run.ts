@@ -57,7 +57,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const revision = changedSince === undefined ? undefined : await compareWith(changedSince);
   const reader = new ManifestReader(namespace, kinds);
   try {
-    await readAll(options, reader);
+    const notRead = await readAll(options, reader);
     const changes =
       revision && (await changesSince(revision, { names, reader, defaultNamespace: namespace, kinds }));
     if (changes !== undefined && !('policy' in admission && admission.profile !== undefined)) {
@@ -79,6 +79,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
       otherObjects: reader.otherObjects,
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,
+      notRead,
     };
     const reported = changes === undefined ? report : onlyChanged(report, changes);
     const refusals =
@@ -113,13 +114,17 @@ function markTwice(workloads: readonly Workload[]): void {
   }
 }
 
+/** @returns the paths that were not read */
 async function readAll(
   { names, kustomize = [], progress }: ReviewOptions,
   reader: ManifestReader,
-): Promise<void> {
+): Promise<string[]> {
   let left = mostInput();
+  const notRead: string[] = [];
   const inputs = [
-    ...expandInputs(names).map((found) => () => (typeof found === 'string' ? readInput(found, left) : found)),
+    ...expandInputs(names, notRead).map(
+      (found) => () => (typeof found === 'string' ? readInput(found, left) : found),
+    ),
     ...kustomize.map((folder) => () => renderKustomization(folder, left)),
   ];
   for (const next of inputs) {
@@ -143,6 +148,7 @@ async function readAll(
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
+  return notRead;
 }
 
 /** Whether pods of a namespace are meant to get a check, as far as known. */

@@ -19,6 +19,8 @@ export interface Summary extends Outcomes {
   unknownKinds: number;
   /** Namespaces in the input. */
   namespaces: number;
+  /** Paths in folders that were not read, because of their names. */
+  notRead: string[];
   /** Warnings of the cluster. */
   warnings: number;
   /** Findings of `review`; see `Finding`. */
@@ -54,6 +56,7 @@ export function summarize(report: Report): Summary {
     otherObjects: Object.fromEntries(report.otherObjects),
     unknownKinds: report.reviewed.filter(({ workload }) => workload.unknownKind).length,
     namespaces: report.namespaces,
+    notRead: report.notRead,
     warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
     findings: report.findings.length,
     errors: report.faults.length,

@@ -19,9 +19,11 @@ const kustomizations = new Set(['kustomization.yaml', 'kustomization.yml', 'Kust
  * files whose names begin with a dot, and folders whose names begin with two (a mounted ConfigMap has every file a
  * second time there) are skipped. A folder with a kustomization is a fault: its files are not what is applied, and
  * patches are no manifests.
+ *
+ * @param skipped gets the paths of skipped folders, and of skipped files that have a manifest's name
  */
-export function manifestsIn(folder: string): (string | Fault)[] {
-  const found = walk(folder, new Set());
+export function manifestsIn(folder: string, skipped: string[]): (string | Fault)[] {
+  const found = walk(folder, new Set(), skipped);
   return found.length > 0
     ? found
     : [
@@ -33,7 +35,7 @@ export function manifestsIn(folder: string): (string | Fault)[] {
 }
 
 /** @param around the real paths of the parent folders */
-function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
+function walk(folder: string, around: ReadonlySet<string>, skipped: string[]): (string | Fault)[] {
   let entries: Dirent[];
   let real: string;
   try {
@@ -46,12 +48,17 @@ function walk(folder: string, around: ReadonlySet<string>): (string | Fault)[] {
   if (entries.some(({ name }) => kustomizations.has(name))) return [notRendered(folder)];
   const inside = new Set([...around, real]);
   return entries
-    .filter(({ name }) => !toolFolders.has(name) && !name.startsWith('..'))
+    .filter(({ name }) => !name.startsWith('..'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (isFolder(entry, path)) return walk(path, inside);
-      return isManifest(entry.name) && !entry.name.startsWith('.') ? [path] : [];
+      const isDirectory = isFolder(entry, path);
+      if (!isDirectory && !isManifest(entry.name)) return [];
+      if (isDirectory ? toolFolders.has(entry.name) : entry.name.startsWith('.')) {
+        skipped.push(path);
+        return [];
+      }
+      return isDirectory ? walk(path, inside, skipped) : [path];
     });
 }
 

@@ -14,33 +14,38 @@ export const standardInputName = 'stdin';
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
  *
+ * @param skipped gets the paths that are skipped in folders
  * @returns paths, and faults for what is missing or may not be read
  */
-export function expandInputs(names: readonly string[]): (string | Fault)[] {
+export function expandInputs(names: readonly string[], skipped: string[] = []): (string | Fault)[] {
   const seen = new Set<string>();
-  return names.flatMap(expand).filter((found) => {
-    if (typeof found !== 'string') return true;
-    const key = found === standardInput ? found : realPath(found);
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  return names
+    .flatMap((name) => expand(name, skipped))
+    .filter((found) => {
+      if (typeof found !== 'string') return true;
+      const key = found === standardInput ? found : realPath(found);
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
 }
 
-function expand(name: string): (string | Fault)[] {
+function expand(name: string, skipped: string[]): (string | Fault)[] {
   if (name === standardInput) return [name];
   const found = kindOf(name);
   // an existing file takes precedence over a pattern
   if (found === 'ENOENT' && /[*?[{]/.test(name)) {
     const matches = globSync(name).sort();
-    return matches.length > 0 ? matches.flatMap(expandFound) : [unreadable(name, 'no file matches')];
+    return matches.length > 0
+      ? matches.flatMap((match) => expandFound(match, skipped))
+      : [unreadable(name, 'no file matches')];
   }
-  return expandFound(name);
+  return expandFound(name, skipped);
 }
 
-function expandFound(name: string): (string | Fault)[] {
+function expandFound(name: string, skipped: string[]): (string | Fault)[] {
   const found = kindOf(name);
-  if (found === 'folder') return manifestsIn(name);
+  if (found === 'folder') return manifestsIn(name, skipped);
   return found === 'file' ? [name] : [unreadable(name, explain(found))];
 }
 

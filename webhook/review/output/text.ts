@@ -113,11 +113,14 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
   ].join(', ');
   const left = summary.unchanged === undefined ? '' : ` (${summary.unchanged} unchanged)`;
   const lines = [`reviewed ${counted(workloads, 'workload')}${left}: ${outcomes}`, rest];
+  if (summary.notRead.length > 0) lines.push(`not read: ${someOf(summary.notRead.map(clean))}`);
   const passed = exitCodeOf(summary, strict === true) === 0;
   lines.push(passed ? paint('green', 'passed') : paint('red', 'failed'));
   return lines.flatMap((line) => wrap(line, 2));
 }
 
+const someOf = (paths: readonly string[]): string =>
+  [...paths.slice(0, 10), ...(paths.length > 10 ? [`and ${paths.length - 10} more`] : [])].join(', ');
 const counts = (by: Record<string, number>): string => {
   const each = Object.entries(by).map(([name, count]) => `${name} ${count}`);
   return each.length === 0 ? '' : ` (${each.join(', ')})`;
