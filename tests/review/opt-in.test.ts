@@ -198,7 +198,7 @@ suite("cni-gate's own namespace is exempt, as for the server", () => {
   test('another with --own-namespace', (t) => {
     const folder = folderWith(t, { 'a.yaml': documents(text('cni-gate'), text('proofs')) });
     const { stdout } = cniGate(['review', '-f', folder, '--own-namespace', 'proofs', '--summary']);
-    assert.match(stdout, /^injected +Pod\/a +cni-gate .*\nskipped +Pod\/a +proofs +exempt-namespace$/m);
+    assert.match(stdout, /^injected +Pod\/a +cni-gate .*\nskipped +Pod\/a +proofs +exempt-namespace /m);
   });
 
   test('a workload there or in kube-system whose Namespace is not given: no finding', async (t) => {

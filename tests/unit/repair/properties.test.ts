@@ -114,6 +114,7 @@ interface Made {
   recreation: Recreation;
   /** Whether a proof had passed on the node since the pod failed. */
   proven: boolean;
+  /** Whether another node was open to the pod. Pods of a DaemonSet have none. */
   elsewhere: boolean;
 }
 
@@ -217,8 +218,10 @@ class World {
     assert.ok(['ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job'].includes(pod.controller?.kind ?? ''));
     const states = pod.profiles.map((profile) => this.#known(pod.node, profile).state);
     assert.ok(!states.includes('unreachable'));
-    const movable = elsewhere && pod.controller?.kind !== 'DaemonSet';
-    assert.ok(!states.includes('closed') || movable, 'a pod on a node that is not ready is left alone');
+    assert.ok(
+      !states.includes('closed') || isMovable(pod, elsewhere),
+      'a pod on a node that is not ready is left alone',
+    );
   }
 
   #delete(recreation: Recreation, elsewhere: boolean): void {
@@ -228,7 +231,7 @@ class World {
     const proven = pod.failedProfiles.every(
       (profile) => (this.pods.passedAt(profile, pod.node) ?? 0) > (pod.startedAt ?? 0),
     );
-    this.made.push({ at: this.#now, recreation, proven, elsewhere });
+    this.made.push({ at: this.#now, recreation, proven, elsewhere: isMovable(pod, elsewhere) });
     // the watch may report it later
     if (this.made.length % 2 === 0) this.pods.remove(pod.uid);
     else this.#late.push(pod.uid);
@@ -355,6 +358,9 @@ class World {
     return `uid-${this.#next}`;
   }
 }
+
+const isMovable = ({ controller }: PodEvidence, elsewhere: boolean): boolean =>
+  elsewhere && controller?.kind !== 'DaemonSet';
 
 const waiting = { verdict: 'waiting', failedProfiles: [], at: undefined, startedAt: undefined } as const;
 
