@@ -13,6 +13,7 @@ import { gateBench } from './gate.ts';
 import { repairBench } from './repair.ts';
 import type { Row } from './report/figures.ts';
 import { benchArguments, report } from './report/report.ts';
+import { reviewBench } from './review.ts';
 import { servers } from './servers.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
@@ -54,6 +55,7 @@ if (rest[0] !== 'servers') {
   rows.push(...decisions());
   gateBench();
   repairBench();
+  reviewBench();
 }
 rows.push(...(await servers(body)));
 report('requests', rows);
