@@ -16,7 +16,7 @@ import { accessWith } from './harness/access.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { install } from './installed/installation.ts';
-import { overlayPath, policyName } from './installed/overlay.ts';
+import { overlayPath, pod, policyName } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork } from './installed/status.ts';
 import { makeNamespace } from './installed/working.ts';
@@ -130,6 +130,8 @@ test('--pre as somebody without rights says which one is missing, and goes on', 
 test('--pre with a network proposes its profile, and the command labels the namespace', async () => {
   await bringNetwork(cluster);
   await makeNamespace(cluster, 'shop');
+  await makeNamespace(cluster, 'empty');
+  await api.post('/api/v1/namespaces/shop/pods', pod('uses-the-network'));
   const { proposals, networks } = await report(['--pre']);
   assert.deepEqual(
     networks.map(({ profile, complete }) => [profile, complete]),
@@ -137,6 +139,7 @@ test('--pre with a network proposes its profile, and the command labels the name
   );
   const { profile, command: label } = proposals.find(({ namespace }) => namespace === 'shop') ?? {};
   assert.equal(profile, 'cilium');
+  assert.equal(proposals.length, 1);
   await kubectl(label?.replace(/^kubectl /, '') ?? '');
   const { metadata } = await api.get<{ metadata: { labels: Record<string, string> } }>(
     '/api/v1/namespaces/shop',

@@ -93,7 +93,7 @@ export interface NamespaceBrief {
   name: string;
   /** What its label asks for; undefined where it did not opt in. */
   profile: string | undefined;
-  /** Profiles that apply to every pod of it, or to one that it has, where the cluster has their networks. */
+  /** Profiles that apply to a pod that it has and that is not exempt; none where its pods are not known. */
   fits: readonly string[];
 }
 

@@ -94,9 +94,19 @@ export function networksOf({ policy, daemonSets, webhooks }: NetworkFacts): Netw
 
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
 
+/** What is proposed, and which namespaces get nothing. */
+export interface Proposals {
+  proposals: Proposal[];
+  /** Namespaces without a pod that a complete network's profile applies to. */
+  unused: string[];
+  /** Whether namespace `default` gets none because others do: one command for it would opt in whatever is there. */
+  defaultLeftOut: boolean;
+}
+
 /**
  * The profiles that fit namespaces, each with a command of its own: of the networks that are complete, those that the
- * namespace's pods use. Namespaces of Kubernetes, of the networks and of cni-gate get none.
+ * namespace's pods use. Namespaces of Kubernetes, of the networks and of cni-gate get none, and `default` gets one only
+ * if it is the only namespace.
  *
  * @param ownNamespace of cni-gate
  */
@@ -105,20 +115,24 @@ export function proposalsFor(
   networks: readonly Network[],
   namespaces: readonly NamespaceBrief[],
   ownNamespace: string,
-): Proposal[] {
+): Proposals {
   const complete = new Set(networks.filter((network) => network.complete).map(({ profile }) => profile));
   const ofNetworks = new Set(
     [...policy.profiles.values()].flatMap(({ name, daemonSets }) =>
       complete.has(name) ? daemonSets.map(({ namespace }) => namespace) : [],
     ),
   );
-  return namespaces.flatMap(({ name, profile, fits }): Proposal[] => {
-    const isExempt = name === ownNamespace || ofNetworks.has(name) || /^kube-/.test(name);
-    const names = fits.filter((one) => complete.has(one));
-    return profile === undefined && !isExempt && names.length > 0
-      ? [proposal(policy, name, joinOf(policy, names))]
-      : [];
-  });
+  const isAsked = ({ name, profile }: NamespaceBrief): boolean =>
+    profile === undefined && name !== ownNamespace && !ofNetworks.has(name) && !/^kube-/.test(name);
+  const asked = complete.size === 0 ? [] : namespaces.filter(isAsked);
+  const all = asked.map(({ name, fits }) => ({ name, names: fits.filter((one) => complete.has(one)) }));
+  const used = all.filter(({ names }) => names.length > 0);
+  const shown = used.length > 1 ? used.filter(({ name }) => name !== 'default') : used;
+  return {
+    proposals: shown.map(({ name, names }) => proposal(policy, name, joinOf(policy, names))),
+    unused: all.flatMap(({ name, names }) => (names.length === 0 ? name : [])),
+    defaultLeftOut: shown.length < used.length,
+  };
 }
 
 /** The label's value: networks of all pods first, then the meshes on top of them. */

@@ -13,7 +13,7 @@ import {
   checkVersion,
 } from './kubernetes.ts';
 import type { Finding } from './model.ts';
-import { type Network, networksOf, type Proposal, proposalsFor } from './networks.ts';
+import { type Network, networksOf, type Proposal, type Proposals, proposalsFor } from './networks.ts';
 import { rightText } from './rights.ts';
 
 /** What a check before an installation finds. */
@@ -36,6 +36,7 @@ export function checkPre(facts: PreFacts, ownNamespace: string, now: number): Pr
     daemonSets: foundIn(daemonSets) ?? [],
     webhooks: foundIn(webhooks),
   });
+  const proposed = proposalsFor(policy, networks, foundIn(namespaces) ?? [], ownNamespace);
   return {
     findings: {
       'kubernetes-version': checkVersion(facts),
@@ -49,11 +50,11 @@ export function checkPre(facts: PreFacts, ownNamespace: string, now: number): Pr
       'install-rights': checkRights(facts),
       'not-installed-yet': checkAbsence(facts),
       networks: judged(daemonSets, () =>
-        checkNetworks(networks, unknownIn(namespaces)?.why, facts.podsUnread),
+        checkNetworks(networks, proposed, unknownIn(namespaces)?.why ?? facts.podsUnread),
       ),
     },
     networks,
-    proposals: proposalsFor(policy, networks, foundIn(namespaces) ?? [], ownNamespace),
+    proposals: proposed.proposals,
   };
 }
 
@@ -70,14 +71,11 @@ function checkAbsence({ present }: PreFacts): Finding {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-/**
- * @param unread why no profile is proposed; undefined where the namespaces are known
- * @param podsUnread why profiles are not proposed by pods; undefined where the pods are known
- */
+/** @param unread why no profile is proposed; undefined where the namespaces and their pods are known */
 function checkNetworks(
   networks: readonly Network[],
+  proposed: Proposals,
   unread: string | undefined,
-  podsUnread: string | undefined,
 ): Finding {
   const complete = networks.filter((network) => network.complete).map(({ profile }) => profile);
   const others = networks.filter((network) => !network.complete).map(lackOf);
@@ -86,10 +84,7 @@ function checkNetworks(
       ? `profiles that fit: ${few(complete, 10)}`
       : 'no built-in or configured profile fits',
     ...others,
-    ...(unread === undefined ? [] : [`no profile is proposed, as ${unread}`]),
-    ...(podsUnread === undefined
-      ? []
-      : [`profiles that only some pods use are not proposed, as ${podsUnread}`]),
+    ...(unread === undefined ? notProposed(proposed) : [`no profile is proposed, as ${unread}`]),
   ].join('; ');
   if (complete.length > 0) return passed(what);
   return warning(
@@ -97,6 +92,19 @@ function checkNetworks(
     'Write a profile that names the DaemonSets of your network, and give it with --config',
   );
 }
+
+/** Namespaces without a proposal, and why. */
+function notProposed({ unused, defaultLeftOut }: Proposals): string[] {
+  return [
+    ...(unused.length > 0
+      ? [`no profile is proposed where no pod would be checked: ${namespacesText(unused)}`]
+      : []),
+    ...(defaultLeftOut ? ['namespace default gets no proposal beside others'] : []),
+  ];
+}
+
+const namespacesText = (names: readonly string[]): string =>
+  `namespace${names.length === 1 ? '' : 's'} ${few(names)}`;
 
 /** What of a network is not as its profile says. */
 function lackOf({ profile, missing, elsewhere }: Network): string {

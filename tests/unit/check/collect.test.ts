@@ -145,7 +145,7 @@ test("tenants' DaemonSets of a network's name: 20 are kept, and that of the netw
   );
 });
 
-test('--pre proposes a profile only where it is in use: linkerd where pods are meshed, multus where they ask for networks', async (t) => {
+test('--pre proposes a profile only where it is in use: linkerd where pods are meshed, multus where they ask for networks; nothing without a pod on its network, nor for default beside others', async (t) => {
   const meta = (name: string, more: object = {}) => ({ name, uid: name, resourceVersion: '1', ...more });
   const podIn = (namespace: string, more: object = {}, ...containers: string[]) => ({
     metadata: meta(`pod-in-${namespace}`, { namespace, ...more }),
@@ -153,7 +153,7 @@ test('--pre proposes a profile only where it is in use: linkerd where pods are m
   });
   const injected = { annotations: { 'linkerd.io/inject': 'enabled' } };
   const namespaces = [
-    ...['default', 'multihomed', 'pod-meshed'].map((name) => meta(name)),
+    ...['default', 'plain', 'multihomed', 'pod-meshed', 'host-only', 'empty'].map((name) => meta(name)),
     meta('namespace-meshed', injected),
     meta('done', { labels: { 'cni-gate.io/profile': 'cilium' } }),
   ];
@@ -162,7 +162,8 @@ test('--pre proposes a profile only where it is in use: linkerd where pods are m
     podIn('multihomed', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'storage' } }),
     podIn('pod-meshed', {}, 'linkerd-proxy'),
     // asked for and not injected: the network of this pod is not linkerd's
-    podIn('default', injected),
+    podIn('plain', injected),
+    { ...podIn('host-only'), spec: { hostNetwork: true, containers: [{ name: 'app' }] } },
   ];
   const daemonSets = ['cilium', 'kube-multus-ds', 'whereabouts', 'linkerd-cni'].map((name) => ({
     spec: { template: { spec: {} } },
@@ -190,13 +191,24 @@ test('--pre proposes a profile only where it is in use: linkerd where pods are m
     json(response, path in answer || path.endsWith('/daemonsets') ? 200 : 404, answer[path] ?? list(own));
   });
   const facts = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
-  const { proposals } = checkPre(facts, 'cni-gate', Date.now());
+  const { proposals, findings } = checkPre(facts, 'cni-gate', Date.now());
   assert.deepEqual(Object.fromEntries(proposals.map(({ namespace, profile }) => [namespace, profile])), {
-    default: 'cilium',
+    plain: 'cilium',
     multihomed: 'cilium.multus',
     'pod-meshed': 'cilium.linkerd',
     'namespace-meshed': 'cilium.linkerd',
   });
+  assert.match(
+    findings.networks?.what ?? '',
+    /; no profile is proposed where no pod would be checked: namespaces host-only, empty; namespace default gets no proposal beside others$/,
+  );
+  // the only one that uses the network
+  const only = [{ name: 'default', profile: undefined, fits: ['cilium'] }];
+  const alone = checkPre({ ...facts, namespaces: { found: only } }, 'cni-gate', Date.now());
+  assert.deepEqual(
+    alone.proposals.map(({ namespace }) => namespace),
+    ['default'],
+  );
 });
 
 test('an API server whose clock is an hour behind: nodes by its clock agree, and this machine is ahead', async (t) => {

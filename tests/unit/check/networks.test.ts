@@ -83,12 +83,12 @@ suite('proposals', () => {
   const both = networks(['kube-system/cilium', 'linkerd-cni/linkerd-cni'], [linkerd]);
 
   test('each namespace by itself, with the networks that are there and used, the mesh last', () => {
-    const namespaces = [brief('default', ['cilium']), brief('shop', ['linkerd', 'multus', 'cilium'])];
-    assert.deepEqual(proposalsFor(policy, both, namespaces, 'cni-gate'), [
+    const namespaces = [brief('bank', ['cilium']), brief('shop', ['linkerd', 'multus', 'cilium'])];
+    assert.deepEqual(proposalsFor(policy, both, namespaces, 'cni-gate').proposals, [
       {
-        namespace: 'default',
+        namespace: 'bank',
         profile: 'cilium',
-        command: 'kubectl label namespace default cni-gate.io/profile=cilium',
+        command: 'kubectl label namespace bank cni-gate.io/profile=cilium',
         problem: '',
       },
       {
@@ -103,8 +103,9 @@ suite('proposals', () => {
   test('none for namespaces of Kubernetes, of the networks and of cni-gate, nor for one that opted in', () => {
     const names = ['kube-system', 'kube-public', 'linkerd-cni', 'cni-gate'];
     const namespaces = [...names.map((name) => brief(name, ['cilium'])), brief('done', ['cilium'], 'cilium')];
-    assert.deepEqual(proposalsFor(policy, both, namespaces, 'cni-gate'), []);
-    assert.deepEqual(proposalsFor(policy, [], [brief('shop', ['cilium'])], 'cni-gate'), []);
+    const nothing = { proposals: [], unused: [], defaultLeftOut: false };
+    assert.deepEqual(proposalsFor(policy, both, namespaces, 'cni-gate'), nothing);
+    assert.deepEqual(proposalsFor(policy, [], [brief('shop', ['cilium'])], 'cni-gate'), nothing);
   });
 
   test('profiles that cannot be joined: why, and no command', () => {
@@ -120,7 +121,8 @@ suite('proposals', () => {
       daemonSets: [ref('net/one'), ref('net/two')],
       webhooks: [],
     });
-    const [proposal] = proposalsFor(conflicting, found, [brief('shop', ['one', 'two'])], 'cni-gate');
+    const { proposals } = proposalsFor(conflicting, found, [brief('shop', ['one', 'two'])], 'cni-gate');
+    const [proposal] = proposals;
     assert.deepEqual([proposal?.profile, proposal?.command], ['one.two', '']);
     assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
   });

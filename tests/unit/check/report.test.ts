@@ -200,7 +200,7 @@ test('many namespaces: the text proposes for 20 of them and says how many more t
 test('pods that may not be read: the check of networks says what is therefore not proposed', () => {
   const { checks } = preReport({ podsUnread: 'pods may not be read' });
   const { what } = checks.find(({ id }) => id === 'networks') ?? {};
-  assert.match(what ?? '', /profiles that only some pods use are not proposed, as pods may not be read$/);
+  assert.match(what ?? '', /no profile is proposed, as pods may not be read$/);
 });
 
 test('a pod that was refused by a policy, by our answer, by a time-out or by a certificate: a hint for each', () => {

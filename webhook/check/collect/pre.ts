@@ -1,6 +1,7 @@
 import type { Pod } from '../../admission/pod.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { DaemonSetRef } from '../../config/types.ts';
+import { exemption } from '../../inject/exempt.ts';
 import { optedInTo } from '../../inject/profile-selection.ts';
 import { applies } from '../../inject/when.ts';
 import { apiPath } from '../../kubernetes/api-path.ts';
@@ -70,7 +71,10 @@ export async function readPre(
       webhooks: foundIn(webhooks)?.flat(),
     });
     const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
-    const used = await observe(usedProfiles(reader, policy, complete, foundIn(namespaces) ?? []), 'pods');
+    const used = await observe(
+      usedProfiles(reader, { policy, ownNamespace }, complete, foundIn(namespaces) ?? []),
+      'pods',
+    );
     const { present } = judgeInstallation({
       ...admission,
       policy,
@@ -89,8 +93,8 @@ export async function readPre(
       daemonSets,
       namespaces: mapObservation(namespaces, (found) =>
         found.map(({ name, profile, fits }) => {
-          const ofPods = foundIn(used)?.get(name) ?? [];
-          return { name, profile, fits: [...new Set([...fits, ...ofPods])] };
+          const ofPods = foundIn(used)?.get(name);
+          return { name, profile, fits: ofPods ? [...new Set([...fits, ...ofPods])] : [] };
         }),
       ),
       podsUnread: unknownIn(used)?.why,
@@ -166,10 +170,10 @@ const namespaceSource = (policy: Policy): Source<ApiObject, LabelledNamespace> =
   keeping: atMost(namespaceLimits.max.count),
 });
 
-/** By namespace, the profiles of these names that apply to a pod of it. */
+/** By namespace with a pod that is not exempt, the profiles of these names that apply to one. */
 async function usedProfiles(
   reader: ClusterReader,
-  policy: Policy,
+  { policy, ownNamespace }: Pick<PreOptions, 'policy' | 'ownNamespace'>,
   names: readonly string[],
   namespaces: readonly LabelledNamespace[],
 ): Promise<Map<string, Set<string>>> {
@@ -181,7 +185,9 @@ async function usedProfiles(
     resource: 'pods',
     path: '/api/v1/pods',
     pick: (pod) => {
-      const { namespace = '' } = pod.metadata;
+      const { namespace = '', name } = pod.metadata;
+      const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: true, pod };
+      if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return null;
       const found = profiles.filter((profile) => applies(profile, pod, labels.get(namespace)));
       const before = used.get(namespace) ?? [];
       used.set(namespace, new Set([...before, ...found.map(({ name }) => name)]));
