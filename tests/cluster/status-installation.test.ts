@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { profileLabel } from '../../webhook/lib/names.ts';
+import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
-import { overlayPath } from './installed/overlay.ts';
+import { overlayPath, pod } from './installed/overlay.ts';
 import { codes, installWithStatus } from './installed/status.ts';
 import { calls, makeNamespace } from './installed/working.ts';
 
@@ -162,4 +162,8 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   assert.match(stdout.split('\n')[1] ?? '', /^Cluster: https:\/\/127\.0\.0\.1:\d+ \(context \S+\)/);
   assert.equal(stdout.split('\n').length, 3, stdout);
   assert.deepEqual(codes(status()), ['CNI_GATE_NOT_INSTALLED']);
+  const initContainers = [{ name: validatorContainer, image: 'example/validator' }];
+  const injected = pod('injected', { initContainers }, { labels: { [profileLabel]: 'cilium' } });
+  await cluster.api.post('/api/v1/namespaces/shop/pods', injected);
+  assert.match(status().leftBehind.join(), /^init container cni-gate-validator in 1 pod of namespace shop, /);
 });

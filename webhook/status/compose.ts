@@ -108,7 +108,7 @@ export function statusOf(facts: StatusFacts, options: StatusOptions): Status {
     ...ofEvidence,
     nodeProofs: all ? proofsOfNodes : proofsOfNodes.filter(({ state }) => state === 'failing'),
     leftBehind: [],
-    ...(verdict === 'not-installed' && withoutInstallation(verbs, { ...facts, pods, namespaces })),
+    ...(verdict === 'not-installed' && withoutInstallation(verbs, { ...facts, namespaces })),
   };
   const { time, verdict: is, ...rest } = status;
   return { time, verdict: is, headline: headline(status), ...rest };

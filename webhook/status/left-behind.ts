@@ -1,7 +1,7 @@
 import { leaderLease, profileLabel, validatorContainer } from '../lib/names.ts';
 import type { OptedIn } from './daemon-sets.ts';
 import type { StatusFacts } from './facts.ts';
-import { foundIn } from './installation/facts.ts';
+import { foundIn, unknownIn } from './installation/facts.ts';
 import type { Status, VerbStatus } from './model.ts';
 
 /** So many names are listed. */
@@ -13,7 +13,7 @@ const few = 5;
  */
 export function withoutInstallation(
   verbs: readonly VerbStatus[],
-  facts: Pick<StatusFacts, 'installation' | 'pods'> & { namespaces: readonly OptedIn[] },
+  facts: Pick<StatusFacts, 'installation'> & { namespaces: readonly OptedIn[] },
 ): Partial<Status> {
   return {
     verbs: verbs.map((verb) => ({ ...verb, inForce: false, why: 'cni-gate is not installed' })),
@@ -27,7 +27,11 @@ export function withoutInstallation(
     waitingPods: [],
     duplicateAddresses: [],
     nodeProofs: [],
-    leftBehind: [...labels(facts.namespaces), ...containers(facts.pods), ...objects(facts.installation)],
+    leftBehind: [
+      ...labels(facts.namespaces),
+      ...containers(facts.installation),
+      ...objects(facts.installation),
+    ],
   };
 }
 
@@ -40,11 +44,14 @@ function labels(namespaces: readonly OptedIn[]): string[] {
   ];
 }
 
-function containers(pods: StatusFacts['pods']): string[] {
-  const injected = Array.from(pods).filter(({ evidence }) => evidence && evidence.profiles.length > 0);
-  if (injected.length === 0) return [];
-  const names = [...new Set(injected.map(({ namespace }) => namespace))];
-  const count = injected.length === 1 ? '1 pod' : `${injected.length} pods`;
+function containers({ injected = 'absent' }: StatusFacts['installation']): string[] {
+  const unknown = unknownIn(injected);
+  if (unknown) return [`init container ${validatorContainer}: not known in which pods, as ${unknown.why}`];
+  const found = foundIn(injected) ?? new Map<string, number>();
+  const names = [...found.keys()].toSorted();
+  if (names.length === 0) return [];
+  const sum = [...found.values()].reduce((one, other) => one + other);
+  const count = sum === 1 ? '1 pod' : `${sum} pods`;
   return [
     `init container ${validatorContainer} in ${count} of ${listed('namespace', names)}, which runs again when a node reboots: recreate the pods, as with "kubectl -n ${names[0]} rollout restart deployment"`,
   ];

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
+import { listStatus } from '../../../webhook/status/collect/list.ts';
 import { statusOf } from '../../../webhook/status/compose.ts';
 import type { PodFacts, StatusFacts } from '../../../webhook/status/facts.ts';
 import type { InstallationFacts, Observation } from '../../../webhook/status/installation/facts.ts';
 import type { PartStatus, Status } from '../../../webhook/status/model.ts';
 import { statusText } from '../../../webhook/status/text.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { json, status as refusal, startFakeApi } from '../../support/fake-api-server.ts';
 import { clusterWith } from '../gate/support.ts';
 import { now } from '../readiness/objects.ts';
-import { allRegistered, client, evidenceOf, wholeInstallation } from './objects.ts';
+import { allRegistered, client, wholeInstallation } from './objects.ts';
 
 const forbidden: Observation<never> = { unknown: { why: 'it may not be read', forbidden: true } };
 const [service] = wholeInstallation.services;
@@ -366,13 +368,6 @@ suite('a cluster without cni-gate', () => {
   });
 
   test('names what is left and how to remove it, in a few lines; nothing else is judged', () => {
-    const pods: PodFacts[] = ['web-0', 'web-1'].map((name) => ({
-      namespace: 'shop',
-      name,
-      node: 'n1',
-      proof: 'failed',
-      evidence: evidenceOf(name, { verdict: 'failed' }),
-    }));
     const plain: PodFacts[] = Array.from({ length: 200 }, (_, at) => {
       return {
         namespace: 'shop',
@@ -387,11 +382,11 @@ suite('a cluster without cni-gate', () => {
       { name: ofAccount.name, policy: 'absent' as const, binding: 'absent' as const },
     ];
     const status = judgement(
-      { ...gone, policies, lease: wholeInstallation.lease },
+      { ...gone, policies, lease: wholeInstallation.lease, injected: { found: new Map([['shop', 2]]) } },
       {
         registered,
         readiness: clusterWith({ n1: { ready: false }, n2: undefined }),
-        pods: [...pods, ...plain],
+        pods: plain,
       },
     );
     assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
@@ -409,6 +404,42 @@ suite('a cluster without cni-gate', () => {
     assert.ok(status.verbs.every(({ inForce }) => inForce === false));
     const { nodes, unprovedPods, failedPods } = status;
     assert.deepEqual([nodes, unprovedPods, failedPods], [[], [], []]);
+  });
+
+  test('injected pods are found in a namespace that lost its label; where pods may not be listed, that is said', async (t) => {
+    const podIn = (namespace: string, at: number, container: string): object => ({
+      metadata: { namespace, name: `web-${at}`, uid: `${namespace}-${at}`, resourceVersion: '1' },
+      spec: { initContainers: [{ name: container }], containers: [] },
+    });
+    const items = [
+      podIn('pay', 0, 'cni-gate-validator'),
+      podIn('pay', 1, 'cni-gate-validator'),
+      podIn('bank', 0, 'cni-gate-validator'),
+      podIn('plain', 0, 'migrate'),
+    ];
+    const leftBehind = async (mayList: boolean): Promise<string[]> => {
+      const api = await startFakeApi(t, ({ path, query }, response) => {
+        if (path === '/version') return json(response, 200, { major: '1', minor: '36' });
+        if (path !== '/api/v1/pods')
+          return /\/cni-gate(?:-leader)?$/.test(path) || path.includes('.io/v1/validatingadmissionpolic')
+            ? json(response, 404, refusal(404, 'NotFound', 'not found'))
+            : json(response, 200, { metadata: { resourceVersion: '1' }, items: [] });
+        assert.equal(query.labelSelector, 'cni-gate.io/profile');
+        return mayList
+          ? json(response, 200, { metadata: { resourceVersion: '1' }, items })
+          : json(response, 403, refusal(403, 'Forbidden', 'pods is forbidden: User "x" cannot list pods'));
+      });
+      const wanted = { policy: policyOf({}), ownNamespace: 'cni-gate', namespace: undefined };
+      const { installation, registered: none } = await listStatus(api.client, wanted);
+      return judgement(installation, { registered: none, namespaces: [] }).leftBehind;
+    };
+    assert.match(
+      (await leftBehind(true)).join('\n'),
+      /^init container cni-gate-validator in 3 pods of namespaces bank, pay, which runs again .*"kubectl -n bank rollout restart deployment"$/,
+    );
+    assert.deepEqual(await leftBehind(false), [
+      'init container cni-gate-validator: not known in which pods, as pods may not be read',
+    ]);
   });
 
   test('a policy that stays behind is a fault: it rejects every pod', () => {

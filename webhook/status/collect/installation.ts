@@ -1,7 +1,16 @@
 import { whyNotAccepted } from '../../../certs/accept.ts';
+import type { Pod } from '../../admission/pod.ts';
 import { apiPath, pathBelow } from '../../kubernetes/api-path.ts';
 import type { Lease } from '../../kubernetes/lease/move.ts';
-import { installedDeployment, installedPolicies, installedService, leaderLease } from '../../lib/names.ts';
+import type { ApiObject } from '../../kubernetes/reflector/object.ts';
+import {
+  installedDeployment,
+  installedPolicies,
+  installedService,
+  leaderLease,
+  profileLabel,
+  validatorContainer,
+} from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import type { Registered, RegisteredWebhook } from '../facts.ts';
 import {
@@ -59,6 +68,8 @@ export async function readInstallation(
     Promise.all(installedPolicies.map((name) => readPolicy(reader, name))),
   ]);
   const certificate = await readCertificate(reader, namespace, deployment, webhooks);
+  const isGone =
+    webhooks.length === 0 && deployment === 'absent' && read.every(({ service }) => service === 'absent');
   return {
     namespace,
     services: read,
@@ -68,7 +79,27 @@ export async function readInstallation(
     policies,
     lease: mapObservation(lease, (found) => pickLease(found, reader.client.clockSkew)),
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
+    ...(isGone && { injected: await observe(injectedPods(reader), 'pods') }),
   };
+}
+
+/** By namespace, the number of pods that run with the injected init container: also where the namespace has no label. */
+async function injectedPods(reader: ClusterReader): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  await reader.list<ApiObject & Pod, boolean>({
+    resource: 'pods',
+    path: '/api/v1/pods',
+    // each pod with the container has the label
+    query: { labelSelector: profileLabel, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
+    pick: ({ metadata: { namespace = '' }, spec }) => {
+      if (spec.initContainers?.some(({ name }) => name === validatorContainer))
+        counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+      return false;
+    },
+    // nothing of a pod is kept: there may be very many
+    fits: (isKept) => isKept,
+  });
+  return counts;
 }
 
 /** A Service by its name, and the port that webhooks call. */

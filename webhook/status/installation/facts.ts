@@ -98,6 +98,8 @@ export interface InstallationFacts {
   lease: Observation<LeaseFacts>;
   /** What the API server does with a new pod while the webhook for pods does not answer; undefined: not known. */
   failurePolicy: 'Fail' | 'Ignore' | undefined;
+  /** By namespace, the number of pods with the injected init container; asked for only where nothing is installed. */
+  injected?: Observation<ReadonlyMap<string, number>>;
 }
 
 /** Of what was asked, what is there. */
