@@ -23,8 +23,8 @@ export function controllerOf({ ownerReferences }: OwnedMetadata): Controller | u
  * Identifies the owner of a pod: its controller by namespace, apiVersion, kind and UID, or the pod itself where it has
  * none. The UID alone would not do. The API server does not check owner references, so a pod of one namespace may name
  * the UID of a controller in another. An owner is in the namespace of its pod
- * (https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/), and a namespace has no slash,
- * so keys of two namespaces always differ.
+ * (https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/). The key is JSON, so no text of
+ * one part can pass for two.
  */
 export function ownerKeyOf(metadata: OwnedMetadata): string {
   const controller = controllerOf(metadata);
@@ -33,4 +33,4 @@ export function ownerKeyOf(metadata: OwnedMetadata): string {
 
 /** The key of a controller: see {@link ownerKeyOf}. */
 export const ownerKey = (namespace: string, { apiVersion, kind, uid }: Controller): string =>
-  `${namespace}/${apiVersion}/${kind}/${uid}`;
+  JSON.stringify([namespace, apiVersion, kind, uid]);

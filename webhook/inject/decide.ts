@@ -8,7 +8,7 @@ import { CniGateError, type ErrorCode } from '../lib/errors.ts';
 import { optOutValue, profileLabel } from '../lib/names.ts';
 import { type Exemption, exemption, isUntouchable } from './exempt.ts';
 import { inject, type PodChange } from './inject.ts';
-import { type ProfileSelection, selectProfile } from './profile-selection.ts';
+import { optedInTo, type ProfileSelection, selectProfile } from './profile-selection.ts';
 import { requirementsFor } from './proof-requirements.ts';
 import {
   carriesInjection,
@@ -53,22 +53,46 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   const selection = selectProfile(pod, namespace.labels, policy.proof.allowOptOut);
   if (selection === undefined) return leave(pod, 'not-opted-in');
   if (selection.profile === optOutValue) return leave(pod, 'opted-out');
-  const warnings = warningsAbout(selection);
-  try {
-    const join = policy.join(selection.profile);
-    const requirements = requirementsFor(pod, join, namespace);
-    if (requirements === undefined) {
-      const about = { profile: join.name, profiles: [] };
-      return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
+  const proved = (chosen: ProfileSelection, otherwise: (error: CniGateError) => Decision): Decision => {
+    try {
+      return prove(request, chosen, policy, namespace);
+    } catch (error) {
+      if (error instanceof CniGateError) return otherwise(error);
+      throw error;
     }
-    const change = inject(pod, requirements, selection, request.namespace, policy.proof);
-    const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
-    const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
-    return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
-  } catch (error) {
-    if (error instanceof CniGateError) return refuse(policy, error, pod);
-    throw error;
+  };
+  const refused = (error: CniGateError): Decision => refuse(policy, error, pod);
+  const { mode, allowOptOut } = policy.proof;
+  if (mode === 'enforce' || allowOptOut || selection.chosenBy === 'namespace')
+    return proved(selection, refused);
+  // the pod would start without a proof: it gets the one of its namespace instead
+  const profile = optedInTo(namespace.labels) ?? '';
+  const ofNamespace = {
+    profile,
+    chosenBy: 'namespace',
+    forbidden: selection.forbidden ?? selection.profile,
+  } as const;
+  return proved(selection, () => proved(ofNamespace, refused));
+}
+
+/** @throws CniGateError if the profiles, or their proof, are not possible for the pod */
+function prove(
+  { pod, namespace: name }: PodRequest,
+  selection: ProfileSelection,
+  policy: Policy,
+  namespace: NamespaceFacts,
+): Decision {
+  const warnings = warningsAbout(selection);
+  const join = policy.join(selection.profile);
+  const requirements = requirementsFor(pod, join, namespace);
+  if (requirements === undefined) {
+    const about = { profile: join.name, profiles: [] };
+    return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
   }
+  const change = inject(pod, requirements, selection, name, policy.proof);
+  const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
+  const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
+  return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
 }
 
 function nameOf({ operations }: PodChange, before: boolean): Outcome {

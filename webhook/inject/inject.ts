@@ -60,8 +60,11 @@ export function inject(
   return { operations, unproved, warnings: [...(unproved ? [cannotWarn] : []), ...annotations.warnings] };
 }
 
-/** A network's own validator fails its pod: it cannot report a failure and let the pod start. */
-function canProve(requirements: ProofRequirements, proof: ProofSettings): boolean {
+/**
+ * Whether the pod gets the init container. A network's own validator fails its pod: it cannot report a failure and let
+ * the pod start.
+ */
+export function canProve(requirements: ProofRequirements, proof: ProofSettings): boolean {
   return requirements.container === undefined ? requirements.checksJson !== '' : proof.mode === 'enforce';
 }
 

@@ -12,7 +12,7 @@ interface Owned {
 /** Finds the object whose users are to hear of a pod: the Deployment of a ReplicaSet, else the controller itself. */
 export class WorkloadsOfPods {
   readonly #client: ApiClient;
-  /** By the pods' owner. */
+  /** By the pods' owner and the name that they give. */
   readonly #known = new Map<string, Controller>();
 
   constructor(client: ApiClient) {
@@ -21,19 +21,21 @@ export class WorkloadsOfPods {
 
   /** Never throws: a ReplicaSet that cannot be read hears of it itself. */
   async of(
-    { namespace, owner: key }: Pick<PodEvidence, 'namespace' | 'owner'>,
+    { namespace, owner }: Pick<PodEvidence, 'namespace' | 'owner'>,
     controller: Controller,
     signal: AbortSignal,
   ): Promise<Controller> {
     const { apiVersion, kind, name, uid } = controller;
     if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
+    // the API server does not check references: the name may be that of another ReplicaSet
+    const key = `${owner} ${name}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
     try {
       const { metadata } = await this.#client.request<Owned>('GET', path, { timeout: 5000, signal });
-      const owner = metadata.ownerReferences?.find((one) => one.controller === true);
-      const found = metadata.uid === uid && owner !== undefined ? owner : controller;
+      const above = metadata.ownerReferences?.find((one) => one.controller === true);
+      const found = metadata.uid === uid && above !== undefined ? above : controller;
       if (this.#known.size >= most) this.#known.clear();
       const workload = { apiVersion: found.apiVersion, kind: found.kind, name: found.name, uid: found.uid };
       this.#known.set(key, workload);

@@ -1,6 +1,7 @@
 import type { Pod } from '../admission/pod.ts';
 import type { Join, Policy } from '../config/policy.ts';
 import type { Condition, Matcher } from '../config/types.ts';
+import { canProve } from '../inject/inject.ts';
 import { requirementsFor } from '../inject/proof-requirements.ts';
 import { readStatus } from '../inject/status-annotation.ts';
 import {
@@ -27,8 +28,9 @@ export function probePod(namespace: string, join: Join, { proof }: Policy): Prob
   const conditions = join.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
   const promised = candidates.flatMap((pod) => {
-    const words = requirementsFor(pod, join, { labels: {} })?.words ?? [];
-    return words.length > 0 ? [{ pod, promised: words }] : [];
+    const requirements = requirementsFor(pod, join, { labels: {} });
+    const isProved = requirements !== undefined && canProve(requirements, proof);
+    return isProved && requirements.words.length > 0 ? [{ pod, promised: requirements.words }] : [];
   });
   return promised[0] ?? { pod: podFor(namespace, {}, proof.image), promised: [] };
 }

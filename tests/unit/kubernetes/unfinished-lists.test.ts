@@ -85,8 +85,11 @@ test('a large page: waits until another large page has ended, while a small one 
   const began = Promise.withResolvers<void>();
   const order: string[] = [];
   const list = async (path: string): Promise<void> => {
-    const reading = { timeout: 10_000, objectBytes: 64 * KiB, large };
-    await client.list(path, reading, () => path === '/first' && began.resolve());
+    const pick = ({ metadata }: ApiObject): object => {
+      if (path === '/first') began.resolve();
+      return metadata;
+    };
+    await listAll(client, { ...source, path, pick }, { ...options, large });
     order.push(path);
   };
   const isRead = list('/first');

@@ -31,6 +31,22 @@ suite('the pod of a probe', () => {
     assert.deepEqual(promised, ['address', 'gateway']);
   });
 
+  test("gets no promise of a network's own validator in mode warn, which cannot warn", () => {
+    const own = {
+      name: 'own',
+      when: {},
+      daemonSets: [],
+      proof: { container: { image: 'x', command: ['/v'] } },
+    };
+    for (const [mode, promised] of [
+      ['warn', []],
+      ['enforce', ['container']],
+    ] as const) {
+      const policy = policyOf({ proof: { mode }, profiles: [own] });
+      assert.deepEqual(probePod('shop', policy.join('own'), policy).promised, promised);
+    }
+  });
+
   const proof = { checks: [{ address: {} }] };
   const conditions: Record<string, [Profile['when'], expected: object]> = {
     'a value': [{ labels: { app: 'web' } }, { labels: { app: 'web' } }],

@@ -6,7 +6,7 @@ import { type ApiPendingPod, toPendingPod, weightOf } from '../../../webhook/ste
 import { now } from './support.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true };
-const group = 'shop/apps/v1/ReplicaSet/rs-uid';
+const group = JSON.stringify(['shop', 'apps/v1', 'ReplicaSet', 'rs-uid']);
 
 function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod {
   const metadata = {

@@ -26,7 +26,7 @@ const defaultPageSize = 500;
 let unfinished = 0;
 
 /** Large pages, of all reflectors. */
-const large = new LargeAnswers(pageLimits.beginning, pageLimits.largeAtATime);
+const largePages = new LargeAnswers(pageLimits.beginning, pageLimits.largeAtATime);
 
 /**
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
@@ -35,6 +35,7 @@ const large = new LargeAnswers(pageLimits.beginning, pageLimits.largeAtATime);
  * @param timeout milliseconds without a byte
  * @param onPage called when a page has come
  * @param onUnread called for each object that exists and is not read; there is no limit to their number
+ * @param large whose turns its large pages take
  * @param most bytes that all lists which have not ended may take: beyond it, this one fails
  */
 export async function listAll<O extends ApiObject, T>(
@@ -46,6 +47,7 @@ export async function listAll<O extends ApiObject, T>(
     onPage: () => void;
     onUnread?: (unread: Unread) => void;
     most?: number;
+    large?: LargeAnswers;
   },
 ): Promise<Listed<T>> {
   try {
@@ -64,7 +66,14 @@ async function pages<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
   limit: number | undefined,
-  { timeout, signal, onPage, onUnread, most = unfinishedLists }: Parameters<typeof listAll>[2],
+  {
+    timeout,
+    signal,
+    onPage,
+    onUnread,
+    most = unfinishedLists,
+    large = largePages,
+  }: Parameters<typeof listAll>[2],
 ): Promise<Listed<T>> {
   const { path, query, keeping } = source;
   const entries = new Kept<T>(keeping);
