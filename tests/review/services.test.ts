@@ -156,7 +156,6 @@ const reportOf = (...faults: Report['faults']): Report => ({
   reviewed: [],
   faults,
   findings: [],
-  namespaceRefusals: [],
   otherObjects: new Map(),
   notRead: [],
   reviewsOnly: false,

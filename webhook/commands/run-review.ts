@@ -3,7 +3,7 @@ import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
 import { standardInput } from '../review/input/inputs.ts';
-import { placeOf, type Report } from '../review/model.ts';
+import { placeOf, type Report, refusalsOf } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
@@ -132,14 +132,18 @@ function messagesFor(report: Report, summary: Summary, flags: ReviewFlags): stri
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;
   if (answers || flags.output === 'yaml') {
+    const refusals = refusalsOf(report);
     for (const { workload, verdict } of report.reviewed) {
       const place = `${workload.document.file}:${workload.line}`;
-      if (verdict.message !== undefined) lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
+      if (verdict.message !== undefined && !refusals.has(workload))
+        lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
       for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: ${word}: ${warning}`);
     }
     for (const finding of report.findings) {
-      const { subject, message, code } = finding;
-      lines.push(`cni-gate: ${placeOf(finding)}: ${word}: ${subject}: ${message} (${code})`);
+      const { subject, message, code, refuses } = finding;
+      lines.push(
+        `cni-gate: ${placeOf(finding)}: ${refuses === undefined ? word : 'error'}: ${subject}: ${message} (${code})`,
+      );
     }
   }
   const others = Object.entries(summary.otherObjects);

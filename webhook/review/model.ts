@@ -105,12 +105,8 @@ export interface Finding extends Fault {
   workload?: Workload;
   /** The namespace that it is about, if it is about a namespace or an object in it. */
   namespace?: string;
-}
-
-/** A Namespace whose label is why several workloads are refused. */
-export interface NamespaceRefusal {
-  finding: Finding;
-  workloads: ReadonlySet<Workload>;
+  /** The workloads that are refused because of it. It is an error, and is reported once instead of for each of them. */
+  refuses?: ReadonlySet<Workload>;
 }
 
 /** The data of every output. */
@@ -119,8 +115,6 @@ export interface Report {
   reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
-  /** What is reported once instead of for each workload. */
-  namespaceRefusals: NamespaceRefusal[];
   /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
   /** Paths in folders that were not read, because of their names. */
@@ -131,6 +125,10 @@ export interface Report {
   /** The number of workloads that are left out because they did not change; absent if all are reported. */
   unchanged?: number;
 }
+
+/** The findings of a report that refuse workloads, by workload. */
+export const refusalsOf = ({ findings }: Pick<Report, 'findings'>): Map<Workload, Finding> =>
+  new Map(findings.flatMap((finding) => [...(finding.refuses ?? [])].map((one) => [one, finding] as const)));
 
 /** `file:line:column`, as far as known. */
 export function placeOf(fault: Pick<Fault, 'file' | 'line' | 'column'>): string {

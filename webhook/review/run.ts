@@ -75,7 +75,6 @@ export async function review(options: ReviewOptions): Promise<Report> {
       documents: reader.documents,
       faults: reader.faults,
       findings: withLines(findingsOf(reviewed, reader, admission)),
-      namespaceRefusals: [],
       otherObjects: reader.otherObjects,
       reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
       namespaces: reader.namespaces.size,
@@ -86,15 +85,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
       'policy' in admission && admission.profile === undefined
         ? namespaceRefusals(reported.reviewed, reader.namespaces, (profile) => admission.policy.join(profile))
         : [];
-    const places = withLines(refusals.map(({ finding }) => finding));
-    return {
-      ...reported,
-      findings: withoutRepeated(reported.findings),
-      namespaceRefusals: refusals.map((refusal, index) => ({
-        ...refusal,
-        finding: places[index] ?? refusal.finding,
-      })),
-    };
+    return { ...reported, findings: [...withLines(refusals), ...withoutRepeated(reported.findings)] };
   } finally {
     progress.clear();
   }

@@ -2,7 +2,7 @@ import { optedInTo } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
-import type { NamespaceRefusal, Reviewed } from '../model.ts';
+import type { Finding, Reviewed } from '../model.ts';
 
 /**
  * The refusals of which the label of a Namespace is the cause: one for each Namespace, however many workloads it has.
@@ -13,7 +13,7 @@ export function namespaceRefusals(
   reviewed: readonly Reviewed[],
   namespaces: ReadonlyMap<string, NamespaceObject>,
   join: (profile: string) => unknown,
-): NamespaceRefusal[] {
+): Finding[] {
   return [...namespaces].flatMap(([name, { labels, file, line, at }]) => {
     const fault = faultOf(optedInTo(labels), join);
     if (fault === undefined) return [];
@@ -25,7 +25,7 @@ export function namespaceRefusals(
     const path = [...at.path, 'metadata', 'labels', profileLabel];
     const message = `${fault.message}: all ${workloads.length} workloads without a label of their own are refused`;
     const finding = { code: fault.code, message, subject: `Namespace ${name}`, namespace: name, file, line };
-    return [{ finding: { ...finding, at: { ...at, path } }, workloads: new Set(workloads) }];
+    return [{ ...finding, at: { ...at, path }, refuses: new Set(workloads) }];
   });
 }
 

@@ -22,7 +22,7 @@ export function jsonOutput(report: Report, summary: Summary): string {
     patch: verdict.operations,
   }));
   // subject and line name the workload of a finding
-  const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);
+  const findings = report.findings.map(({ workload: _, namespace: __, refuses: ___, ...finding }) => finding);
   return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }
 

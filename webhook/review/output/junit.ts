@@ -75,7 +75,9 @@ function findingCase(finding: Finding, strict: boolean): Element {
     '@classname': xml(file),
     '@file': xml(file),
     ...(line !== undefined && { '@line': String(line) }),
-    ...(strict && { failure: { '@message': xml(textOf(finding)), '@type': code } }),
+    ...((strict || finding.refuses !== undefined) && {
+      failure: { '@message': xml(textOf(finding)), '@type': code },
+    }),
     'system-out': xml(textOf(finding)),
   };
 }

@@ -1,5 +1,5 @@
 import { isErrorCode } from '../../lib/errors.ts';
-import type { Fault, Finding, Report, Reviewed, Workload } from '../model.ts';
+import { type Fault, type Finding, type Report, type Reviewed, refusalsOf, type Workload } from '../model.ts';
 import { nameOf } from '../name.ts';
 
 /** Something in the input that its author may have to change: what reports of code reviews show. */
@@ -29,22 +29,15 @@ export const admissionWarning = 'admission-warning';
  */
 export function problemsOf(report: Report, strict: boolean): Problem[] {
   const level = strict ? 'error' : 'warning';
+  const refusals = refusalsOf(report);
   return [
     ...report.faults.map((fault): Problem => ({ level: 'error', ...textOf(fault), ...placeOf(fault) })),
-    ...report.namespaceRefusals.map(
-      ({ finding }): Problem => ({
-        level: 'error',
-        ...textOf(finding),
-        subject: finding.subject,
-        ...placeOf(finding),
-      }),
-    ),
     ...report.reviewed
-      .filter(({ workload }) => !report.namespaceRefusals.some(({ workloads }) => workloads.has(workload)))
+      .filter(({ workload }) => !refusals.has(workload))
       .flatMap((one) => workloadProblems(one, level)),
     ...report.findings.map(
       (finding): Problem => ({
-        level,
+        level: finding.refuses === undefined ? level : 'error',
         ...textOf(finding),
         subject: finding.subject,
         ...placeOf(finding),

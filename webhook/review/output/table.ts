@@ -1,5 +1,5 @@
 import { clean } from '../../lib/clean.ts';
-import type { Report, Reviewed } from '../model.ts';
+import { type Report, type Reviewed, refusalsOf } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Summary } from '../summary.ts';
 import { cut, width, wrap } from './columns.ts';
@@ -49,22 +49,17 @@ export function tableOutput(report: Report, summary: Summary, options: TextOptio
     return line(row).replace(row.outcome, (word) => paint(styles[outcome], word));
   });
   const table = rows.length === 0 ? [] : [paint('dim', line(head)), ...painted, ''];
-  const lines = [...table, ...messages(report, options), ...totals(summary, options)];
+  const lines = [...table, ...messages(report, options), ...totals(report, summary, options)];
   return lines.map((text) => `${text}\n`).join('');
 }
 
 /** The texts of refusals, warnings and findings. */
 function messages(report: Report, options: TextOptions): string[] {
-  const { namespaceRefusals } = report;
+  const refusals = refusalsOf(report);
   const refused = report.reviewed.filter(
-    ({ workload, verdict }) =>
-      verdict.outcome === 'refused' && !namespaceRefusals.some(({ workloads }) => workloads.has(workload)),
+    ({ workload, verdict }) => verdict.outcome === 'refused' && !refusals.has(workload),
   );
   return [
-    ...findingLines(
-      namespaceRefusals.map(({ finding }) => finding),
-      { ...options, strict: true },
-    ),
     ...refused.flatMap((one) => header(one, options.paint)),
     ...report.reviewed.flatMap(({ workload, verdict }) =>
       verdict.warnings.flatMap((warning) => {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { clean } from '../../lib/clean.ts';
-import { type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
+import { type Finding, placeOf, type Report, type Reviewed, refusalsOf } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
@@ -30,24 +30,35 @@ export interface TextOptions {
 export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
   const { paint, progress } = options;
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
+  const refusals = refusalsOf(report);
   const lines: string[] = [];
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
     progress?.tell(() => `comparing ${document.file}:${document.line}`);
     const diffs = diffsOf(document, reviewed);
     for (const one of reviewed) {
-      lines.push(...header(one, paint), ...notes(one, findings.get(one.workload) ?? [], options));
+      lines.push(
+        ...header(one, paint, refusals.get(one.workload)),
+        ...notes(one, findings.get(one.workload) ?? [], options),
+      );
       lines.push(...diff(one, diffs.get(one), paint));
     }
   }
-  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options));
+  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(report, summary, options));
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The line above the changes of a workload: outcome, name, place and reason. */
-export function header({ workload, verdict }: Reviewed, paint: Paint): string[] {
+/**
+ * The line above the changes of a workload: outcome, name, place and reason.
+ *
+ * @param cause a finding that says why it is refused
+ */
+export function header({ workload, verdict }: Reviewed, paint: Paint, cause?: Finding): string[] {
   const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
-  const why = profiles.join(', ') || message || reason;
+  const why =
+    cause === undefined
+      ? profiles.join(', ') || message || reason
+      : `the label of ${cause.subject} (${placeOf(cause)})`;
   const name = paint('bold', clean(nameOf(workload)));
   return wrap(`${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`, 2);
 }
@@ -87,14 +98,17 @@ export function findingLines(findings: readonly Finding[], options: TextOptions)
   return findings.flatMap((finding) => {
     const name = options.paint('bold', clean(finding.subject));
     const place = clean(placeOf(finding));
-    return wrap(`${label(options)} ${name} (${place}): ${clean(messageOf(finding))}`, 2);
+    const word = label({ ...options, strict: options.strict === true || finding.refuses !== undefined });
+    return wrap(`${word} ${name} (${place}): ${clean(messageOf(finding))}`, 2);
   });
 }
 
 /** The totals at the end of text and summary. */
-export function totals(summary: Summary, { paint, strict }: TextOptions): string[] {
+export function totals({ findings }: Report, summary: Summary, { paint, strict }: TextOptions): string[] {
   const { workloads, refused, errors, skipped, otherObjects } = summary;
-  const warnings = summary.warnings + summary.findings;
+  const all = summary.warnings + summary.findings;
+  const wrong = strict ? all : findings.filter(({ refuses }) => refuses !== undefined).length;
+  const warnings = all - wrong;
   const outcomes = [
     `${summary.injected} injected`,
     ...some(summary.updated, 'updated'),
@@ -104,9 +118,9 @@ export function totals(summary: Summary, { paint, strict }: TextOptions): string
     ...some(summary.warned, 'warned'),
     paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
   ].join(', ');
-  const style = warnings === 0 ? 'dim' : strict ? 'red' : 'yellow';
   const rest = [
-    paint(style, counted(warnings, strict ? 'error' : 'warning')),
+    ...(strict || wrong > 0 ? [paint(wrong === 0 ? 'dim' : 'red', counted(wrong, 'error'))] : []),
+    ...(strict ? [] : [paint(warnings === 0 ? 'dim' : 'yellow', counted(warnings, 'warning'))]),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
     ...(summary.unknownKinds > 0 ? [`${counted(summary.unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
