@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
-import type { Node } from 'yaml';
+import { isScalar, type Node } from 'yaml';
 import { CniGateError } from '../lib/errors.ts';
-import { offsetNear, parseYaml, placeOf, valueOfYaml, YamlError } from '../lib/yaml.ts';
+import { offsetNear, parseYaml, placeOf, valueOfYaml, type YamlDocument, YamlError } from '../lib/yaml.ts';
 import { configurationYaml } from '../lib/yaml-schema.ts';
 import { dotted, explain, type Fault } from './explain.ts';
 
@@ -23,7 +23,6 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[],
 ): T {
   const { value, root } = read(text, file);
-  restoreOff(value);
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(isCause).map((error) => explain(error));
@@ -44,7 +43,9 @@ export function parseChecked<T>(
 /** The value of the text, which has one document, and its nodes. */
 function read(text: string, file: string): { value: unknown; root: Node | null } {
   try {
-    const [document, second] = parseYaml(text, configurationYaml);
+    // a line `---` alone begins a document without contents
+    const isFilled = ({ contents }: YamlDocument): boolean => !isScalar(contents) || contents.value !== null;
+    const [document, second] = parseYaml(text, configurationYaml).filter(isFilled);
     if (second !== undefined) throw new YamlError('a second document begins here', second.range[0]);
     return document === undefined
       ? { value: null, root: null }
@@ -53,13 +54,6 @@ function read(text: string, file: string): { value: unknown; root: Node | null }
     if (!(error instanceof YamlError)) throw error;
     const { line, column } = placeOf(text, error.offset);
     throw new CniGateError('CNI_GATE_CONFIG_SYNTAX', `${file}:${line}:${column}: not YAML: ${error.message}`);
-  }
-}
-
-/** YAML 1.1 reads `off` as false (https://yaml.org/type/bool.html), and `off` is a mode. */
-function restoreOff(value: unknown): void {
-  for (const section of Object.values(value ?? {})) {
-    if (section?.mode === false) section.mode = 'off';
   }
 }
 

@@ -38,6 +38,18 @@ suite('a valid configuration', () => {
     assert.deepEqual([steer.mode, repair.mode], ['off', 'off']);
   });
 
+  test('false is no mode, and a label may be yes or off', () => {
+    assert.throws(() => parseConfiguration(`${head}repair: {mode: false}\n`, 'c.yaml'), /repair\.mode/);
+    const when = '{labels: {mesh: yes}, annotations: {mesh: off}}';
+    const { profiles } = parseConfiguration(`${head}profiles: [{name: own, when: ${when}}]\n`, 'c.yaml');
+    assert.deepEqual(profiles.at(-1)?.when, { labels: { mesh: 'yes' }, annotations: { mesh: 'off' } });
+  });
+
+  test('may begin and end with a line ---', () => {
+    assert.equal(parseConfiguration(`---\n---\n${head}---\n`, 'c.yaml').proof.mode, 'enforce');
+    assert.throws(() => parseConfiguration(`${head}---\n${head}`, 'c.yaml'), /a second document begins here/);
+  });
+
   test('has the built-in profiles; a custom profile of the same name replaces one', () => {
     const own = 'profiles:\n  - {name: mine}\n  - {name: linkerd, annotations: {a: b}}\n';
     const { profiles } = parseConfiguration(head + own, 'cni-gate.yaml');
