@@ -185,6 +185,9 @@ function byFaults(faults: readonly Fault[], hint: string): Finding | undefined {
   return failed(first.code, first.message + more, hint);
 }
 
+const refusedByOthers =
+  'Not cni-gate refused the pod, but another policy, webhook or quota of the cluster: allow pods named cni-gate-probe-* there, label another namespace, or run it with --no-probe';
+
 /** Without a try nothing shows that pods are admitted, so a verdict needs one; `--no-probe` does without it. */
 function checkProbe({ probe, namespaces }: InstalledFacts): Finding {
   if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
@@ -199,8 +202,9 @@ function checkProbe({ probe, namespaces }: InstalledFacts): Finding {
     case 'not-made': {
       const unread = unknownIn(namespaces);
       if (reason === 'no-namespace' && unread === undefined) return skipped(`no pod was tried: ${what}`);
-      const hint = reason === 'rights' ? '; or run it with --no-probe' : '';
-      return notKnown({ why: `no pod could be tried: ${unread?.why ?? what}${hint}` }, true);
+      const without = reason === 'rights' ? '; or run it with --no-probe' : '';
+      const finding = notKnown({ why: `no pod could be tried: ${unread?.why ?? what}${without}` }, true);
+      return reason === 'other' ? { ...finding, hint: refusedByOthers } : finding;
     }
   }
 }

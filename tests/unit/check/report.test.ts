@@ -245,6 +245,14 @@ suite('a pod that was not tried', () => {
     assert.match(what ?? '', /--no-probe/);
   });
 
+  test('another policy refuses it: no verdict, and a hint of its own', () => {
+    const what = "ValidatingAdmissionPolicy 'mine' denied request: label team is missing";
+    const probe = { namespace: 'shop', outcome: 'not-made', what, reason: 'other' } as const;
+    assert.equal(made(probe).verdict, 'not-known');
+    const text = checkText(installedReport({ probe }), { width: 400 });
+    assert.match(text, /label team is missing\n +Not cni-gate refused the pod, .*--no-probe\n/);
+  });
+
   const nowhere = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
 
   test('no namespace opted in: the check does not apply', () => {
