@@ -115,7 +115,17 @@ test('nodes and pods come worst first and longest first, each node with its reas
   }
 });
 
-test('500 pixels wide, the titles of page and sections are one line, and a reason is in view', async (t) => {
+test('1,200 pixels wide, the tools over the nodes are one line', async (t) => {
+  const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
+  await page.setViewportSize({ width: 1200, height: 1000 });
+  await drawn(page);
+  const tops = await page
+    .locator('.tools > label')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  assert.deepEqual([tops.length, new Set(tops).size], [4, 1]);
+});
+
+test('500 pixels wide, the header names the cluster, titles are one line, lists are not cut off, and a reason is in view', async (t) => {
   const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
   await page.setViewportSize({ width: 500, height: 1200 });
   await drawn(page);
@@ -131,6 +141,14 @@ test('500 pixels wide, the titles of page and sections are one line, and a reaso
     titles.filter(([, lines]) => lines !== 1),
     [],
   );
+  const cluster = await page.locator('#cluster').boundingBox();
+  assert.ok(cluster !== null && cluster.width > 300, JSON.stringify(cluster));
+  const cut = await page
+    .locator('#lists .scroll')
+    .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+  assert.deepEqual(new Set(cut), new Set([0]));
+  const sent = await page.locator('#heldPods [data-head="sent to"] > *').first().boundingBox();
+  assert.ok(sent !== null && sent.width > 100, JSON.stringify(sent));
   const box = await page.locator('.matrix-row:first-child .reason-cell').boundingBox();
   assert.ok(box !== null && box.x < 300, JSON.stringify(box));
 });
@@ -316,6 +334,19 @@ test('the file works without a server, and says of when it is', async (t) => {
   assert.equal(await textOf(page, '#nodes-count'), '5');
   assert.match(await textOf(page, '#freshness'), /^as of 21 Nov 2026, 12:00:00$/);
   assert.deepEqual([complaints, elsewhere], [[], []]);
+});
+
+test('the file opened a day later shows the ages of its time', async (t) => {
+  const { page } = await openFile(t, five);
+  const ages = async (): Promise<string[]> => {
+    await drawn(page);
+    return page.locator('.age, .since').allInnerTexts();
+  };
+  const before = await ages();
+  assert.ok(before.length > 5);
+  await page.addInitScript('const clock = Date.now; Date.now = () => clock() + 86_400_000');
+  await page.reload();
+  assert.deepEqual(await ages(), before);
 });
 
 test('the policy of the page refuses a script that somebody gets into it', async (t) => {

@@ -9,7 +9,7 @@ import { dataInFile, follow } from './source.js';
 import { isTrouble } from './states.js';
 import { drawSummary, goTo } from './summary.js';
 import { drawLists } from './tables.js';
-import { age, moment, secondsOf } from './time.js';
+import { age, moment, secondsOf, stopClock } from './time.js';
 
 /** @typedef {import('../model.ts').Dashboard} Dashboard */
 /** @typedef {import('./data.js').NodeView} NodeView */
@@ -153,6 +153,7 @@ function tell(text) {
 
 const file = dataInFile();
 if (file !== undefined) {
+  stopClock(secondsOf(file.time) ?? 0);
   show(file);
   byId('freshness').textContent = `as of ${moment(secondsOf(file.time))}`;
 } else {
@@ -180,6 +181,6 @@ if (file !== undefined) {
       tell(text);
     },
   });
+  // ages go on
+  setInterval(draw, 30_000);
 }
-// ages go on
-setInterval(draw, 30_000);

@@ -66,7 +66,9 @@ function drawList(list, search) {
             { class: 'scroll' },
             tableOf(
               heads,
-              shown.map((row) => rowOf(null, ...cells(row))),
+              shown.map((row) =>
+                rowOf(null, ...cells(row).map((cell, at) => h('td', { 'data-head': heads[at] }, cell))),
+              ),
             ),
           ),
       more > 0

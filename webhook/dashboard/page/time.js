@@ -5,13 +5,25 @@ const units = /** @type {const} */ ([
   [1, 's'],
 ]);
 
+/** The time that ages are counted to, in seconds since the epoch; undefined: now. @type {number | undefined} */
+let stopped;
+
+/**
+ * Counts ages to this time from now on, as in a file, which shows the cluster as it was.
+ *
+ * @param {number} seconds since the epoch
+ */
+export function stopClock(seconds) {
+  stopped = seconds;
+}
+
 /**
  * How long ago a time was, in its largest unit.
  *
  * @param {number | null} seconds since the epoch
  * @param {number} [now] seconds since the epoch
  */
-export function age(seconds, now = Date.now() / 1000) {
+export function age(seconds, now = stopped ?? Date.now() / 1000) {
   if (seconds === null) return '';
   const passed = Math.max(0, Math.floor(now - seconds));
   const [size, unit] = units.find(([one]) => passed >= one) ?? [1, 's'];
