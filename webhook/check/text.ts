@@ -36,7 +36,7 @@ export function checkText(
   const groups = Map.groupBy(checks, ({ group }) => group);
   const lines = [
     headline(report, paint),
-    ...wrap(clean(clusterText(cluster)), width),
+    ...wrap(clean(clusterText(cluster, isGone(report))), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
     ...[...groups].flatMap(([group, found]) => [
       '',
@@ -48,12 +48,17 @@ export function checkText(
   return lines.map((line) => `${line}\n`).join('');
 }
 
+/** Whether the report says that nothing of cni-gate is there. */
+const isGone = ({ verdict, checks }: CheckReport): boolean =>
+  verdict === 'not-installed' ||
+  checks.some(({ id, result }) => id === 'not-installed-yet' && result === 'passed');
+
 /** A report for people in a hurry, and for logs: the verdict, and the checks that did not pass. */
 export function checkShort(report: CheckReport, { paint = plain }: Pick<TextOptions, 'paint'> = {}): string {
   const notable = report.checks.filter(({ result }) => result !== 'passed' && result !== 'skipped');
   return [
     headline(report, paint),
-    clean(clusterText(report.cluster)),
+    clean(clusterText(report.cluster, isGone(report))),
     ...notable.map((check) => `${marked(check, paint)} ${clean(oneLine(check))}`),
   ]
     .map((line) => `${line}\n`)

@@ -29,8 +29,15 @@ export function clusterIdentity(
   return { context: context ?? null, server, clientVersion: version, serverVersion };
 }
 
-/** The identity in one line, which follows the verdict in text outputs. */
-export function clusterText({ context, server, clientVersion, serverVersion }: ClusterIdentity): string {
+/**
+ * The identity in one line, which follows the verdict in text outputs.
+ *
+ * @param isGone whether it is known that cni-gate is not installed
+ */
+export function clusterText(
+  { context, server, clientVersion, serverVersion }: ClusterIdentity,
+  isGone: boolean,
+): string {
   const where = context === null ? 'service account of the pod' : `context ${context}`;
-  return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${serverVersion ?? 'not known'}`;
+  return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${serverVersion ?? (isGone ? 'not installed' : 'not known')}`;
 }

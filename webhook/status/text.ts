@@ -70,7 +70,7 @@ export function statusText(
       shown.map(({ code, message }) => [`${message} (${code})`]),
       max,
     );
-  const first: Line[] = [...verdict(status, paint), clusterText(cluster)];
+  const first: Line[] = [...verdict(status, paint), clusterText(cluster, status.verdict === 'not-installed')];
   const withoutInstallation = (): Line[] => [
     ...table(
       ['LEFT BEHIND'],

@@ -6,6 +6,9 @@ import { policyOf } from '../../support/configurations.ts';
 import { apiDaemonSet, now } from '../readiness/objects.ts';
 import { allRegistered, wholeInstallation } from '../status/objects.ts';
 
+/** With the repair of the overlay `strict`. */
+const strictPolicy = policyOf({ repair: { mode: 'recreate' } });
+
 export const found = <T>(value: T): { found: T } => ({ found: value });
 
 /** Something that may not be read, and the right that is missing. */
@@ -55,7 +58,9 @@ export const installed = (more: Partial<InstalledFacts> = {}): InstalledFacts =>
   configuration: { policy, source: 'config.yaml of ConfigMap cni-gate/cni-gate' },
   registered: allRegistered,
   installation: wholeInstallation,
-  serverRights: found(allowed(serverRights({ namespace: 'cni-gate', policy, secret: 'cni-gate-tls' }))),
+  serverRights: found(
+    allowed(serverRights({ namespace: 'cni-gate', policy: strictPolicy, secret: 'cni-gate-tls' })),
+  ),
   account: 'cni-gate/cni-gate',
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([{ ...toDaemonSetFacts(apiDaemonSet('cilium')), namespace: 'kube-system' }]),

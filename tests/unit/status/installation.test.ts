@@ -392,7 +392,7 @@ suite('a cluster without cni-gate', () => {
     assert.deepEqual([status.verdict, codes(status)], ['not-installed', ['CNI_GATE_NOT_INSTALLED']]);
     const lines = statusText(status, false).split('\n').slice(1);
     assert.deepEqual(lines, [
-      'Cluster: https://10.0.0.1:6443 (context production). cni-gate: client 0.1.0, server not known',
+      'Cluster: https://10.0.0.1:6443 (context production). cni-gate: client 0.1.0, server not installed',
       '',
       'LEFT BEHIND',
       'label cni-gate.io/profile of namespace shop: kubectl label namespaces shop cni-gate.io/profile-',
