@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError, messageOf } from '../lib/errors.ts';
+import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import { type Access, type Connection, NoCluster } from './access.ts';
 
 /**
@@ -61,7 +61,8 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
 function choose(config: KubeConfig, context: string, source: string): void {
   const names = config.getContexts().map(({ name }) => name);
   if (!names.includes(context)) {
-    const known = names.length === 0 ? 'no contexts' : `the contexts ${names.join(', ')}`;
+    const known =
+      names.length === 0 ? 'no contexts' : `the context${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
     throw unusable(source, `it has no context ${context}; it has ${known}`);
   }
   config.setCurrentContext(context);
@@ -99,7 +100,11 @@ function nowhere(looked: string): NoCluster {
 
 function unusable(source: string, error: unknown): CniGateError {
   // the YAML parser adds the lines around the fault, which may have a token or a key
-  const [reason = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
+  const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
+  // of other files, such as a certificate, the text has the path
+  const isMissing =
+    errnoOf(error) === 'ENOENT' && error instanceof Error && 'path' in error && error.path === source;
+  const reason = isMissing ? 'ENOENT, the file does not exist' : said;
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(reason)}`, {
     cause: error,
   });

@@ -114,7 +114,7 @@ test('kubeconfig: connections use its proxy', async (t) => {
 test('a kubeconfig that cannot be used is an error that names the file', (t) => {
   const path = folder(t, { empty: '{}', broken: ':\n  - {' });
   for (const [name, text] of [
-    ['missing', /cannot use kubeconfig .*missing: ENOENT/],
+    ['missing', /cannot use kubeconfig .*missing: ENOENT, the file does not exist$/],
     ['empty', /cannot use kubeconfig .*empty: it has no current context/],
     ['broken', /cannot use kubeconfig .*broken: /],
   ] as const) {
@@ -156,9 +156,11 @@ test('kubeconfig: the --context wins over the current one, also after the file i
 });
 
 test('kubeconfig: an unknown context is an error that lists the known ones', (t) => {
-  const path = folder(t, { config: contexts, empty: '{}' });
+  const single = contexts.replace(/, \{name: two,.*\}\]/, ']');
+  const path = folder(t, { config: contexts, single, empty: '{}' });
   for (const [name, text] of [
     ['config', /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/],
+    ['single', /cannot use kubeconfig .*single: it has no context three; it has the context one$/],
     ['empty', /cannot use kubeconfig .*empty: it has no context three; it has no contexts$/],
   ] as const) {
     const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
