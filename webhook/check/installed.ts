@@ -29,6 +29,8 @@ export function checkInstalled(facts: InstalledFacts, now: number): Partial<Reco
     probe: facts.probe,
     now,
   });
+  const parts: Partial<Record<CheckId, Finding>> =
+    judgement.present === false ? {} : ofInstallation(facts, judgement);
   return {
     'kubernetes-version': checkVersion(facts),
     'kubernetes-apis': checkApis(facts),
@@ -36,9 +38,9 @@ export function checkInstalled(facts: InstalledFacts, now: number): Partial<Reco
     'own-clock': checkOwnClock(facts),
     nodes: checkNodes(facts),
     installed: checkPresence(judgement),
-    ...(judgement.present === false ? {} : ofInstallation(facts, judgement)),
+    ...parts,
     ...ofNamespaces(facts),
-    ...(judgement.present !== false && { probe: checkProbe(facts) }),
+    ...(judgement.present !== false && { probe: checkProbe(facts, parts.service?.result === 'failed') }),
   };
 }
 
@@ -188,13 +190,19 @@ function byFaults(faults: readonly Fault[], hint: string): Finding | undefined {
 const refusedByOthers =
   'Not cni-gate refused the pod, but another policy, webhook or quota of the cluster: allow pods named cni-gate-probe-* there, label another namespace, or run it with --no-probe';
 
-/** Without a try nothing shows that pods are admitted, so a verdict needs one; `--no-probe` does without it. */
-function checkProbe({ probe, namespaces }: InstalledFacts): Finding {
+/**
+ * Without a try nothing shows that pods are admitted, so a verdict needs one; `--no-probe` does without it.
+ *
+ * @param isCut whether the Service leads to no replica: the API server keeps connections that it has
+ */
+function checkProbe({ probe, namespaces }: InstalledFacts, isCut: boolean): Finding {
   if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
   const { namespace, outcome, what, reason } = probe;
   switch (outcome) {
     case 'injected':
-      return passed(`in namespace ${namespace}, ${what}`);
+      return passed(
+        `in namespace ${namespace}, ${what}${isCut ? ', over a connection that the API server opened before: a new one fails' : ''}`,
+      );
     case 'nothing-promised':
       return skipped(`in namespace ${namespace}, ${what}`);
     case 'failed':

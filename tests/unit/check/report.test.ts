@@ -225,6 +225,14 @@ test('a pod that was refused by a policy, by our answer, by a time-out or by a c
   );
 });
 
+test('a pod that passes while the Service leads to no replica: the check says over which connection', () => {
+  const { probe } = installed();
+  const { checks } = installedReport({ ...noEndpoints, probe });
+  const [service, tried] = ['service', 'probe'].map((wanted) => checks.find(({ id }) => id === wanted));
+  assert.deepEqual([service?.result, tried?.result], ['failed', 'passed']);
+  assert.match(tried?.what ?? '', /, over a connection that the API server opened before: a new one fails$/);
+});
+
 suite('a pod that was not tried', () => {
   const made = (probe: InstalledFacts['probe'], more: Partial<InstalledFacts> = {}) => {
     const { checks, verdict, headline } = installedReport({ probe, ...more });
