@@ -22,6 +22,9 @@ let endFollowing = (): void => {};
 if (installed) {
   const { replicas } = await install(cluster, 'strict');
   endFollowing = followConfiguration(cluster, replicas);
+  console.error(
+    'The two replicas of cni-gate are processes that start once: after an uninstall, a rollout or a scaling, start the cluster again.',
+  );
 } else await Promise.all(['n1', 'n2'].map((name) => addNode(cluster, name)));
 const { kubeconfig } = cluster.admin;
 
