@@ -4,6 +4,25 @@ import { describe, test } from 'node:test';
 import { cniGate } from '../support/command.ts';
 import { folderWith, namespaceOf, pod, unwrapped } from './support.ts';
 
+test('a wrong label of a pod template: the refusal is at the label in every output', (t) => {
+  const template = 'template:\n    metadata:\n      labels: {app: a, cni-gate.io/profile: istoi}\n    spec:';
+  const body = `spec:\n  ${template}\n      containers: [{name: app, image: app:1}]\n`;
+  const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n${body}`;
+  const file = join(folderWith(t, { 'a.yaml': `${namespaceOf('shop', 'cilium')}---\n${text}` }), 'a.yaml');
+  const output = (form: string): string =>
+    cniGate(['review', file, '-o', form], { env: { ...process.env, GITHUB_WORKSPACE: '/' } }).stdout;
+  assert.ok(output('text').includes(`refused Deployment shop/web (${file}:14)`));
+  const [workload] = JSON.parse(output('json')).workloads;
+  assert.deepEqual([workload.line, workload.messageLine], [8, 14]);
+  const [result] = JSON.parse(output('sarif')).runs[0].results;
+  assert.equal(result.locations[0].physicalLocation.region.startLine, 14);
+  assert.match(output('github'), /,line=14::/);
+  assert.match(output('junit'), /name="Deployment shop\/web" [^>]*line="14"/);
+  assert.ok(
+    cniGate(['review', file, '--summary']).stdout.includes(`refused Deployment shop/web (${file}:14)`),
+  );
+});
+
 describe('a wrong label of a Namespace', () => {
   const wrong = namespaceOf('shop', 'cillium');
   const text = [wrong, pod('a'), pod('b'), pod('c')].join('---\n');

@@ -3,7 +3,7 @@ import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
 import { standardInput } from '../review/input/inputs.ts';
-import { placeOf, type Report, refusalsOf } from '../review/model.ts';
+import { lineOf, placeOf, type Report, refusalsOf } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
@@ -133,8 +133,9 @@ function messagesFor(report: Report, summary: Summary, flags: ReviewFlags): stri
   const answers = flags.output === 'json' && report.reviewsOnly;
   if (answers || flags.output === 'yaml') {
     const refusals = refusalsOf(report);
-    for (const { workload, verdict } of report.reviewed) {
-      const place = `${workload.document.file}:${workload.line}`;
+    for (const one of report.reviewed) {
+      const { workload, verdict } = one;
+      const place = `${workload.document.file}:${lineOf(one)}`;
       if (verdict.message !== undefined && !refusals.has(workload))
         lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
       for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: ${word}: ${warning}`);

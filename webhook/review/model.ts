@@ -60,13 +60,15 @@ export interface Verdict {
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
-  /** The profile that the pod's own label names. It has no effect if the namespace did not opt in. */
+  /** The profile that the pod's own label names, if it is refused, or if its namespace did not opt in. */
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
   warnings: string[];
   /** The text of a refusal. */
   message?: string;
+  /** The line of the pod's label that it is about; absent if it is not about that. */
+  messageLine?: number;
   /** The patch, with paths from the workload's object. */
   operations: Operation[];
   /** The answer as the server sends it; absent if the API server would not have called. */
@@ -125,6 +127,9 @@ export interface Report {
   /** The number of workloads that are left out because they did not change; absent if all are reported. */
   unchanged?: number;
 }
+
+/** The line of a workload's refusal: that of the label that it is about, or the workload's. */
+export const lineOf = ({ workload, verdict }: Reviewed): number => verdict.messageLine ?? workload.line;
 
 /** The findings of a report that refuse workloads, by workload. */
 export const refusalsOf = ({ findings }: Pick<Report, 'findings'>): Map<Workload, Finding> =>

@@ -7,7 +7,7 @@ import { compareWith } from './changes/revision.ts';
 import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { proxyMissing } from './findings/proxy.ts';
-import { namespaceRefusals } from './findings/refusals.ts';
+import { markLabels, namespaceRefusals } from './findings/refusals.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, standardInput, standardInputName } from './input/inputs.ts';
 import { groupOf } from './input/kinds.ts';
@@ -69,6 +69,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
         : admission;
     markTwice(reader.workloads);
     const reviewed = await judgeAll(reader, ask, options);
+    markLabels(reviewed);
     reader.findings.push(...reader.missingTemplates((name) => isExpected(ask.uncalled(name))));
     const report: Report = {
       reviewed,

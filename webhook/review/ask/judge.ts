@@ -83,7 +83,9 @@ export async function judge(
       verdict: {
         ...kept,
         operations,
-        ...(!given && verdict.reason === ('not-opted-in' satisfies Uncalled) && podLabelOf(body)),
+        ...(!given &&
+          (verdict.outcome === 'refused' || verdict.reason === ('not-opted-in' satisfies Uncalled)) &&
+          podLabelOf(body)),
         ...(given && answer !== undefined && { answer }),
         ...(assumed.length > 0 && { assumed }),
       },

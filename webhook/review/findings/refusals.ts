@@ -1,6 +1,7 @@
 import { optedInTo } from '../../inject/profile-selection.ts';
-import { CniGateError } from '../../lib/errors.ts';
+import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
+import { withLines } from '../input/locate.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
 import type { Finding, Reviewed } from '../model.ts';
 
@@ -28,6 +29,27 @@ export function namespaceRefusals(
     return [{ ...finding, at: { ...at, path }, refuses: new Set(workloads) }];
   });
 }
+
+/** Notes in refusals that are about the label of a pod the line of that label. */
+export function markLabels(reviewed: readonly Reviewed[]): void {
+  const labelled = reviewed.filter(
+    ({ verdict }) => verdict.podLabel !== undefined && aboutLabel.has(verdict.reason),
+  );
+  const places = withLines<Pick<Finding, 'at' | 'line'>>(
+    labelled.map(({ workload: { document, path, podPath } }) => ({
+      at: { document, path: [...path, ...podPath, 'metadata', 'labels', profileLabel] },
+    })),
+  );
+  for (const [index, { verdict }] of labelled.entries()) {
+    const line = places[index]?.line;
+    if (line !== undefined) verdict.messageLine = line;
+  }
+}
+
+const aboutLabel: ReadonlySet<string> = new Set<ErrorCode>([
+  'CNI_GATE_PROFILE_UNKNOWN',
+  'CNI_GATE_PROFILE_JOIN',
+]);
 
 function faultOf(profile: string | undefined, join: (profile: string) => unknown): CniGateError | undefined {
   try {

@@ -27,7 +27,7 @@ function linesIn({ text: own, start }: SourceDocument): (path: Path) => number |
 }
 
 /** Findings with the line of the value that each is about. A document is parsed once for all its findings. */
-export function withLines(findings: readonly Finding[]): Finding[] {
+export function withLines<T extends Pick<Finding, 'at' | 'line'>>(findings: readonly T[]): Omit<T, 'at'>[] {
   const lines = new Map<SourceDocument, (path: Path) => number | undefined>();
   return findings.map(({ at, ...finding }) => {
     if (at === undefined) return finding;

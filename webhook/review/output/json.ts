@@ -19,6 +19,7 @@ export function jsonOutput(report: Report, summary: Summary): string {
     ...(verdict.assumed && { assumed: verdict.assumed }),
     warnings: verdict.warnings,
     ...(verdict.message !== undefined && { message: verdict.message }),
+    ...(verdict.messageLine !== undefined && { messageLine: verdict.messageLine }),
     patch: verdict.operations,
   }));
   // subject and line name the workload of a finding

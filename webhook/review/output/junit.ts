@@ -1,5 +1,5 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { type Fault, type Finding, placeOf, type Report, type Reviewed } from '../model.ts';
+import { type Fault, type Finding, lineOf, placeOf, type Report, type Reviewed } from '../model.ts';
 import { nameOf } from '../name.ts';
 import { notesOn } from './notes.ts';
 
@@ -61,7 +61,7 @@ function testCase(one: Reviewed, findings: readonly Finding[], strict: boolean):
     '@name': xml(nameOf(workload)),
     '@classname': xml(workload.document.file),
     '@file': xml(workload.document.file),
-    '@line': String(workload.line),
+    '@line': String(lineOf(one)),
     // a test case has one result
     ...(failure !== undefined ? { failure } : outcome === 'skipped' && { skipped: { '@message': reason } }),
     'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...notes, ...warnings].join('\n')),

@@ -1,5 +1,5 @@
 import { isErrorCode } from '../../lib/errors.ts';
-import { type Fault, type Finding, type Report, type Reviewed, refusalsOf, type Workload } from '../model.ts';
+import { type Fault, type Finding, lineOf, type Report, type Reviewed, refusalsOf } from '../model.ts';
 import { nameOf } from '../name.ts';
 
 /** Something in the input that its author may have to change: what reports of code reviews show. */
@@ -46,9 +46,10 @@ export function problemsOf(report: Report, strict: boolean): Problem[] {
   ];
 }
 
-function workloadProblems({ workload, verdict }: Reviewed, level: Problem['level']): Problem[] {
+function workloadProblems(one: Reviewed, level: Problem['level']): Problem[] {
+  const { workload, verdict } = one;
   const { outcome, reason, message, warnings } = verdict;
-  const about = { subject: nameOf(workload), ...placeOfWorkload(workload) };
+  const about = { subject: nameOf(workload), file: workload.document.file, line: lineOf(one) };
   // admission may be a server of another release, whose reasons are not known here
   const code = isErrorCode(reason) ? reason : admissionWarning;
   return [
@@ -65,11 +66,6 @@ const placeOf = ({ file, line, column }: Fault | Finding): Pick<Problem, 'file' 
   file,
   ...(line !== undefined && { line }),
   ...(column !== undefined && { column }),
-});
-
-const placeOfWorkload = ({ document, line }: Workload): Pick<Problem, 'file' | 'line'> => ({
-  file: document.file,
-  line,
 });
 
 /** The text of a problem with its subject. */

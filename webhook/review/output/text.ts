@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { clean } from '../../lib/clean.ts';
-import { type Finding, placeOf, type Report, type Reviewed, refusalsOf } from '../model.ts';
+import { type Finding, lineOf, placeOf, type Report, type Reviewed, refusalsOf } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Progress } from '../progress.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
@@ -52,9 +52,10 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
  *
  * @param cause a finding that says why it is refused
  */
-export function header({ workload, verdict }: Reviewed, paint: Paint, cause?: Finding): string[] {
+export function header(one: Reviewed, paint: Paint, cause?: Finding): string[] {
+  const { workload, verdict } = one;
   const { outcome, reason, profiles, message } = verdict;
-  const place = `${workload.document.file}:${workload.line}`;
+  const place = `${workload.document.file}:${lineOf(one)}`;
   const why =
     cause === undefined
       ? profiles.join(', ') || message || reason
