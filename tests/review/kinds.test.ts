@@ -11,7 +11,7 @@ const template = {
 
 /** Each kind, its API versions, and an object of it with the path of its pod template. */
 const kinds: [kind: string, versions: string[], body: object, path: string][] = [
-  ['Deployment', ['apps/v1', 'extensions/v1beta1'], { spec: { template } }, '/spec/template'],
+  ['Deployment', ['apps/v1'], { spec: { template } }, '/spec/template'],
   ['StatefulSet', ['apps/v1'], { spec: { template } }, '/spec/template'],
   ['DaemonSet', ['apps/v1'], { spec: { template } }, '/spec/template'],
   ['ReplicaSet', ['apps/v1'], { spec: { template } }, '/spec/template'],

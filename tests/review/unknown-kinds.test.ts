@@ -17,6 +17,17 @@ suite('a pod in an object of an unknown kind is a finding', () => {
     [manifest('app/v1', 'Deployment', { template }), 'spec.template', 'did you mean apiVersion apps/v1?'],
     [manifest('v1', 'Deployment', { template }), 'spec.template', 'did you mean apiVersion apps/v1?'],
     [manifest('batch/v1', 'StatefulSet', { template }), 'spec.template', 'did you mean apiVersion apps/v1?'],
+    [manifest('apps/v2', 'Deployment', { template }), 'spec.template', 'did you mean apiVersion apps/v1?'],
+    [
+      manifest('extensions/v1beta1', 'Deployment', { template }),
+      'spec.template',
+      'did you mean apiVersion apps/v1?',
+    ],
+    [
+      manifest('batch/v2', 'CronJob', { jobTemplate: { spec: { template } } }),
+      'spec.jobTemplate.spec.template',
+      'did you mean apiVersion batch/v1?',
+    ],
     [manifest('apps/v1', 'Pod', { containers }), 'spec', 'did you mean apiVersion v1?'],
     [manifest('apps/v1', 'Deploymnet', { template }), 'spec.template', 'did you mean kind Deployment?'],
     [manifest('apps/v1', 'deployment', { template }), 'spec.template', 'did you mean kind Deployment?'],

@@ -48,13 +48,13 @@ const isFieldName = (part: string | number): boolean => /^[A-Za-z][A-Za-z0-9_-]*
 
 /** The kind or the apiVersion that was probably meant. */
 function similar(kind: string, apiVersion: string, kinds: readonly TemplateKind[]): string | undefined {
-  const [group] = podKinds.get(kind)?.groups ?? [];
-  if (group !== undefined) return `apiVersion ${group === '' ? 'v1' : `${group}/v1`}`;
+  const served = podKinds.get(kind)?.apiVersion;
+  if (served !== undefined) return `apiVersion ${served}`;
   const ours = kinds.filter(({ path }) => path !== 'none');
   const named = ours.find((entry) => entry.kind === kind);
   if (named !== undefined) return `apiVersion ${named.apiVersion}`;
   const inGroup = ours.filter((entry) => groupOf(entry.apiVersion) === groupOf(apiVersion));
-  const ofKubernetes = [...podKinds].filter(([, { groups }]) => groups.includes(groupOf(apiVersion)));
+  const ofKubernetes = [...podKinds].filter(([, entry]) => groupOf(entry.apiVersion) === groupOf(apiVersion));
   const meant = nearest(kind, [...inGroup.map((entry) => entry.kind), ...ofKubernetes.map(([name]) => name)]);
   return meant === undefined ? undefined : `kind ${meant}`;
 }

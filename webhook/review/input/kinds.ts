@@ -3,8 +3,8 @@ import type { Path } from '../model.ts';
 
 /** How a kind creates pods. */
 export interface PodKind {
-  /** API groups that have, or had, this kind; the core group is empty. In other groups, the name means another kind. */
-  groups: string[];
+  /** The version that Kubernetes serves. With another, the name means another kind, or none. */
+  apiVersion: string;
   /** The path of the pod, or of the pod template, in the object. */
   podPath: Path;
   /** Whether `podPath` is a template rather than a pod. */
@@ -16,7 +16,6 @@ export interface PodKind {
 }
 
 const template = ['spec', 'template'];
-const workloads = ['apps', 'extensions'];
 
 const owner =
   (apiVersion: string, kind: string, suffix = '') =>
@@ -31,33 +30,38 @@ const madeUp = '-0000000000';
  * ReplicaSet, a CronJob's to its Job.
  */
 export const podKinds: ReadonlyMap<string, PodKind> = new Map<string, PodKind>([
-  ['Pod', { groups: [''], podPath: [], template: false }],
-  ['PodTemplate', { groups: [''], podPath: ['template'], template: true }],
+  ['Pod', { apiVersion: 'v1', podPath: [], template: false }],
+  ['PodTemplate', { apiVersion: 'v1', podPath: ['template'], template: true }],
   [
     'ReplicationController',
-    { groups: [''], podPath: template, template: true, owner: owner('v1', 'ReplicationController') },
+    { apiVersion: 'v1', podPath: template, template: true, owner: owner('v1', 'ReplicationController') },
   ],
   [
     'ReplicaSet',
-    { groups: workloads, podPath: template, template: true, owner: owner('apps/v1', 'ReplicaSet') },
+    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'ReplicaSet') },
   ],
   [
     'Deployment',
-    { groups: workloads, podPath: template, template: true, owner: owner('apps/v1', 'ReplicaSet', madeUp) },
+    {
+      apiVersion: 'apps/v1',
+      podPath: template,
+      template: true,
+      owner: owner('apps/v1', 'ReplicaSet', madeUp),
+    },
   ],
   [
     'StatefulSet',
-    { groups: workloads, podPath: template, template: true, owner: owner('apps/v1', 'StatefulSet') },
+    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'StatefulSet') },
   ],
   [
     'DaemonSet',
-    { groups: workloads, podPath: template, template: true, owner: owner('apps/v1', 'DaemonSet') },
+    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'DaemonSet') },
   ],
-  ['Job', { groups: ['batch'], podPath: template, template: true, owner: owner('batch/v1', 'Job') }],
+  ['Job', { apiVersion: 'batch/v1', podPath: template, template: true, owner: owner('batch/v1', 'Job') }],
   [
     'CronJob',
     {
-      groups: ['batch'],
+      apiVersion: 'batch/v1',
       podPath: ['spec', 'jobTemplate', ...template],
       template: true,
       owner: owner('batch/v1', 'Job', madeUp),
@@ -70,7 +74,7 @@ export const podKinds: ReadonlyMap<string, PodKind> = new Map<string, PodKind>([
  * owner in between.
  */
 export const customKind = (apiVersion: string, kind: string, podPath: Path): PodKind => ({
-  groups: [groupOf(apiVersion)],
+  apiVersion,
   podPath,
   template: true,
   owner: owner(apiVersion, kind),

@@ -167,7 +167,7 @@ export class ManifestReader {
     const group = groupOf(String(apiVersion));
     if (kind === reviewKind && group === 'admission.k8s.io') {
       this.workloads.push({ ...this.#given(value), document, path, line });
-    } else if (known?.groups.includes(group)) {
+    } else if (known !== undefined && known.apiVersion === apiVersion) {
       const workload = { ...this.#made(value, known), document, path, line };
       this.workloads.push(workload);
       this.findings.push(...workloadKeys(value, [workload]));
