@@ -130,5 +130,16 @@ test('a workload that occurs twice says where the other is', (t) => {
     '  note: it occurs twice: also in /b.yaml:11',
     '  note: it occurs twice: also in /a.yaml:8',
   ]);
+  const run = (...args: string[]): string =>
+    cniGate(['review', folder, '--profile', 'cilium', ...args]).stdout.replaceAll(folder, '');
+  assert.deepEqual(run('--summary').match(/^note .*/gm), [
+    'note Pod shop/a (/a.yaml:8): it occurs twice: also in /b.yaml:11',
+    'note Pod shop/a (/b.yaml:11): it occurs twice: also in /a.yaml:8',
+  ]);
+  const { workloads } = JSON.parse(run('-o', 'json'));
+  assert.deepEqual(
+    workloads.map((one: { alsoIn?: string }) => one.alsoIn),
+    ['/b.yaml:11', undefined, '/a.yaml:8', undefined],
+  );
   assert.equal(status, 0);
 });

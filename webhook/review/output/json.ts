@@ -9,6 +9,7 @@ export function jsonOutput(report: Report, summary: Summary): string {
     namespace: workload.namespace,
     name: workload.name,
     ...(workload.part !== undefined && { part: workload.part }),
+    ...(workload.alsoIn !== undefined && { alsoIn: workload.alsoIn }),
     ...(workload.unknownKind && { unknownKind: true }),
     file: workload.document.file,
     line: workload.line,

@@ -3,6 +3,7 @@ import { type Report, type Reviewed, refusalsOf } from '../model.ts';
 import { nameOf } from '../name.ts';
 import type { Summary } from '../summary.ts';
 import { cut, width, wrap } from './columns.ts';
+import { twice } from './notes.ts';
 import { styles } from './styles.ts';
 import { findingLines, header, label, type TextOptions, totals } from './text.ts';
 
@@ -61,6 +62,11 @@ function messages(report: Report, options: TextOptions): string[] {
   );
   return [
     ...refused.flatMap((one) => header(one, options.paint)),
+    ...report.reviewed.flatMap(({ workload }) => {
+      if (workload.alsoIn === undefined) return [];
+      const place = `${workload.document.file}:${workload.line}`;
+      return wrap(clean(`note ${nameOf(workload)} (${place}): ${twice(workload.alsoIn)}`), 2);
+    }),
     ...report.reviewed.flatMap(({ workload, verdict }) =>
       verdict.warnings.flatMap((warning) => {
         const place = `${workload.document.file}:${workload.line}`;
