@@ -62,7 +62,10 @@ suite('GitHub action', () => {
     const ended = runAction(checkout, { workspace: folder, inputs: { files: 'deploy/' } });
     assert.equal(ended.status, 0, JSON.stringify(ended.logs));
     assert.deepEqual(commandsIn(ended.logs.Review ?? '').commands, []);
-    assert.match(ended.logs.Review ?? '', /^reviewed 1 workload: 1 with a check, 0 refused, 0 problems$/m);
+    assert.match(
+      ended.logs.Review ?? '',
+      /^reviewed 1 workload: 1 with a check, 0 refused, 0 problems: passed$/m,
+    );
     assert.deepEqual(ended.outputs, { 'exit-code': '0', 'sarif-file': '' });
     assert.match(ended.summary, /^### cni-gate review\n\n {4}OUTCOME .*\n {4}injected +Pod\/good /);
   });

@@ -310,6 +310,11 @@ suite('--changed-since: findings', () => {
 });
 
 suite('--changed-since: errors', () => {
+  test('the help names what it does not go with', () => {
+    const help = cniGate(['review', '--help']).stdout.replaceAll(/\s+/g, ' ');
+    assert.ok(help.includes('since a Git revision; not with -k, -f - or -o yaml'), help);
+  });
+
   const fails = (ended: Ended, text: RegExp): void => {
     assert.match(ended.stderr, text);
     assert.doesNotMatch(ended.stderr, /\n {4}at /);

@@ -106,7 +106,7 @@ suite('SARIF', () => {
       }),
       [
         ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 4, undefined],
-        ['error', 'CNI_GATE_PROFILE_UNKNOWN', 'deploy/a.yaml', 18, undefined, 'Pod shop/refused'],
+        ['error', 'CNI_GATE_PROFILE_UNKNOWN', 'deploy/a.yaml', 21, undefined, 'Pod shop/refused'],
         ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 32, undefined, 'Pod shop/misspelled'],
       ],
     );
@@ -170,12 +170,12 @@ suite('GitHub annotations', () => {
       commands.map(({ name, properties }) => [name, properties]),
       [
         ['error', { title: 'CNI_GATE_INPUT_SYNTAX', file: 'deploy/b.yaml', line: '1', col: '4' }],
-        ['error', { title: 'CNI_GATE_PROFILE_UNKNOWN', file: 'deploy/a.yaml', line: '18' }],
+        ['error', { title: 'CNI_GATE_PROFILE_UNKNOWN', file: 'deploy/a.yaml', line: '21' }],
         ['warning', { title: 'CNI_GATE_KEY_UNKNOWN', file: 'deploy/a.yaml', line: '32' }],
       ],
     );
     assert.match(commands[1]?.text ?? '', /^Pod shop\/refused: profile "nowhere" does not exist/);
-    assert.deepEqual(others, ['reviewed 3 workloads: 2 with a check, 1 refused, 3 problems']);
+    assert.deepEqual(others, ['reviewed 3 workloads: 2 with a check, 1 refused, 3 problems: failed']);
   });
 
   test('any text of the input: one command with that text, and no other', () => {
@@ -226,7 +226,7 @@ suite('GitLab Code Quality', () => {
       violations.map((one: Record<string, unknown>) => [one.severity, one.check_name, one.location]),
       [
         ['major', 'CNI_GATE_INPUT_SYNTAX', { path: 'deploy/b.yaml', lines: { begin: 1 } }],
-        ['major', 'CNI_GATE_PROFILE_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 18 } }],
+        ['major', 'CNI_GATE_PROFILE_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 21 } }],
         ['minor', 'CNI_GATE_KEY_UNKNOWN', { path: 'deploy/a.yaml', lines: { begin: 32 } }],
       ],
     );

@@ -25,7 +25,7 @@ test('the summary: a line for each workload, then messages, then totals', async 
     'refused   Pod/wrong  shop       CNI_GATE_PROFILE_UNKNOWN  f:29',
     'skipped   Pod/b      tools      namespace-not-given       f:40',
     '',
-    'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
+    'refused Pod shop/wrong (f:32): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
     'warning Namespace tools (f:44): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
     'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
     '1 warning, 1 other object (Service 1)',

@@ -66,7 +66,7 @@ export function reviewCommand(): Command {
       )
       .option(
         '--changed-since <revision>',
-        'report only workloads in files that changed since a Git revision',
+        'report only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',
       )
       .option('--color', 'colours even if the output is not a terminal')
       .option('--no-color', 'no colours (also: NO_COLOR in the environment)')

@@ -1,7 +1,7 @@
 import { clean } from '../../lib/clean.ts';
 import { standardInputName } from '../input/inputs.ts';
 import type { Report } from '../model.ts';
-import type { Summary } from '../summary.ts';
+import { exitCodeOf, type Summary } from '../summary.ts';
 import { messageWithSubject, type Problem, problemsOf } from './problems.ts';
 import { pathFrom, type Root } from './root.ts';
 
@@ -17,7 +17,7 @@ export function githubOutput(report: Report, summary: Summary, strict: boolean, 
   const unit = workloads === 1 ? 'workload' : 'workloads';
   const checked = injected + updated + current;
   const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
-  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
+  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}: ${exitCodeOf(summary, strict) === 0 ? 'passed' : 'failed'}`;
   return [...problems.map((problem) => annotation(problem, root)), totals]
     .map((line) => `${line}\n`)
     .join('');
