@@ -66,7 +66,7 @@ test('refusals and warnings are in the text output', async (t) => {
   });
   assert.match(
     unwrapped(reviewed.text()),
-    /^refused Pod shop\/a \(.*:1\): profile "nowhere" of "cilium.nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
+    /^refused Pod shop\/a \(.*:4\): profile "nowhere" of "cilium.nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
   );
   assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed/);
   assert.equal(reviewed.summary.refused, 1);
