@@ -374,8 +374,14 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
   t.diagnostic(
     `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
   );
-  // the audit log comes a moment later
-  await eventually(async () => assert.deepEqual(deleted('many'), namesOf(first)));
+  // the audit log comes a moment later, and without a status of the five requests whose client was killed
+  await eventually(async () => assert.ok(deleted('many').length >= 45));
+  const recorded = deleted('many');
+  assert.deepEqual(recorded, [...new Set(recorded)]);
+  assert.deepEqual(
+    recorded.filter((name) => !namesOf(first).includes(name)),
+    [],
+  );
   const passed = [...kubelet.seen.values()].filter(({ metadata }) => metadata.name.startsWith('many-'));
   assert.equal(passed.length, 100, 'each was replaced once');
 });
