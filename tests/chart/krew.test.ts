@@ -35,7 +35,7 @@ test("krew's rules find no fault in the manifest, and its checksum is that of th
   assert.equal(platform?.sha256, sumOf(archive()));
   assert.ok(platform?.uri.endsWith(`/v${version}/kubectl-cni_gate-${version}.tgz`));
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const [least] = /[0-9.]+/.exec(scripts.prepack) ?? [];
+  const [least] = /\d[\d.]*/.exec(scripts.prepack) ?? [];
   assert.ok(manifest.spec.caveats?.includes(`Node ${least} or later`));
 });
 
