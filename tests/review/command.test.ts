@@ -149,7 +149,7 @@ test('YAML output: standard output has only YAML, standard error has refusals an
   const { status, stdout, stderr } = reviewed(refused, '--profile', 'cilium', '-o', 'yaml');
   assert.equal(status, 1);
   assert.deepEqual(parse(stdout), parse(refused));
-  assert.match(stderr, /^cni-gate: stdin:1: refused: profile "nowhere" does not exist/);
+  assert.match(stderr, /^cni-gate: stdin:4: refused: profile "nowhere" does not exist/);
 });
 
 test('AdmissionReviews as input: answers on standard output, other objects counted on standard error', () => {
