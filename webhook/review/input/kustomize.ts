@@ -39,7 +39,12 @@ async function run(
   args: string[],
   max: number,
 ): Promise<string | { why: string } | undefined> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout, killSignal: 'SIGKILL' });
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // with the option timeout, the timer of a program that is not there would keep this process alive
+    signal: AbortSignal.timeout(timeout),
+    killSignal: 'SIGKILL',
+  });
   const ended = Promise.withResolvers<number | null>();
   child.once('error', ended.reject).once('close', ended.resolve);
   const messages = text(child.stderr);
@@ -55,6 +60,8 @@ async function run(
     return { why: (await messages).trim().split('\n').at(-1) || `it ended with ${status ?? 'a signal'}` };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
+    if (error instanceof Error && error.name === 'AbortError')
+      return { why: `it took more than ${timeout / 1000} s` };
     throw error;
   }
 }
