@@ -9,6 +9,7 @@ import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { beginLoad, type Load } from '../cluster/certificates/load.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
+import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
@@ -120,7 +121,8 @@ async function move(load: Load, from: keyof typeof images, to: keyof typeof imag
   await assertInjected(images[from]);
   await rollOut(deployment);
   await load.more(rate);
-  await assertInjected(images[to]);
+  // a replica that ends answers on kept connections while it drains
+  await eventually(() => assertInjected(images[to]));
 }
 
 test('the sources of the previous release are those of its commit', (t) => {
