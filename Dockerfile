@@ -16,8 +16,8 @@ FROM packages AS bundle
 COPY certs ./certs
 COPY validator ./validator
 COPY webhook ./webhook
-COPY release/bundle.ts release/compiled-schemas.ts ./release/
-RUN npm run build:bundle
+COPY release/bundle.ts release/compiled-schemas.ts release/without-side-effects.ts ./release/
+RUN npm run build
 
 # the checks as one file, for the validator's engine
 FROM packages AS checks
@@ -54,8 +54,8 @@ RUN strip /usr/local/bin/node
 # glibc, libstdc++ and certificates; no shell, no package manager. The last one: what `docker build` makes without --target
 FROM gcr.io/distroless/cc-debian12:nonroot AS cni-gate
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-COPY --from=bundle /src/package.json /src/LICENSE /src/dist/bundle/LICENSES /app/
-COPY --from=bundle /src/dist/bundle/webhook /app/dist/webhook
+COPY --from=bundle /src/package.json /src/LICENSE /src/dist/LICENSES /app/
+COPY --from=bundle /src/dist/webhook /app/dist/webhook
 # a number, so that the kubelet can see that it is not root
 USER 65532:65532
 WORKDIR /app

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiPath } from '../webhook/kubernetes/api-path.ts';
-import type { ApiClient } from '../webhook/kubernetes/client.ts';
-import type { ApiObject } from '../webhook/kubernetes/reflector/object.ts';
-import { Reflector } from '../webhook/kubernetes/reflector/reflector.ts';
-import { configurationsPath } from '../webhook/kubernetes/webhook-configurations.ts';
+import { apiPath } from '../webhook/cluster/api-path.ts';
+import type { ApiClient } from '../webhook/cluster/client.ts';
+import { Informer } from '../webhook/cluster/informer/informer.ts';
+import type { ApiObject } from '../webhook/cluster/informer/object.ts';
 import type { Deps } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
-import { ApiObjects, type ManagedObjects } from './api.ts';
-import { CertificateMetrics } from './metrics.ts';
-import { inForce } from './period.ts';
+import { Notifier } from '../webhook/lib/notifier.ts';
+import { ApiObjects, type ManagedObjects, placeOf } from './objects.ts';
 import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
-import { Report } from './report.ts';
+import { CertificateMetrics, Report } from './report.ts';
 import type { CertificateEvents, CertificateSource } from './sources.ts';
+import { inForce } from './verify.ts';
 
 /** Options of managed certificates. */
 export interface ManagedOptions
@@ -20,10 +19,7 @@ export interface ManagedOptions
   client: ApiClient;
 }
 
-/**
- * Milliseconds between two reconciliations where nothing reports a change. A fifth longer, as it may be by chance, it
- * is still below the patience of a replica that leaves it to this one to say what it knows.
- */
+/** Milliseconds between two reconciliations if no watch reports a change. */
 const interval = 15_000;
 
 /** The first wait after a failure; it doubles up to the interval. */
@@ -32,14 +28,11 @@ const firstWait = 500;
 /** All replicas hear of a change at once: each waits a random time up to this, so that one is first. */
 const longestDelay = 200;
 
-/** So many reconciliations in a row follow at once; then others have what they want for a while. */
-const longestRow = 20;
-
 /**
  * The serving certificate that this replica signs with the authority that all replicas share in a Secret of the
  * cluster. It waits for a cluster that does not answer yet.
  *
- * @throws the reason of the signal, where the server has to stop first
+ * @throws the reason of the signal, if the server has to stop first
  */
 export async function managedCertificate(
   options: ManagedOptions,
@@ -48,32 +41,25 @@ export async function managedCertificate(
 ): Promise<CertificateSource> {
   const stop = new AbortController();
   const shared = new ApiObjects(options.client, options, stop.signal);
-  const first = Promise.withResolvers<Leaf>();
-  let current: Leaf | undefined;
-  const report = new Report(
-    log,
-    new CertificateMetrics(registry),
-    () => options.client.clockSkew,
-    (_state, leaf) => {
-      const before = current;
-      current = leaf;
-      if (!before) first.resolve(leaf);
-      else if (before !== leaf) events.onReload(leaf);
-    },
-  );
-  const unready = (): string | undefined => {
-    if (!current) return `no serving certificate yet: ${report.trouble ?? 'the Secret was not read yet'}`;
-    if (inForce(current, shared.now())) return undefined;
+  const report = new Report(log, new CertificateMetrics(registry), () => options.client.clockSkew);
+  const monotonicNow = (): number => clock.monotonicNow();
+  const reconciler = new Reconciler({ ...options, shared, report, monotonicNow });
+  events.addReadyCheck(() => {
+    const { leaf } = reconciler;
+    if (!leaf) return `no serving certificate yet: ${report.trouble ?? 'the Secret was not read yet'}`;
+    if (inForce(leaf, shared.now())) return undefined;
     return `the serving certificate is not valid: ${report.trouble ?? 'a new one is being issued'}`;
-  };
-  events.addReadyCheck(unready);
-  const reconciler = new Reconciler({
-    ...options,
-    shared,
-    events: report,
-    monotonicNow: () => clock.monotonicNow(),
   });
-  const running = run(reconciler, report, new ChangeNotifier(options.client, options), stop.signal);
+  const first = Promise.withResolvers<Leaf>();
+  const onLeaf = (leaf: Leaf, isFirst: boolean): void =>
+    isFirst ? first.resolve(leaf) : events.onReload(leaf);
+  const running = run(
+    reconciler,
+    report,
+    watchChanges(options.client, options, stop.signal),
+    onLeaf,
+    stop.signal,
+  );
   const close = async (): Promise<void> => {
     stop.abort();
     await running;
@@ -84,7 +70,7 @@ export async function managedCertificate(
     const leaf = await first.promise;
     return {
       get current() {
-        return current ?? leaf;
+        return reconciler.leaf ?? leaf;
       },
       close,
     };
@@ -102,90 +88,60 @@ export async function managedCertificate(
 async function run(
   reconciler: Reconciler,
   report: Report,
-  changes: ChangeNotifier,
+  changes: Notifier,
+  onLeaf: (leaf: Leaf, isFirst: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const watching = changes.run(signal);
   let failures = 0;
-  let row = 0;
+  let current: Leaf | undefined;
   while (!signal.aborted) {
-    const changed = changes.next();
     const result = await reconcileOnce(reconciler, report, signal);
+    const { leaf } = reconciler;
+    if (leaf && leaf !== current) onLeaf(leaf, current === undefined);
+    current = leaf;
     failures = result === 'failed' ? failures + 1 : 0;
-    row = result === 'again' ? row + 1 : 0;
-    // at random, so that replicas do not go on side by side
-    const pause = Math.min(interval, pauseAfter(result, failures, row)) * (0.8 + 0.4 * Math.random());
-    const over = new AbortController();
-    const ended = AbortSignal.any([signal, over.signal]);
-    const rest = sleep(pause, undefined, { signal: ended }).catch(() => {});
-    const woken = changed.then(() => sleep(longestDelay * Math.random()));
-    // after a failure it waits, whatever happens meanwhile
-    await (failures > 0 ? rest : Promise.race([rest, woken]));
-    over.abort();
+    if (result === 'failed') {
+      // at random, so that replicas do not go on side by side
+      const pause = Math.min(interval, firstWait * 2 ** (failures - 1)) * (0.8 + 0.4 * Math.random());
+      await sleep(pause, undefined, { signal }).catch(() => {});
+    } else if (result === 'done') await changes.wait(interval, signal);
+    await sleep(longestDelay * Math.random());
   }
-  await watching;
 }
 
-type Result = Awaited<ReturnType<Reconciler['reconcile']>> | 'failed';
-
-async function reconcileOnce(reconciler: Reconciler, report: Report, signal: AbortSignal): Promise<Result> {
+async function reconcileOnce(
+  reconciler: Reconciler,
+  report: Report,
+  signal: AbortSignal,
+): Promise<'again' | 'done' | 'failed'> {
   try {
     return await reconciler.reconcile();
   } catch (error) {
     if (signal.aborted) return 'done';
-    // a defect is reported like everything else: to go on with what is there is better than not to serve
+    // a defect is reported as well: serving goes on with the last certificate
     const known = error instanceof CniGateError;
     report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));
     return 'failed';
   }
 }
 
-/** Milliseconds until the next reconciliation, after so many in a row that failed, or had something to do. */
-function pauseAfter(result: Result, failures: number, row: number): number {
-  switch (result) {
-    case 'again':
-      return row < longestRow ? firstWait / 10 : Infinity;
-    case 'wait':
-      return firstWait * 4;
-    case 'failed':
-      return firstWait * 2 ** (failures - 1);
-    case 'done':
-      return Infinity;
-  }
-}
-
-/**
- * Reports that one of the objects changed; what is there then is read anew. Each object is watched by its name, so
- * that the right to watch can be restricted to that name.
- */
-class ChangeNotifier {
-  readonly #reflectors: Reflector<ApiObject, undefined>[];
-  #changed = Promise.withResolvers<void>();
-
-  constructor(client: ApiClient, { namespace, secret, configurations }: ManagedObjects) {
-    const watched = [
-      { path: apiPath`/api/v1/namespaces/${namespace}/secrets`, name: secret },
-      ...configurations.map(({ kind, name }) => ({ path: configurationsPath(kind), name })),
-    ];
-    this.#reflectors = watched.map(({ path, name }) => {
-      const reflector = new Reflector<ApiObject, undefined>(client, {
-        resource: path.split('/').at(-1) ?? path,
-        path,
-        query: { fieldSelector: `metadata.name=${name}` },
-        pick: () => undefined,
-      });
-      reflector.subscribe(() => this.#changed.resolve());
-      return reflector;
+/** Notifies of changes. Each object is watched by its name, so that RBAC can restrict the right to watch to it. */
+function watchChanges(
+  client: ApiClient,
+  { namespace, secret, configurations }: ManagedObjects,
+  signal: AbortSignal,
+): Notifier {
+  const changes = new Notifier();
+  const secrets = apiPath`/api/v1/namespaces/${namespace}/secrets`;
+  for (const [path, name] of [[secrets, secret] as const, ...configurations.map(placeOf)]) {
+    const informer = new Informer<ApiObject, undefined>(client, {
+      resource: path.split('/').at(-1) ?? path,
+      path,
+      query: { fieldSelector: `metadata.name=${name}` },
+      pick: () => undefined,
     });
+    informer.subscribe(() => changes.notify());
+    void informer.run(signal);
   }
-
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)));
-  }
-
-  /** Resolves at the next change from now on. */
-  next(): Promise<void> {
-    this.#changed = Promise.withResolvers();
-    return this.#changed.promise;
-  }
+  return changes;
 }

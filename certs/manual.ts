@@ -1,20 +1,28 @@
+import { clean } from '../webhook/lib/clean.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { newAuthority } from './apply.ts';
-import { faultsIn } from './plan.ts';
-import { Conflict, type SharedObjects } from './shared.ts';
-import { readSecret, type State, secretData, wholeState } from './state.ts';
+import { Conflict, type SharedObjects } from './objects.ts';
+import { faultsIn, newAuthority } from './rotation.ts';
+import {
+  bundleFault,
+  bundleOf,
+  fault,
+  readSecret,
+  secretData,
+  type TrustedAuthority,
+  wholeState,
+} from './state.ts';
 
 /** What a person can ask for: to begin a rotation of the authority, or to end one early. */
 export type ManualStep = 'rotate' | 'finish';
 
-/** How often it is tried again where a replica was faster. */
+/** How often it is tried again if a replica was faster. */
 const tries = 5;
 
 /**
  * Does what the replicas would do by the calendar. They continue from there.
  *
  * @param authorityDays validity of a new authority
- * @throws CniGateError CNI_GATE_TLS_SECRET where the Secret does not allow the step
+ * @throws CniGateError CNI_GATE_TLS_SECRET if the Secret does not allow the step
  */
 export async function runManualStep(
   wanted: ManualStep,
@@ -29,7 +37,7 @@ export async function runManualStep(
       if (!(error instanceof Conflict)) throw error;
     }
   }
-  throw refused('somebody else keeps changing the Secret; try again');
+  throw refused('another program keeps changing the Secret; try again');
 }
 
 async function attempt(wanted: ManualStep, shared: SharedObjects, authorityDays: number): Promise<void> {
@@ -38,18 +46,117 @@ async function attempt(wanted: ManualStep, shared: SharedObjects, authorityDays:
     throw refused('there is no Secret yet: the first replica of `cni-gate serve --tls-secret` creates it');
   const now = shared.now();
   const reading = readSecret(secret.data);
-  const [fault] = faultsIn(reading, now);
+  const [found] = faultsIn(reading, now);
   const state = wholeState(reading);
-  if (fault || !state) throw refused(`${fault?.message}. The replicas repair this; see their logs`);
+  if (found || !state) throw refused(`${found?.message}. The replicas repair this; see their logs`);
   if (state.next) throw refused('a rotation is in progress: wait until the next authority signs');
   if (wanted === 'finish' && !state.previous) throw refused('there is no previous authority to drop');
-  const next: State =
-    wanted === 'rotate'
-      ? { ...state, next: newAuthority(authorityDays, now) }
-      : { ...state, previous: undefined };
-  await shared.write(secretData(next), secret);
+  const change = wanted === 'rotate' ? { next: newAuthority(authorityDays, now) } : { previous: undefined };
+  await shared.write(secretData({ ...state, ...change }), secret);
 }
 
 function refused(message: string): CniGateError {
   return new CniGateError('CNI_GATE_TLS_SECRET', message);
+}
+
+/** An authority, as `certs show` prints it. */
+interface ShownAuthority {
+  fingerprint: string;
+  notBefore: string;
+  notAfter: string;
+}
+
+/** What `certs show --output json` prints. */
+export interface Shown {
+  secret: { present: boolean; labelled: boolean };
+  /** `settled`, `waiting` (the next authority is not used yet), `switched` (the previous one is still trusted). */
+  phase: 'none' | 'settled' | 'waiting' | 'switched';
+  authority?: ShownAuthority;
+  next?: ShownAuthority;
+  previous?: { authorities: ShownAuthority[]; until: string };
+  configurations: { name: string; caBundle: string }[];
+  /** What is wrong; empty if all is well. */
+  faults: { code: string; reason: string; message: string }[];
+}
+
+const phases: Record<Shown['phase'], string> = {
+  none: 'there is no authority',
+  settled: 'settled',
+  waiting: 'rotating: the next authority is in the caBundles, and signs after the overlap',
+  switched: 'rotated: the previous authority no longer signs and is still trusted',
+};
+
+/**
+ * What is in the Secret and the caBundles, without any key.
+ *
+ * @throws CniGateError if the Secret may not be read
+ */
+export async function show(shared: SharedObjects): Promise<Shown> {
+  const { found, absent, failed } = await shared.configurations();
+  const secret = await shared.secret();
+  const reading = secret
+    ? readSecret(secret.data)
+    : { faults: [fault('missing', 'the Secret does not exist')] };
+  const { authority, next, previous } = reading;
+  const expected = authority ? bundleOf({ authority, next, previous }) : '';
+  const configurations = [
+    ...found.map(({ name, bundles }) => ({
+      name,
+      caBundle: bundles.map((bundle) => bundleFault(bundle, expected)).find(Boolean) ?? 'complete',
+    })),
+    ...[...absent.keys()].map((name) => ({ name, caBundle: 'absent' })),
+    ...[...failed].map(([name, { message }]) => ({ name, caBundle: message })),
+  ];
+  return {
+    secret: { present: secret !== undefined, labelled: secret?.labelled ?? false },
+    phase: !authority ? 'none' : next ? 'waiting' : previous ? 'switched' : 'settled',
+    ...(authority && { authority: shown(authority) }),
+    ...(next && { next: shown(next) }),
+    ...(previous && {
+      previous: { authorities: previous.authorities.map(shown), until: previous.until.toISOString() },
+    }),
+    configurations: configurations.toSorted((one, other) => one.name.localeCompare(other.name)),
+    faults: faultsIn(reading, shared.now()).map(({ code, reason, message }) => ({ code, reason, message })),
+  };
+}
+
+/** Whether all is as it should be. */
+export function isWell({ configurations, faults }: Shown): boolean {
+  const called = configurations.length > 0 && configurations.every(({ caBundle }) => caBundle === 'complete');
+  return faults.length === 0 && called;
+}
+
+/** What `certs show` prints for people. */
+export function render(it: Shown, where: string): string {
+  const { secret, phase, authority, next, previous, configurations, faults } = it;
+  const lines = [
+    `Secret ${where}${secret.present ? '' : ': does not exist'}`,
+    row('phase', phases[phase]),
+    ...(authority ? section('authority', authority) : []),
+    ...(next ? section('next authority', next) : []),
+    ...(previous?.authorities.flatMap((each) => [
+      ...section('previous authority', each),
+      row('trusted until', previous.until),
+    ]) ?? []),
+    '',
+    configurations.length > 0 ? 'caBundles' : 'No webhook configuration calls the Service.',
+    ...configurations.map(({ name, caBundle }) => `  ${name}: ${caBundle}`),
+    ...(faults.length > 0 ? ['', 'Faults'] : []),
+    ...faults.map(({ code, message }) => `  ${message} (${code})`),
+    '',
+    isWell(it) ? 'All is well.' : 'Something is wrong: see above.',
+  ];
+  return lines.map((line) => `${clean(line)}\n`).join('');
+}
+
+function shown({ fingerprint, notBefore, notAfter }: TrustedAuthority): ShownAuthority {
+  return { fingerprint, notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
+}
+
+function section(title: string, { fingerprint, notBefore, notAfter }: ShownAuthority): string[] {
+  return ['', title, row('SHA-256', fingerprint), row('valid', `${notBefore} to ${notAfter}`)];
+}
+
+function row(title: string, text: string): string {
+  return `  ${title.padEnd(14)} ${text}`;
 }

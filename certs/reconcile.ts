@@ -1,53 +1,34 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { applyStep, type IssueOptions } from './apply.ts';
 import { issueServing, type ServingCertificate } from './issue.ts';
-import { inForce, renewalDue } from './period.ts';
-import { type Plan, planStep, type Step } from './plan.ts';
 import {
   type ConfigurationSnapshot,
-  type ConfigurationsSnapshot,
+  type Configurations,
   Conflict,
   type SecretSnapshot,
   type SharedObjects,
-} from './shared.ts';
+} from './objects.ts';
+import type { Report } from './report.ts';
 import {
-  bundleOf,
-  type Fault,
-  type FaultReason,
-  isEmpty,
-  type Reading,
-  readSecret,
-  type State,
-  secretData,
-} from './state.ts';
-import { bundleFault, measureTrust, type TrustedSince } from './trust.ts';
+  applyStep,
+  type IssueOptions,
+  measureTrust,
+  type Plan,
+  planStep,
+  type TrustedSince,
+} from './rotation.ts';
+import { bundleFault, bundleOf, isEmpty, readSecret, type State, secretData } from './state.ts';
+import { inForce, renewalDue } from './verify.ts';
 
-/** A replica's own serving certificate, and who signed it. */
+/** A replica's own serving certificate, and the authority that signed it. */
 export interface Leaf extends ServingCertificate {
   /** The fingerprint of the authority. */
   signedBy: string;
 }
 
-/** What a {@link Reconciler} reports. */
-export interface ReconcilerEvents {
-  /** A step was written into the Secret; `faults` is what it repaired. */
-  wrote(step: Step['do'], faults: Fault[]): void;
-  /** Nothing is done for now, because another replica may know better. */
-  waiting(faults: Fault[]): void;
-  /** A caBundle was repaired. */
-  repaired(configuration: string, reason: FaultReason): void;
-  /** The state that was read or written, and the certificate to serve. */
-  current(state: State, leaf: Leaf): void;
-  /** The webhook configurations as they were read. */
-  observed(configurations: ConfigurationsSnapshot): void;
-  /** Something failed; the next reconciliation tries it again. */
-  failed(about: string, error: CniGateError): void;
-}
-
 /** What a {@link Reconciler} needs from the replica that it works for. */
 export interface ReconcilerOptions extends Omit<IssueOptions, 'now'> {
   shared: SharedObjects;
-  events: ReconcilerEvents;
+  report: Pick<Report, 'wrote' | 'repaired' | 'current' | 'observed' | 'failed'>;
   /** What the serving certificate is for. */
   names: readonly string[];
   /** Milliseconds of a monotonic clock. */
@@ -66,108 +47,86 @@ export class Reconciler {
   #known: { state: State; uid: string } | undefined;
   #leaf: Leaf | undefined;
   #trustedSince: TrustedSince | undefined;
-  #waitingSince: number | undefined;
-  #read: { version: string; reading: Reading } | undefined;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
-  /** What this replica last read or wrote and found good. */
-  get state(): State | undefined {
-    return this.#known?.state;
+  /** What this replica serves; undefined before the first reconciliation that ends well. */
+  get leaf(): Leaf | undefined {
+    return this.#leaf;
   }
 
   /**
    * Reads once, and does at most one step.
    *
-   * @returns `again`: something was written or another replica was faster; `wait`: for another replica, which may
-   * know better; `done`: nothing is left to do
-   * @throws CniGateError where the Secret cannot be read or written, or is not ours
+   * @returns `again`: something was written or another replica was faster; `done`: nothing is left to do
+   * @throws CniGateError if the Secret cannot be read or written, or is not ours
    */
-  async reconcile(): Promise<'again' | 'wait' | 'done'> {
-    const { shared, events, monotonicNow } = this.#options;
+  async reconcile(): Promise<'again' | 'done'> {
+    const { shared, report, monotonicNow } = this.#options;
     // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
     // no bundle goes back to what an older Secret said.
-    const trust = await shared.configurations();
-    events.observed(trust);
+    const configurations = await shared.configurations();
+    report.observed(configurations);
     const asked = monotonicNow();
     const secret = await shared.secret();
     // The time of the request, by the API server's clock, which is known after its answer. What the authority of the
     // Secret signs is valid from then on: see trustLonger.
     const now = new Date(shared.now().getTime() - (monotonicNow() - asked));
-    const plan = this.#plan(secret, trust, now);
-    let written: boolean;
+    const plan = this.#plan(secret, configurations, now);
     try {
-      written = await this.#apply(plan, secret, now);
+      const written = await this.#apply(plan, secret, now);
+      const patched = await this.#writeBundles(configurations);
+      if (this.#known) report.current(this.#known.state);
+      return written || patched ? 'again' : 'done';
     } catch (error) {
       if (error instanceof Conflict) return 'again';
-      if (isForeign(error)) await this.#writeBundles(trust);
       throw error;
     }
-    if (plan.step.do === 'wait') {
-      events.waiting(plan.faults);
-      return 'wait';
-    }
-    const patched = await this.#writeBundles(trust);
-    if (this.#known && this.#leaf) events.current(this.#known.state, this.#leaf);
-    return written || patched ? 'again' : 'done';
   }
 
-  #plan(secret: SecretSnapshot | undefined, trust: ConfigurationsSnapshot, now: Date): Plan {
-    const monotonicNow = this.#options.monotonicNow();
-    const reading = secret && this.#readingOf(secret);
+  #plan(secret: SecretSnapshot | undefined, configurations: Configurations, now: Date): Plan {
+    const { monotonicNow, overlap } = this.#options;
+    const reading = secret && readSecret(secret.data);
     const next = reading?.next?.fingerprint;
-    this.#trustedSince = measureTrust(this.#trustedSince, next, trust, monotonicNow);
-    const plan = planStep({
+    this.#trustedSince = measureTrust(this.#trustedSince, next, configurations, monotonicNow());
+    return planStep({
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
-      trust,
+      configurations: configurations.found,
       now,
-      trustedFor: this.#trustedSince && monotonicNow - this.#trustedSince.since,
-      waitedFor: monotonicNow - (this.#waitingSince ?? monotonicNow),
-      overlap: this.#options.overlap,
+      trustedFor: this.#trustedSince && monotonicNow() - this.#trustedSince.since,
+      overlap,
     });
-    this.#waitingSince = plan.step.do === 'wait' ? (this.#waitingSince ?? monotonicNow) : undefined;
-    return plan;
-  }
-
-  /** Decoded once for each version of the Secret. */
-  #readingOf(secret: SecretSnapshot): Reading {
-    const version = `${secret.uid} ${secret.version}`;
-    if (this.#read?.version !== version) this.#read = { version, reading: readSecret(secret.data) };
-    return this.#read.reading;
   }
 
   /** @returns whether the Secret was written */
   async #apply({ step, faults }: Plan, secret: SecretSnapshot | undefined, now: Date): Promise<boolean> {
-    const { shared, events } = this.#options;
-    if (step.do === 'wait') return false;
-    if (step.do === 'none' && secret) {
-      // nothing to do: what was read is whole
-      this.#use(this.#read?.reading as Reading & State, secret.uid, now);
-      return false;
-    }
-    if (secret) this.#checkOurs(secret);
+    const { shared, report } = this.#options;
+    const isRead = step.do === 'none' && secret !== undefined;
+    if (secret && !isRead) this.#checkOurs(secret);
     const state = applyStep(step, { ...this.#options, now });
-    if (state === undefined) return false;
-    const { uid } = await shared.write(secretData(state), secret);
+    const { uid } = isRead ? secret : await shared.write(secretData(state), secret);
     this.#use(state, uid, now);
-    events.wrote(step.do, faults);
-    return true;
+    if (!isRead) report.wrote(step.do, faults);
+    return !isRead;
   }
 
-  /** Remembers a state, and signs a new serving certificate where the state or the calendar asks for one. */
-  #use({ authority, next, previous }: State, uid: string, now: Date): void {
+  /** Remembers a state, and signs a new serving certificate if the state or the calendar asks for one. */
+  #use(state: State, uid: string, now: Date): void {
     const { names, leafDays } = this.#options;
-    const { fingerprint, notAfter } = authority;
+    const { fingerprint, notAfter } = state.authority;
     const leaf = this.#leaf;
     // one that ends with its authority would only be replaced by one that ends at the same moment
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy !== fingerprint || !inForce(leaf, now) || due) {
-      this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
+      this.#leaf = {
+        ...issueServing(state.authority, { names, days: leafDays, now }),
+        signedBy: fingerprint,
+      };
     }
-    this.#known = { state: { authority, next, previous }, uid };
+    this.#known = { state, uid };
   }
 
   /** A Secret is ours by its label, by its uid, or because it contains nothing that could be lost. */
@@ -180,32 +139,26 @@ export class Reconciler {
   }
 
   /** Writes the authorities into every configuration that trusts anything else. */
-  async #writeBundles(trust: ConfigurationsSnapshot): Promise<boolean> {
+  async #writeBundles({ found }: Configurations): Promise<boolean> {
     if (this.#known === undefined) return false;
     const bundle = bundleOf(this.#known.state);
-    const written = await Promise.all(
-      trust.configurations.map((configuration) => this.#writeBundle(configuration, bundle)),
-    );
+    const written = await Promise.all(found.map((configuration) => this.#writeBundle(configuration, bundle)));
     return written.includes(true);
   }
 
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
-    const { shared, events } = this.#options;
+    const { shared, report } = this.#options;
     const [reason] = configuration.bundles.flatMap((each) => bundleFault(each, bundle) ?? []);
     if (reason === undefined) return false;
     try {
       await shared.trust(configuration, bundle);
-      events.repaired(configuration.name, reason);
+      report.repaired(configuration.name, reason);
       return true;
     } catch (error) {
       if (error instanceof Conflict) return true;
       if (!(error instanceof CniGateError)) throw error;
-      events.failed(configuration.name, error);
+      report.failed(configuration.name, error);
       return false;
     }
   }
-}
-
-function isForeign(error: unknown): boolean {
-  return error instanceof CniGateError && error.code === 'CNI_GATE_TLS_SECRET_FOREIGN';
 }

@@ -1,15 +1,12 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Log } from '../webhook/lib/deps.ts';
 import type { CniGateError } from '../webhook/lib/errors.ts';
-import type { CertificateMetrics } from './metrics.ts';
-import type { Step } from './plan.ts';
-import type { Leaf, ReconcilerEvents } from './reconcile.ts';
-import type { ConfigurationsSnapshot } from './shared.ts';
-import { bundleOf, type Fault, type FaultReason, type State } from './state.ts';
-import { bundleFault, trustedBy } from './trust.ts';
+import type { Configurations } from './objects.ts';
+import type { Step } from './rotation.ts';
+import { bundleFault, bundleOf, type Fault, type FaultReason, type State, trustedIn } from './state.ts';
 
 const sentences: Record<Step['do'], string> = {
   none: 'nothing to do',
-  wait: 'waiting for a replica that may know better',
   restore: 'written back what this replica remembered',
   create: 'created a new authority',
   begin: 'created the next authority; it signs nothing until every API server trusts it',
@@ -22,59 +19,44 @@ const sentences: Record<Step['do'], string> = {
 const allowedSkew = 30_000;
 
 /** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
-export class Report implements ReconcilerEvents {
+export class Report {
   readonly #log: Log;
   readonly #metrics: CertificateMetrics;
-  readonly #onCurrent: (state: State, leaf: Leaf) => void;
   readonly #clockSkew: () => number;
   /** The webhook configurations as they were last read. */
-  #observed: ConfigurationsSnapshot['configurations'] = [];
+  #observed: Configurations['found'] = [];
   /** Names of the configurations in which this replica has seen a caBundle. */
   readonly #filled = new Set<string>();
   /** What was logged last, by what it is about. */
   readonly #logged = new Map<string, string>();
 
-  /**
-   * @param clockSkew milliseconds: the API server's clock minus ours
-   * @param onCurrent called with each state that was read or written, and the certificate to serve
-   */
-  constructor(
-    log: Log,
-    metrics: CertificateMetrics,
-    clockSkew: () => number,
-    onCurrent: (state: State, leaf: Leaf) => void,
-  ) {
+  /** @param clockSkew milliseconds: the API server's clock minus ours */
+  constructor(log: Log, metrics: CertificateMetrics, clockSkew: () => number) {
     this.#log = log;
     this.#metrics = metrics;
     this.#clockSkew = clockSkew;
-    this.#onCurrent = onCurrent;
   }
 
-  /** Why nothing can be served so far, or what failed last; undefined where nothing is wrong. */
+  /** What failed last; undefined if nothing is wrong. */
   get trouble(): string | undefined {
     return this.#logged.get('secret');
   }
 
+  /** A step was written into the Secret; `faults` is what it repaired. */
   wrote(step: Step['do'], faults: Fault[]): void {
     this.#metrics.steps.inc({ step });
-    for (const { part, reason, code, message } of faults) {
+    for (const { reason, code, message } of faults) {
       this.#metrics.repairs.inc({ object: 'secret', reason });
-      this.#log.warn({ code, part, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
+      this.#log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
     }
     if (faults.length === 0) this.#log.info({ step }, `certificates: ${sentences[step]}`);
   }
 
-  waiting([fault]: Fault[]): void {
-    const what =
-      fault?.message ??
-      'the caBundles trust an authority that is not in the Secret, or not the one that signs there';
-    this.#once('secret', what, () => this.#log.warn({ code: fault?.code }, `${what}: ${sentences.wait}`));
-  }
-
+  /** A caBundle was written, because of what was wrong with it. */
   repaired(configuration: string, reason: FaultReason): void {
     this.#metrics.repairs.inc({ object: 'webhook-configuration', reason });
     this.#metrics.bundleComplete.set({ configuration }, 1);
-    // manifests bring no caBundle, so nobody has emptied one that was never seen full
+    // manifests bring no caBundle: an empty one that was never seen full is new
     const isNew = reason === 'empty' && !this.#filled.has(configuration);
     this.#filled.add(configuration);
     if (isNew) this.#log.info({ configuration }, `the caBundle of ${configuration} was filled in`);
@@ -82,6 +64,7 @@ export class Report implements ReconcilerEvents {
       this.#log.warn({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; repaired`);
   }
 
+  /** Something failed; the next reconciliation tries it again. */
   failed(about: string, { code, message }: CniGateError): void {
     this.#metrics.failures.inc({ code });
     this.#once(about, message, () =>
@@ -89,12 +72,14 @@ export class Report implements ReconcilerEvents {
     );
   }
 
-  observed({ configurations, absent, failed }: ConfigurationsSnapshot): void {
-    for (const { name, bundles } of configurations) if (bundles.some(Boolean)) this.#filled.add(name);
+  /** The webhook configurations were read. */
+  observed({ found, absent, failed }: Configurations): void {
+    this.#observed = found;
+    for (const { name, bundles } of found) if (bundles.some(Boolean)) this.#filled.add(name);
+    const code = 'CNI_GATE_CA_BUNDLE';
     for (const [configuration, message] of absent) {
       this.#metrics.bundleComplete.set({ configuration }, 0);
       this.#filled.delete(configuration);
-      const code = 'CNI_GATE_CA_BUNDLE';
       this.#once(configuration, message, () =>
         this.#log.warn({ configuration, code }, `${message} (${code})`),
       );
@@ -103,10 +88,10 @@ export class Report implements ReconcilerEvents {
       this.#metrics.bundleComplete.set({ configuration }, 0);
       this.failed(configuration, error);
     }
-    this.#observed = configurations;
   }
 
-  current(state: State, leaf: Leaf): void {
+  /** The Secret was read or written, and has no fault. */
+  current(state: State): void {
     const expected = bundleOf(state);
     for (const { name: configuration, bundles } of this.#observed) {
       const complete = bundles.every((bundle) => bundleFault(bundle, expected) === undefined);
@@ -114,10 +99,9 @@ export class Report implements ReconcilerEvents {
       if (complete) this.#over(configuration);
     }
     this.#metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
-    this.#metrics.authorities.set(trustedBy(state).size);
+    this.#metrics.authorities.set(trustedIn(state).length);
     this.#over('secret');
     this.#reportClock();
-    this.#onCurrent(state, leaf);
   }
 
   #reportClock(): void {
@@ -141,5 +125,59 @@ export class Report implements ReconcilerEvents {
   #over(about: string): void {
     if (this.#logged.delete(about))
       this.#log.info({ about }, `certificates: all is well again with the ${about}`);
+  }
+}
+
+/** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
+export class CertificateMetrics {
+  readonly authorityExpiry: Gauge;
+  readonly authorities: Gauge;
+  readonly steps: Counter<'step'>;
+  readonly repairs: Counter<'object' | 'reason'>;
+  readonly failures: Counter<'code'>;
+  readonly bundleComplete: Gauge<'configuration'>;
+  readonly clockSkew: Gauge;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.authorityExpiry = new Gauge({
+      name: 'cni_gate_authority_not_after_timestamp_seconds',
+      help: 'When the signing authority expires, as Unix time.',
+      registers,
+    });
+    this.authorities = new Gauge({
+      name: 'cni_gate_authorities',
+      help: 'Authorities that the caBundles should contain: more than 1 during a rotation.',
+      registers,
+    });
+    this.steps = new Counter({
+      name: 'cni_gate_certificate_steps_total',
+      help: 'Steps that this replica wrote into the Secret.',
+      labelNames: ['step'],
+      registers,
+    });
+    this.repairs = new Counter({
+      name: 'cni_gate_certificate_repairs_total',
+      help: 'Faults of Secret or caBundle that this replica repaired.',
+      labelNames: ['object', 'reason'],
+      registers,
+    });
+    this.failures = new Counter({
+      name: 'cni_gate_certificate_failures_total',
+      help: 'Failed reads, writes and repairs, which are retried.',
+      labelNames: ['code'],
+      registers,
+    });
+    this.bundleComplete = new Gauge({
+      name: 'cni_gate_ca_bundle_complete',
+      help: '1 if the caBundle is right.',
+      labelNames: ['configuration'],
+      registers,
+    });
+    this.clockSkew = new Gauge({
+      name: 'cni_gate_api_server_clock_skew_seconds',
+      help: "API server's clock minus this machine's, to about a second.",
+      registers,
+    });
   }
 }

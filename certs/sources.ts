@@ -1,7 +1,6 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles } from '../webhook/lib/live-files.ts';
-import { checkPair } from './pair.ts';
-import { renewalDue } from './period.ts';
+import { checkPair, renewalDue } from './verify.ts';
 
 /** A serving certificate (a chain, the leaf first) and its key, in PEM. */
 export interface CertificatePair {
@@ -75,7 +74,7 @@ const renewalCheck = 60_000;
 export async function selfMadeCertificate(
   names: string[],
   days: number,
-  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
+  { onReload }: Pick<CertificateEvents, 'onReload'>,
 ): Promise<CertificateSource> {
   // loaded here, because a certificate in files needs nothing that writes certificates
   const { createAuthority, issueServing } = await import('./issue.ts');
@@ -84,12 +83,7 @@ export async function selfMadeCertificate(
   let current = issue();
   const timer = setInterval(() => {
     if (!renewalDue(current, new Date())) return;
-    try {
-      current = issue();
-    } catch (error) {
-      onError(error);
-      return;
-    }
+    current = issue();
     onReload(current);
   }, renewalCheck).unref();
   return {

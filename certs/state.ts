@@ -1,9 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { CniGateError, type ErrorCode } from '../webhook/lib/errors.ts';
 import type { Authority } from './issue.ts';
-import { checkPair } from './pair.ts';
-import { pemBlocks, readCertificates } from './pem.ts';
-import type { Period } from './period.ts';
+import { checkPair, type Period, periodOf, readCertificates } from './verify.ts';
 
 /**
  * What the replicas agree on, as stored in one Secret. Nothing else is stored, so a replica that starts at any point
@@ -12,9 +10,9 @@ import type { Period } from './period.ts';
 export interface State {
   /** Signs serving certificates. */
   authority: SigningAuthority;
-  /** Signs them next: its certificate is in the caBundles, and it signs only when every API server knows it. */
+  /** Signs them next: its certificate is in the caBundles, and it signs once every API server knows it. */
   next?: SigningAuthority | undefined;
-  /** Signed them before: the keys are gone, the certificates are trusted until what they signed has expired. */
+  /** Signed them before: the keys are deleted, the certificates are trusted until what they signed has expired. */
   previous?: Previous | undefined;
 }
 
@@ -26,7 +24,7 @@ export interface TrustedAuthority extends Period {
   fingerprint: string;
 }
 
-/** An authority whose key is there and belongs to its certificate, whether that is valid now or not. */
+/** An authority whose key belongs to its certificate, whether that is valid now or not. */
 export type SigningAuthority = TrustedAuthority & Authority;
 
 /** Authorities that no longer sign and are still trusted. */
@@ -50,7 +48,6 @@ export type FaultReason =
 
 /** One fault of the Secret. */
 export interface Fault {
-  part: 'secret' | 'authority' | 'next' | 'previous' | 'bundle';
   reason: FaultReason;
   code: ErrorCode;
   /** What was expected and what was seen. */
@@ -69,20 +66,17 @@ export type SecretData = Readonly<Record<string, string>>;
 /** The type of the Secret: the API server requires `tls.crt` and `tls.key` in it. It cannot be changed later. */
 export const secretType = 'kubernetes.io/tls';
 
-/**
- * What clients have to trust, the authority that signs now first: the text of `ca.crt` and of each `caBundle`
- * before it becomes base64.
- */
-export function bundleOf(state: State): string {
-  return textOf(trustedIn(state));
-}
-
 /** Every authority of a state, the one that signs now first. */
 export function trustedIn({ authority, next, previous }: State): TrustedAuthority[] {
   return [authority, ...(next ? [next] : []), ...(previous?.authorities ?? [])];
 }
 
-/** The data of the Secret for a state. `ca.crt` is what cert-manager calls it. Other keys have to go. */
+/** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
+export function bundleOf(state: State): string {
+  return textOf(trustedIn(state));
+}
+
+/** The data of the Secret for a state. `ca.crt` is cert-manager's name for it. Other keys are removed. */
 export function secretData(state: State): SecretData {
   const { authority, next, previous } = state;
   return {
@@ -97,34 +91,30 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/**
- * Reads the Secret's data. It asks no clock: whether something is valid now is for the plan, so a reading can be used
- * for as long as the Secret stays the same.
- */
+/** Reads the Secret's data. It uses no clock, so a reading is valid as long as the Secret stays the same. */
 export function readSecret(data: SecretData): Reading {
-  if (isEmpty(data)) return { faults: [fault('secret', 'empty', 'the Secret is empty')] };
+  if (isEmpty(data)) return { faults: [fault('empty', 'the Secret is empty')] };
   const faults: Fault[] = [];
   const read = <Part>(
-    part: Fault['part'],
-    keys: [string, string],
+    part: string,
+    [one = '', other = '']: (string | undefined)[],
     parse: (one: string, other: string) => Part,
   ): Part | undefined => {
-    const [one, other] = keys.map((key) => data[key] ?? '') as [string, string];
     if (part !== 'authority' && one === '' && other === '') return undefined;
     try {
       return parse(one, other);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
-      faults.push(fault(part, reason, `the ${part}: ${error.message}`, error.code));
+      faults.push(fault(reason, `the ${part}: ${error.message}`, error.code));
       return undefined;
     }
   };
-  const authority = read('authority', ['tls.crt', 'tls.key'], readAuthority);
-  const next = read('next', ['next.crt', 'next.key'], readAuthority);
-  const previous = read('previous', ['previous.crt', 'previous-until'], readPrevious);
+  const authority = read('authority', [data['tls.crt'], data['tls.key']], readAuthority);
+  const next = read('next authority', [data['next.crt'], data['next.key']], readAuthority);
+  const previous = read('previous authority', [data['previous.crt'], data['previous-until']], readPrevious);
   if (authority && data['ca.crt'] !== bundleOf({ authority, next, previous })) {
-    faults.push(fault('bundle', 'inconsistent', 'ca.crt does not contain the authorities of the Secret'));
+    faults.push(fault('inconsistent', 'ca.crt does not contain the authorities of the Secret'));
   }
   return { authority, next, previous, faults };
 }
@@ -134,65 +124,73 @@ export function wholeState({ authority, next, previous, faults }: Reading): Stat
   return authority && faults.length === 0 ? { authority, next, previous } : undefined;
 }
 
-/** Whether nothing in the data of a Secret could be lost. */
+/** Whether the data of a Secret contains nothing that could be lost. */
 export function isEmpty(data: SecretData): boolean {
   return Object.values(data).every((text) => text.trim() === '');
 }
 
-/** @throws CniGateError as {@link checkPair} does, and CNI_GATE_TLS_PAIR where it is no authority's certificate */
+/** @throws CniGateError as {@link checkPair} does, and CNI_GATE_TLS_PAIR if it is not an authority's certificate */
 export function readAuthority(certificate: string, key: string): SigningAuthority {
   const [x509] = readCertificates(certificate);
   // at a moment at which it is valid: only the pair is checked here
   checkPair(certificate, key, x509.validFromDate);
-  const mismatch = (message: string): CniGateError => new CniGateError('CNI_GATE_TLS_PAIR', message);
-  if (!x509.ca || x509.publicKey.asymmetricKeyType !== 'ec') {
-    throw mismatch(`expected the certificate of an authority with an EC key; ${x509.subject} is none`);
-  }
-  const [block, ...more] = pemBlocks(certificate, 'The authority');
-  if (more.length > 0 || block?.label !== 'CERTIFICATE') {
-    throw mismatch(
-      `expected one certificate and nothing else, found ${more.length + 1} blocks: all of it would become part of the caBundle`,
-    );
-  }
-  return { ...trusted(x509), key };
-}
-
-/** The certificates of authorities in a PEM text; others in it are ignored. */
-export function readTrusted(pem: string): TrustedAuthority[] {
-  return readCertificates(pem)
-    .filter((x509) => x509.ca)
-    .map(trusted);
+  if (x509.ca && x509.publicKey.asymmetricKeyType === 'ec') return { ...trusted(x509), key };
+  const message = `expected the certificate of an authority with an EC key, got that of ${x509.subject}`;
+  throw new CniGateError('CNI_GATE_TLS_PAIR', message);
 }
 
 function readPrevious(certificates: string, end: string): Previous {
   const authorities = readTrusted(certificates);
   const until = new Date(end);
-  if (authorities.length === 0 || Number.isNaN(until.getTime())) {
-    const message = `expected a certificate and the time until which it is trusted; the time is ${JSON.stringify(end)}`;
-    throw new CniGateError('CNI_GATE_TLS_SECRET', message);
-  }
-  return { authorities, until };
+  if (authorities.length > 0 && !Number.isNaN(until.getTime())) return { authorities, until };
+  const message = `expected a certificate and the time until which it is trusted; the time is ${JSON.stringify(end)}`;
+  throw new CniGateError('CNI_GATE_TLS_SECRET', message);
+}
+
+/** The certificates of authorities in a PEM text; others in it are ignored. */
+function readTrusted(pem: string): TrustedAuthority[] {
+  return readCertificates(pem)
+    .filter((x509) => x509.ca)
+    .map(trusted);
 }
 
 function trusted(x509: X509Certificate): TrustedAuthority {
-  return {
-    certificate: x509.toString(),
-    fingerprint: x509.fingerprint256,
-    notBefore: x509.validFromDate,
-    notAfter: x509.validToDate,
-  };
+  return { certificate: x509.toString(), fingerprint: x509.fingerprint256, ...periodOf(x509) };
 }
 
 /** A fault of the Secret. */
-export function fault(
-  part: Fault['part'],
-  reason: FaultReason,
-  message: string,
-  code: ErrorCode = 'CNI_GATE_TLS_SECRET',
-): Fault {
-  return { part, reason, code, message };
+export function fault(reason: FaultReason, message: string, code: ErrorCode = 'CNI_GATE_TLS_SECRET'): Fault {
+  return { reason, code, message };
 }
 
 function textOf(authorities: TrustedAuthority[]): string {
   return authorities.map(({ certificate }) => certificate).join('');
+}
+
+/** The authorities in a caBundle; empty if there is none or it cannot be read. */
+export function readBundle(bundle: string | undefined): TrustedAuthority[] {
+  try {
+    return readTrusted(bundle ?? '');
+  } catch {
+    return [];
+  }
+}
+
+/** The fingerprints of the authorities in a caBundle. */
+export function fingerprintsIn(bundle: string | undefined): Set<string> {
+  return fingerprintsOf(readBundle(bundle));
+}
+
+/** The fingerprints of authorities. */
+export function fingerprintsOf(authorities: readonly TrustedAuthority[]): Set<string> {
+  return new Set(authorities.map(({ fingerprint }) => fingerprint));
+}
+
+/** What is wrong with a caBundle that should contain exactly the authorities of `expected`; undefined if nothing is. */
+export function bundleFault(bundle: string | undefined, expected: string): FaultReason | undefined {
+  if (bundle === undefined || bundle.trim() === '') return 'empty';
+  const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
+  if (found.size === 0) return 'unreadable';
+  if (!found.isSubsetOf(wanted)) return 'foreign';
+  return found.size === wanted.size ? undefined : 'inconsistent';
 }

@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import type { Period } from './period.ts';
 
 const { asn1 } = forge;
 const pki = forge.pki as typeof forge.pki & Untyped;
@@ -17,8 +16,7 @@ export interface KeyPem {
 }
 
 /**
- * Generates an EC key on the curve P-256. That takes a tenth of a millisecond, and a TLS handshake with it two thirds
- * of the CPU time that one with RSA takes: docs/decisions/certificates-that-replicas-share.md
+ * Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA.
  *
  * In the form of SEC 1 (RFC 5915): the API server reads `--service-account-key-file` in no other (client-go,
  * util/keyutil), and docker-compose.yml gives it a key that `certs issue` wrote.
@@ -35,23 +33,18 @@ export function generateKey(): KeyPem {
 export interface CertificateFields {
   /** The name of its owner: see {@link encodeCommonName}. */
   subject: Asn1;
-  /** The name of the issuer, as encoded in the issuer's own certificate; the subject where it signs itself. */
+  /** The name of the issuer, as encoded in the issuer's own certificate; the subject if it signs itself. */
   issuer?: Asn1;
   /** The owner's public EC key, SPKI PEM. */
   publicKey: string;
-  period: Period;
+  period: { notBefore: Date; notAfter: Date };
   /** Extensions as node-forge names them. The subjectKeyIdentifier is added to them. */
   extensions: object[];
 }
 
-/** How many characters a common name may have (X.520 and RFC 5280, appendix A.1: ub-common-name). */
-export const longestCommonName = 64;
-
 /**
- * Encodes a version 3 certificate and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758).
- *
- * node-forge encodes names and extensions. It knows no EC keys, so the rest is put together here, and node:crypto
- * signs.
+ * Encodes a version 3 certificate and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names
+ * and extensions. It knows no EC keys, so this function assembles the rest, and node:crypto signs.
  *
  * @param signingKey the issuer's private EC key, PEM
  * @returns the certificate in PEM
@@ -60,14 +53,18 @@ export function signCertificate(
   { subject, issuer = subject, publicKey, period, extensions }: CertificateFields,
   signingKey: string,
 ): string {
-  const key = spkiOf(publicKey);
+  const key = Buffer.from(publicKey.replaceAll(/-----[^-]+-----/g, ''), 'base64');
+  // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
+  const keyIdentifier = primitive(
+    asn1.Type.OCTETSTRING,
+    createHash('sha1').update(key.subarray(-65)).digest(),
+  );
   // only for its encoding of extensions
   const certificate = pki.createCertificate();
-  const keyIdentifier = primitive(asn1.Type.OCTETSTRING, createHash('sha1').update(pointIn(key)).digest());
   certificate.setExtensions([...extensions, { name: 'subjectKeyIdentifier', value: keyIdentifier }]);
   const algorithm = sequence(primitive(asn1.Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
-    contextual(0, primitive(asn1.Type.INTEGER, '\x02')),
+    asn1.create(contextClass, 0, true, [primitive(asn1.Type.INTEGER, '\x02')]),
     primitive(asn1.Type.INTEGER, randomSerial()),
     algorithm,
     issuer,
@@ -77,28 +74,21 @@ export function signCertificate(
     pki.certificateExtensionsToAsn1((certificate as unknown as { extensions: object[] }).extensions),
   );
   const signature = sign('sha256', encode(unsigned), signingKey);
-  const signed = sequence(
-    unsigned,
-    algorithm,
-    // a bit string begins with the number of bits that are not used
-    primitive(asn1.Type.BITSTRING, Buffer.concat([Buffer.of(0), signature])),
-  );
-  return new X509Certificate(encode(signed)).toString();
+  // a bit string begins with the number of bits that are not used
+  const bits = primitive(asn1.Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
+  return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }
 
-/**
- * A name that has only a common name, or nothing where it is undefined. As UTF8String (RFC 5280, 4.1.2.4): forge's
- * default, PrintableString, lacks even an underscore.
- */
-export function encodeCommonName(commonName: string | undefined): Asn1 {
+/** A name that has only a common name, as UTF8String (RFC 5280, 4.1.2.4); forge's default has no underscore. */
+export function encodeCommonName(commonName: string): Asn1 {
   const valueTagClass = asn1.Type.UTF8 as unknown as forge.asn1.Class;
-  const attribute = { type: pki.oids.commonName as string, value: commonName ?? '', valueTagClass };
-  return pki.distinguishedNameToAsn1({ attributes: commonName === undefined ? [] : [attribute] });
+  const attribute = { type: pki.oids.commonName as string, value: commonName, valueTagClass };
+  return pki.distinguishedNameToAsn1({ attributes: [attribute] });
 }
 
 /**
  * What a certificate takes over from the one that signs it: the name as it is encoded there, because clients compare
- * the bytes, and the subjectKeyIdentifier as a string of bytes, undefined where it has none.
+ * the bytes, and the subjectKeyIdentifier as a string of bytes, undefined if it has none.
  *
  * @param der the certificate of the issuer, version 3
  */
@@ -119,21 +109,7 @@ interface Untyped {
   certificateExtensionsFromAsn1(extensions: Asn1): { name?: string; subjectKeyIdentifier?: string }[];
 }
 
-/** The DER of a public key in PEM. */
-function spkiOf(pem: string): Buffer {
-  return Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
-}
-
-/** The bits of the public key, of which the subjectKeyIdentifier is the SHA-1 (RFC 5280, 4.2.1.2, method 1). */
-function pointIn(spki: Buffer): Buffer {
-  // a point of P-256 that is not compressed: 04, x, y
-  return spki.subarray(-65);
-}
-
-/**
- * A random serial number of 128 bits. The top bit is clear, or it would be negative; the next one is set, so that it
- * is never zero and never begins with a zero byte, which DER forbids (RFC 5280, 4.1.2.2).
- */
+/** A random positive number of 128 bits, without a zero byte at its beginning (RFC 5280, 4.1.2.2). */
 function randomSerial(): Buffer {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
@@ -149,10 +125,6 @@ function time(date: Date): Asn1 {
 
 function sequence(...values: Asn1[]): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, values);
-}
-
-function contextual(tag: number, value: Asn1): Asn1 {
-  return asn1.create(contextClass, tag, true, [value]);
 }
 
 /** @param value bytes, or a string with a character for each byte */

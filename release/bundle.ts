@@ -1,31 +1,33 @@
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { compiledSchemas } from './compiled-schemas.ts';
+import { withoutSideEffects } from './without-side-effects.ts';
 
 /*
  * usage: node release/bundle.ts
  *
- * Bundles the command line for the server's image: dist/bundle/webhook/main.js, and beside it a file for each part that
- * not every command loads (docs/decisions/images-and-releases.md). LICENSES has the licenses of the packages in it.
+ * Bundles the command line for npm, krew and the server's image: dist/webhook/main.js, and beside it a file for each
+ * part that not every command loads (docs/decisions/images-and-releases.md). dist/LICENSES has the licenses of the
+ * packages in it.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
-const folder = join(checkout, 'dist/bundle');
+const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
 
 // no part of an earlier bundle
-rmSync(folder, { recursive: true, force: true });
+rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
   entryPoints: ['webhook/main.ts'],
   outdir: target,
   bundle: true,
-  // in one file all of it would be kept in memory, also the client of Kubernetes, which only reads kubeconfig files
+  // in one file all of it would be kept in memory, also the package that reads kubeconfig files
   splitting: true,
   platform: 'node',
-  target: 'node24',
-  plugins: [compiledSchemas(checkout)],
+  target: 'node22',
+  plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
   // names and short lines stay, so that a stack trace can be read
   minifyWhitespace: true,
   minifySyntax: true,
@@ -40,7 +42,7 @@ const { metafile } = await build({
   metafile: true,
 });
 // read at run time, relative to the module
-for (const path of ['config/profiles', 'config/kinds.yaml', 'dashboard/page']) {
+for (const path of ['config/profiles', 'config/kinds.yaml', 'report/dashboard/page']) {
   cpSync(join(checkout, 'webhook', path), join(target, basename(path)), { recursive: true });
 }
 
@@ -55,6 +57,5 @@ const texts = [...packages].sort().map((path) => {
   const own = files.map((file) => readFileSync(join(checkout, path, file), 'utf8').trim());
   return [`${name} ${version}: ${license}`, ...own].join('\n\n');
 });
-const licenses = join(folder, 'LICENSES');
-mkdirSync(dirname(licenses), { recursive: true });
-writeFileSync(licenses, `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
+chmodSync(join(target, 'main.js'), 0o755);
+writeFileSync(join(folder, 'LICENSES'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);

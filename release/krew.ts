@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,11 +46,10 @@ export const manifestOf = (template: string, version: string, sum: string): stri
 
 /** Puts into a folder what the plugin runs: as in the server's image. */
 function fill(folder: string, version: string): void {
-  const bundle = join(checkout, 'dist/bundle');
+  const bundle = join(checkout, 'dist');
   const target = join(folder, 'dist/webhook');
   mkdirSync(target, { recursive: true });
   cpSync(join(bundle, 'webhook'), target, { recursive: true });
-  chmodSync(join(target, 'main.js'), 0o755);
   cpSync(join(bundle, 'LICENSES'), join(folder, 'LICENSES'));
   cpSync(join(checkout, 'LICENSE'), join(folder, 'LICENSE'));
   const description = { name: 'cni-gate', version, license: 'Apache-2.0', type: 'module', private: true };

@@ -7,7 +7,7 @@ import { run } from './run.ts';
 
 const manifests = fileURLToPath(new URL('../manifests', import.meta.url));
 
-/** What of a Kubernetes object is needed to tell objects apart. */
+/** The fields that identify a Kubernetes object. */
 export interface KubernetesObject {
   kind: string;
   metadata: { name: string };
@@ -60,5 +60,5 @@ export function objectsOf(yaml: string): KubernetesObject[] {
     .filter((object) => object !== null);
 }
 
-/** How objects are told apart: no two of ours have the same kind and name. */
+/** The key of an object: no two of ours have the same kind and name. */
 export const idOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name}`;

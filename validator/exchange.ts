@@ -1,8 +1,8 @@
 import { type Connection, platform } from './platform.ts';
 
 /**
- * Who answered a connection: our own listener, somebody who got the token from it over another connection, somebody who
- * sent something else, or nobody so far.
+ * Who answered a connection: our own listener, something that got the token from it over another connection, something that
+ * sent other data, or nothing so far.
  */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 

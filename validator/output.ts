@@ -21,7 +21,7 @@ export function leaveMessage(path: string, message: string): void {
 function write(descriptor: 1 | 2, text: string): void {
   const bytes = platform.encode(`${text}\n`);
   let written = 0;
-  // a full pipe gets a few more attempts, but the program does not wait for a log that nobody reads
+  // a full pipe gets a few more attempts, but the program does not wait for a log without a reader
   for (let tries = 0; written < bytes.length && tries < 1000; tries++) {
     try {
       written += platform.write(descriptor, bytes.subarray(written));

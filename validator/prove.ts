@@ -6,26 +6,26 @@ import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
-import { untilAllPass } from './one-moment.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
 import { leftAloneNote } from './redirect-families.ts';
+import { untilAllPass } from './simultaneous.ts';
 import type { Attempt } from './waiting.ts';
 
 /**
  * Runs all steps in parallel, each until it passes or its own time is over, and repeats those that passed early: see
  * {@link untilAllPass}.
  *
- * @param tell called when a step ends; without a result when one that passed fails its repeat and is retried
+ * @param report called when a step ends; without a result when one that passed fails its repeat and is retried
  */
 export async function prove(
   steps: Step[],
   pod: Pod,
-  tell: (step: Step, result: Result | undefined) => void,
+  report: (step: Step, result: Result | undefined) => void,
 ): Promise<Map<Step, Result>> {
   const checks = steps.map((step) => ({ step, attempt: attemptAt(step, pod), timeout: step.timeout }));
   const ended = await untilAllPass(checks, ({ step }, finding) =>
-    tell(step, finding && resultOf(step, pod, finding)),
+    report(step, finding && resultOf(step, pod, finding)),
   );
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }

@@ -100,7 +100,7 @@ export const reasons = {
     code: failed,
     advice:
       "Check the CNI plugin's log for this sandbox: none of the pod's interfaces has the address by which " +
-      'the cluster knows the pod, so nobody reaches it. Recreate the pod.',
+      'the cluster knows the pod, so traffic does not reach it. Recreate the pod.',
   },
   'address-unknown': {
     code: unproved,

@@ -1,6 +1,7 @@
 import { helpFor, readArguments, UsageError } from './command-line.ts';
 import { readDevices } from './devices.ts';
 import type { Result } from './finding.ts';
+import { nameOf, sentenceOn, verdictSentence } from './log-messages.ts';
 import { terminationMessage } from './message.ts';
 import { leaveMessage, log } from './output.ts';
 import { plan, type Step } from './plan.ts';
@@ -9,7 +10,6 @@ import { readPod } from './pod.ts';
 import { prove } from './prove.ts';
 import { readChecks } from './read-checks.ts';
 import { readSandbox } from './sandbox.ts';
-import { nameOf, sentenceOn, verdictSentence } from './sentences.ts';
 import { env, exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Verdict, verdictOf } from './verdict.ts';
 

@@ -1,17 +1,6 @@
-import { Command, CommanderError } from 'commander';
-import { validateCommand } from '../validator/shared/contract.ts';
-import { certsCommand } from './commands/certs.ts';
-import { checkCommand } from './commands/check.ts';
-import { dashboardCommand } from './commands/dashboard.ts';
-import { layOutHelp } from './commands/help-layout.ts';
-import { addWrappedHelp } from './commands/help-text.ts';
-import { reviewCommand } from './commands/review.ts';
-import { serveCommand } from './commands/serve.ts';
-import { statusCommand } from './commands/status.ts';
-import { versionCommand } from './commands/version.ts';
+import { type Command, CommanderError } from 'commander';
+import { createProgram } from './commands/program.ts';
 import { CniGateError } from './lib/errors.ts';
-import { docsUrl } from './lib/names.ts';
-import { version } from './lib/version.ts';
 
 /** Wrong usage or input that cannot be read; 1 is left to what was found in good input. */
 const wrongUsage = 2;
@@ -24,35 +13,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-const more = `Examples:
-  cni-gate check --pre
-    whether a cluster is fit, and which profiles fit its namespaces
-  cni-gate review --profile cilium -f manifests
-    what admission would do to these manifests
-
-Documentation:
-${docsUrl}reference/command-line.md`;
-
-const program = new Command('cni-gate')
-  .description("Verifies pods' networks, and keeps pods off nodes whose CNI is not ready.")
-  .version(version)
-  .addCommand(serveCommand())
-  .addCommand(reviewCommand())
-  .addCommand(checkCommand())
-  .addCommand(statusCommand())
-  .addCommand(dashboardCommand())
-  .addCommand(certsCommand())
-  .addCommand(versionCommand())
-  // what the init container runs: main.ts calls it before this file is loaded
-  .addCommand(
-    new Command(validateCommand).description(
-      'check the network of the pod this runs in, as the init container does',
-    ),
-    { hidden: true },
-  );
-addWrappedHelp(program, more);
+const program = createProgram();
 for (const command of withCommandsOf(program)) {
-  layOutHelp(command)
+  command
     .exitOverride()
     .showHelpAfterError(`see ${pathOf(command)} --help`)
     .configureOutput({

@@ -24,7 +24,7 @@ export async function ask(method: string, path: string, body?: object): Promise<
   return text.startsWith('{') ? JSON.parse(text) : { metadata: { name: '' }, spec: {}, status: {} };
 }
 
-/** Tries again, every half second, until an attempt gives something. The last error is told after two minutes. */
+/** Tries again, every half second, until an attempt gives something. It throws the last error after two minutes. */
 export async function eventually<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 120_000;
   let last: unknown = 'nothing yet';

@@ -2,7 +2,7 @@ import { ask, eventually } from './api.mts';
 
 const labels = { app: 'cilium' };
 
-/** The DaemonSet of the network, by the name that profile `cilium` has for it. Its pods are none: kwok runs them. */
+/** The DaemonSet of the network, by the name that profile `cilium` has for it. kwok simulates its pods. */
 export const cilium = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
@@ -34,7 +34,7 @@ export async function setReady(node: string, ready: boolean): Promise<void> {
   const lastTransitionTime = new Date().toISOString();
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }];
   await ask('PATCH', `${pods}/${agent.metadata.name}/status`, { status: { conditions } });
-  // a moment passes until the watch has told
+  // the watch reports this after a moment
   await eventually(async () => {
     const metrics = await (await fetch('http://cni-gate:8080/metrics')).text();
     const notReady = /^cni_gate_nodes\{profile="cilium",.*,state="(starting|broken)"\} [1-9]/m.test(metrics);

@@ -1,7 +1,7 @@
 import { ask, eventually, type Thing } from './api.mts';
 import { cilium, setReady } from './network.mts';
 
-/* What cni-gate does, told by a cluster: docker compose up, and read what this says. */
+/* Demonstrates in a cluster what cni-gate does: run docker compose up and read the output. */
 
 const pods = '/api/v1/namespaces/shop/pods';
 

@@ -17,7 +17,7 @@ const pod: Path = ['spec', 'template', 'spec'];
 const container: Path = [...pod, 'containers', 0];
 const deployment = 'Deployment/cni-gate';
 
-/** The fields that the chart takes from its values, except the images, which are replaced wherever they occur. */
+/** The fields that the chart takes from its values and files, except the images, which are replaced wherever they occur. */
 const fields: ValueField[] = [
   {
     name: 'replicas',
@@ -89,6 +89,13 @@ const fields: ValueField[] = [
     path: ['spec', 'ingress', 0, 'from'],
     form: 'block',
     expression: '.Values.networkPolicy.from',
+  },
+  {
+    name: 'dashboard',
+    object: 'ConfigMap/cni-gate-dashboard',
+    path: ['data', 'cni-gate.json'],
+    form: 'text',
+    expression: '.Files.Get "dashboard/cni-gate.json" | trim',
   },
 ];
 

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { exitCode } from '../../validator/shared/contract.ts';
-import { certificateFor } from '../../webhook/commands/certificate.ts';
+import { type CertificateFlags, certificateFor } from '../../webhook/commands/certificate.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { watchCluster } from '../../webhook/view/from-cluster.ts';
+import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { head } from '../support/configurations.ts';
 import { recorded, reviewOf } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
@@ -94,7 +94,7 @@ const held = {
         lastTransitionTime: aMinuteAgo,
         message:
           'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: ' +
-          'node n2 is not ready for profile cilium: DaemonSet kube-system/cilium is broken there (CNI_GATE_NODE_NOT_READY)',
+          'node n2 is not ready for profile cilium: DaemonSet kube-system/cilium is broken there (CNI_GATE_NODE_NOT_READY node=n2 profile=cilium state=broken)',
       },
     ],
   },
@@ -144,13 +144,13 @@ export async function startBusyServer(t: TestContext, folder: string): Promise<B
   const api = await startStoredCluster(t, objects);
   const config = join(folder, 'config.yaml');
   writeFileSync(config, configuration('audit'));
-  const flags = {
+  const flags: CertificateFlags = {
     ownNamespace: 'cni-gate',
     tlsSecret: 'cni-gate-tls',
     tlsService: 'cni-gate',
     tlsAuthorityDays: 365,
     tlsOverlap: 300_000,
-    webhookConfigurations: (['mutating', 'validating'] as const).map((kind) => ({ kind, name: 'cni-gate' })),
+    webhookConfigurations: ['mutating/cni-gate', 'validating/cni-gate'],
   };
   const server = await startServer(t, {
     profile: undefined,

@@ -107,7 +107,7 @@ const situations: Record<string, Situation[]> = {
       fires: [
         {
           labels: { pod: 'a', resource: 'nodes' },
-          summary: 'The API server has told a nothing of nodes for ten minutes.',
+          summary: 'a has received nothing about nodes from the API server for ten minutes.',
         },
       ],
     },
@@ -217,7 +217,7 @@ const situations: Record<string, Situation[]> = {
   ],
   CniGateRepairStopped: [
     {
-      when: 'it has stopped for a namespace for 6 minutes',
+      when: 'it has stopped for 6 minutes',
       series: { 'cni_gate_repair_stopped{pod="a"}': '0 1x10', 'cni_gate_repair_stopped{pod="b"}': '0x11' },
       at: '7m',
       fires: [
@@ -225,8 +225,8 @@ const situations: Record<string, Situation[]> = {
       ],
     },
     {
-      when: 'it went on after two minutes',
-      series: { 'cni_gate_repair_stopped{pod="a"}': '0 1x2 0x10' },
+      when: 'it went on after a minute',
+      series: { 'cni_gate_repair_stopped{pod="a"}': '0 1 0x10' },
       at: '7m',
     },
   ],
@@ -291,7 +291,10 @@ const situations: Record<string, Situation[]> = {
       },
       at: '6m',
       fires: [
-        { summary: 'No replica of cni-gate sends pods that were refused elsewhere, or tells of them.' },
+        {
+          summary:
+            'No replica of cni-gate nominates refused pods for other nodes or writes events about them.',
+        },
       ],
     },
     {

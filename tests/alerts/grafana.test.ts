@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dashboardOf } from '../../release/grafana/dashboard.ts';
-import { rows } from '../../release/grafana/rows.ts';
+import dashboard from '../../charts/cni-gate/dashboard/cni-gate.json' with { type: 'json' };
 import { startBusyServer } from './busy-server.ts';
 import { startPrometheus } from './prometheus.ts';
 
@@ -24,7 +23,7 @@ const withoutData = [
   '{{resource}}: list failed',
 ];
 
-const { panels, templating } = dashboardOf(rows);
+const { panels, templating } = dashboard;
 const queries = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr })),
 );

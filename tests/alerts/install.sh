@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts `promtool` and `prometheus`, which `npm run test:alerts` needs, into the cache: the programs alone, from the
+# Puts `promtool` and `prometheus`, which `npm run suite alerts` needs, into the cache: the programs alone, from the
 # package `prometheus` of Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where both
 # are there.
 #

@@ -94,7 +94,7 @@ export async function startPrometheus(t: TestContext, folder: string, port: numb
   };
 }
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine that is free. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `npm run test:arm64` needs besides Rust and Node, on Debian, as root; says nothing and is done at once if
+# Installs what `npm run suite arm64` needs besides Rust and Node, on Debian, as root; says nothing and is done at once if
 # it is there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -6,9 +6,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
+import { admit } from '../../webhook/admission/mutate/mutate.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
-import { admit } from '../../webhook/inject/mutate.ts';
 import { gateBench } from './gate.ts';
 import { repairBench } from './repair.ts';
 import type { Row } from './report/figures.ts';

@@ -4,14 +4,14 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { decidePlacement } from '../../webhook/admission/gate/decide.ts';
+import { decodePlacement } from '../../webhook/admission/gate/placement.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
-import { Evidence } from '../../webhook/evidence/evidence.ts';
-import { decidePlacement } from '../../webhook/gate/decide.ts';
-import { decodePlacement } from '../../webhook/gate/placement.ts';
-import { Readiness } from '../../webhook/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/readiness/to-facts.ts';
-import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/readiness/objects.ts';
+import { Evidence } from '../../webhook/nodes/evidence/evidence.ts';
+import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/to-facts.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
 
 const nodes = 5000;
 const body = readFileSync(new URL('../reviews/binding-deployment-web.json', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:peers [-- --report PAGE]`: admissions for each second of processor time and peak memory, of cni-gate as its
+ * `npm run bench peers [-- --report PAGE]`: admissions for each second of processor time and peak memory, of cni-gate as its
  * image runs it, of a webhook on controller-runtime that makes the same change (`peers/`, built with Go), and of a bare
  * `node:https`. All get the same review in turns.
  */
@@ -28,9 +28,9 @@ const warmUp = 4;
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
 
-/** Built by `npm run build:peer`. */
+/** Built by `tests/bench/run.sh`. */
 const program = here('../../node_modules/.cache/cni-gate-peer');
-const bundle = here('../../dist/bundle/webhook/main.js');
+const bundle = here('../../dist/webhook/main.js');
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 /** Options of Node that the image sets. */
 const nodeFlags: string[] = JSON.parse(

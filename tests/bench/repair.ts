@@ -1,16 +1,15 @@
 /**
- * Part of `npm run bench`: what it costs to keep what 20,000 pods found out about their networks, and to plan their
- * recreation.
+ * Part of `npm run bench`: what it costs to keep what 20,000 pods found out about their networks, and to decide about
+ * those that failed.
  */
-import { Evidence, type PodChange } from '../../webhook/evidence/evidence.ts';
-import { type ApiEvidencePod, evidencePick } from '../../webhook/evidence/to-facts.ts';
-import { FailedPods } from '../../webhook/repair/failed-pods.ts';
-import { RepairHistory } from '../../webhook/repair/history.ts';
-import { planningRepair } from '../../webhook/repair/plan.ts';
-import type { RepairSnapshot } from '../../webhook/repair/types.ts';
-import { Work } from '../../webhook/steer/work.ts';
+
+import { decide, type RepairFacts } from '../../webhook/leader/recreate/decide.ts';
+import { RepairMemory } from '../../webhook/leader/recreate/memory.ts';
+import { Evidence, type PodChange } from '../../webhook/nodes/evidence/evidence.ts';
+import { type ApiEvidencePod, evidencePick } from '../../webhook/nodes/evidence/to-facts.ts';
 
 const [pods, page, perNode, perOwner] = [20_000, 500, 40, 10];
+const budgets = { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120 };
 const begin = Date.UTC(2026, 10, 22, 12);
 
 /** A pod as the API gives it, of which each `nth` failed its proof. */
@@ -60,35 +59,36 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** A plan, and its longest slice: milliseconds. */
-function plan(
-  known: RepairSnapshot,
-  history: RepairHistory,
-): { made: number; took: number; longest: number } {
-  let steps = 0;
-  const isDue = (more: number): boolean => {
-    steps += more;
-    if (steps < 1000) return false;
-    steps = 0;
-    return true;
-  };
+/** Decides about all failed pods. @returns how many are recreated, and how long it took, in milliseconds */
+function decideAll(evidence: Evidence, memory: RepairMemory): { made: number; took: number } {
   const start = performance.now();
-  const planning = planningRepair(known, history, start, 50, new Work(isDue));
-  let longest = 0;
-  for (;;) {
-    const began = performance.now();
-    const { done, value } = planning.next();
-    longest = Math.max(longest, performance.now() - began);
-    if (done === true) return { made: value.recreations.length, took: performance.now() - start, longest };
+  const facts: RepairFacts = {
+    owners: [],
+    node: (node, profile) => ({
+      state: 'open',
+      why: '',
+      turn: true,
+      passedAt: evidence.of(profile, node)?.lastPass?.at,
+    }),
+    elsewhere: () => true,
+    ownedBy: (owner) => evidence.ownedBy(owner),
+    failedOn: (node) => [...evidence.pods()].filter((pod) => pod.node === node && pod.verdict === 'failed'),
+    limits: memory.limits(budgets, start),
+  };
+  let made = 0;
+  for (const pod of evidence.pods()) {
+    const decision = pod.verdict === 'failed' ? decide(pod, facts) : undefined;
+    if (decision?.decision !== 'recreate') continue;
+    made += 1;
+    memory.begin(decision, budgets, start);
   }
+  return { made, took: performance.now() - start };
 }
 
 function one(nth: number): void {
   const before = heap();
   const pick = evidencePick();
   const evidence = new Evidence();
-  const failed = new FailedPods();
-  evidence.subscribe((changes) => failed.apply(changes));
   let took = 0;
   for (let from = 0; from < pods; from += page) {
     const api = Array.from({ length: page }, (_, index) => apiPod(from + index, nth));
@@ -100,24 +100,12 @@ function one(nth: number): void {
     took += performance.now() - start;
   }
   const bytes = heap() - before;
-  const known: RepairSnapshot = {
-    failed,
-    node: (node, profile) => ({
-      state: 'open',
-      why: '',
-      turn: true,
-      passedAt: evidence.of(profile, node)?.lastPass?.at,
-    }),
-    elsewhere: () => true,
-    budgets: { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120, owners: [] },
-  };
-  const history = new RepairHistory();
-  for (let warm = 0; warm < 3; warm += 1) plan(known, history);
-  const planned = plan(known, history);
+  for (let warm = 0; warm < 3; warm += 1) decideAll(evidence, new RepairMemory());
+  const { made, took: decided } = decideAll(evidence, new RepairMemory());
   console.log(
-    `evidence of ${pods} pods, ${failed.size} failed`.padEnd(41) +
+    `evidence of ${pods} pods, ${Math.ceil(pods / nth)} failed`.padEnd(41) +
       `taken in ${took.toFixed(0)} ms; heap ${(bytes / 2 ** 20).toFixed(1)} MiB, ${(bytes / pods).toFixed(0)} bytes a pod; ` +
-      `plan of ${planned.made} in ${planned.took.toFixed(1)} ms, longest slice ${planned.longest.toFixed(1)} ms`,
+      `decided about all in ${decided.toFixed(1)} ms, ${made} to recreate`,
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:scale`: what `cni-gate serve` needs in clusters of many nodes, with one or three DaemonSets on each.
+ * `npm run bench scale`: what `cni-gate serve` needs in clusters of many nodes, with one or three DaemonSets on each.
  *
  *   --nodes 100,1000       sizes of the cluster
  *   --daemon-sets 1,3      DaemonSets on each node

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:validator [-- --report PAGE] [<options of Node>]`: start to verdict, memory and size of the validator, on the host and on
+ * `npm run bench validator [-- --report PAGE] [<options of Node>]`: start to verdict, memory and size of the validator, on the host and on
  * Node, beside a bare `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and
  * the processor time of a node that starts 110 pods at once. Given options, the same with those besides. Needs what the
  * netns tests need.

@@ -242,7 +242,7 @@ suite('refused, with a message that says why', () => {
       [...namespace, '--set', 'configuration.proof.mod=warn'],
       /configuration\/proof|configuration\.proof/,
     ],
-    // Helm removes what is null, and would render an empty image, or mount a Secret that nobody makes
+    // Helm removes what is null, and would render an empty image, or mount a Secret that does not exist
     ['an image of null', [...namespace, '--set', 'image=null'], /missing property 'image'/],
     ['an image without a name', [...namespace, '--set', 'image.repository=null'], /'repository'/],
     ['an image with a blank', [...namespace, '--set', 'image.repository=a b'], /image\/repository/],

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { newAuthority } from '../../certs/apply.ts';
-import { type FaultReason, type SecretData, type State, secretData } from '../../certs/state.ts';
-import { fingerprintsIn } from '../../certs/trust.ts';
+import { newAuthority } from '../../certs/rotation.ts';
+import {
+  type FaultReason,
+  fingerprintsIn,
+  type SecretData,
+  type State,
+  secretData,
+} from '../../certs/state.ts';
 import { cniGate } from '../support/command.ts';
 import {
   configuration,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { newAuthority } from '../../certs/apply.ts';
-import { type Reading, type State, secretData } from '../../certs/state.ts';
-import { fingerprintsIn } from '../../certs/trust.ts';
+import { newAuthority } from '../../certs/rotation.ts';
+import { fingerprintsIn, type Reading, type State, secretData } from '../../certs/state.ts';
 import { cniGate } from '../support/command.ts';
 import { configurationPath, Installation, namespace, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ApiObjects } from '../../certs/api.ts';
-import { newAuthority } from '../../certs/apply.ts';
-import { type ConfigurationSnapshot, Conflict } from '../../certs/shared.ts';
+import { ApiObjects, type ConfigurationSnapshot, Conflict } from '../../certs/objects.ts';
+import { newAuthority } from '../../certs/rotation.ts';
 import { type SecretData, secretData } from '../../certs/state.ts';
-import { openCluster } from '../../webhook/kubernetes/open.ts';
+import { openCluster } from '../../webhook/cluster/open.ts';
 import {
   configurationPath,
   Installation,
@@ -25,10 +24,7 @@ const shared = new ApiObjects(client, {
   namespace,
   secret: secretName,
   service: 'cni-gate',
-  configurations: [
-    { kind: 'mutating', name: 'cni-gate' },
-    { kind: 'validating', name: 'cni-gate' },
-  ],
+  configurations: ['mutating/cni-gate', 'validating/cni-gate'],
 });
 
 const made = (): SecretData => secretData({ authority: newAuthority(30, new Date()) });
@@ -74,8 +70,8 @@ test('the caBundle of a configuration that somebody changed after it was read is
 });
 
 async function mutating(): Promise<[ConfigurationSnapshot]> {
-  const { configurations } = await shared.configurations();
-  const found = configurations.find(({ name }) => name === 'mutating/cni-gate');
+  const { found: all } = await shared.configurations();
+  const found = all.find(({ name }) => name === 'mutating/cni-gate');
   assert.ok(found);
   return [found];
 }

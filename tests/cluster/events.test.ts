@@ -88,7 +88,7 @@ suite('events on a held pod', () => {
     assert.notEqual(event.reportingInstance, '');
     assert.match(
       event.message,
-      /^node n2 is nominated, after node n1 was refused: of 1 with free capacity it has /,
+      /^node n2 is nominated, after node n1 was refused: it is ready for mesh and has free capacity$/,
     );
     assert.match(
       await describe('goes'),

@@ -104,7 +104,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await eventually(async () => {
       const texts = await refusals('new-');
       const text =
-        /node n1 is not ready for profile mesh: DaemonSet net\/agent is unproved there \(pod agent-\w+\): no pod has proved its network there yet \(CNI_GATE_NODE_NOT_READY\)$/;
+        /node n1 is not ready for profile mesh: DaemonSet net\/agent is unproved there \(pod agent-\w+\): no pod has proved its network there yet \(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved\)$/;
       for (const one of texts) assert.match(one, text);
       assert.equal(texts.length, 3);
     });

@@ -52,7 +52,7 @@ suite('the gate on a real control plane', () => {
     const message = await refusal('n1', 'first');
     assert.match(
       message,
-      /^running Bind plugin "DefaultBinder": admission webhook "bindings\.cni-gate\.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since \S+Z \(pod agent-\w+\): its pod is not Ready: install-cni \(CNI_GATE_NODE_NOT_READY\)$/,
+      /^running Bind plugin "DefaultBinder": admission webhook "bindings\.cni-gate\.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net\/agent is starting there since \S+Z \(pod agent-\w+\): its pod is not Ready: install-cni \(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=starting\)$/,
     );
     await apply(podOn('waits', { spec: onNode('n1') }));
     await api.until<Pod>(named(optedIn, 'waits'), (pod) => scheduled(pod)?.message?.includes('denied'));

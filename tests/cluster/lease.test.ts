@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { Election } from '../../webhook/kubernetes/lease/election.ts';
-import type { Lease } from '../../webhook/kubernetes/lease/move.ts';
-import { openCluster } from '../../webhook/kubernetes/open.ts';
+import { LeaderElector } from '../../webhook/cluster/lease/leader-elector.ts';
+import type { Lease } from '../../webhook/cluster/lease/lease.ts';
+import { openCluster } from '../../webhook/cluster/open.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 
@@ -13,7 +13,7 @@ const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 
 interface Contender {
   identity: string;
-  election: Election;
+  election: LeaderElector;
   /** Ends it in order: the Lease is let go of. */
   end(): Promise<void>;
   /** Cuts it off from the cluster, as a network would. */
@@ -28,7 +28,7 @@ const clashes: string[][] = [];
 async function contend(name: string, identity: string): Promise<Contender> {
   const client = await openCluster(cluster.admin.kubeconfig);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const election = new Election(client, { namespace: 'default', name, identity, log, times });
+  const election = new LeaderElector(client, { namespace: 'default', name, identity, log, times });
   election.subscribe(() => {
     const leading = [...running].filter((one) => one.election.leads).map((one) => one.identity);
     if (leading.length > 1) clashes.push(leading);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Status } from '../../webhook/status/model.ts';
+import type { Status } from '../../webhook/report/status/model.ts';
 import { cniGate } from '../support/command.ts';
 import { blocks } from '../support/pages.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -38,19 +38,17 @@ test('it has no right to Secrets or to webhook configurations, and asks for none
   assert.deepEqual(refused, []);
 });
 
+const trusted = 'every caBundle trusts the certificate in Secret cni-gate/cni-gate-serving';
+
 test('status finds the certificate in the Secret that somebody brought, and tells when it is not trusted', async () => {
   const certificate = (): Status['installation'][number] | undefined => {
     const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json', '--probe']);
     const { installation, probe }: Status = JSON.parse(stdout);
     assert.equal(probe?.outcome, 'injected');
-    return installation.find(({ part }) => part === 'certificate');
+    return installation.find(({ id }) => id === 'certificate');
   };
-  assert.deepEqual(certificate(), {
-    part: 'certificate',
-    object: 'Secret cni-gate/cni-gate-serving',
-    inOrder: true,
-    what: 'every caBundle trusts its certificate',
-  });
+  const found = certificate();
+  assert.deepEqual([found?.result, found?.what], ['passed', trusted]);
   // what the replicas serve stays as it is: their volume is not written anew here
   const { certificate: other, key } = await cluster.authority.serving(['other.cni-gate.svc']);
   await cluster.api.patch('/api/v1/namespaces/cni-gate/secrets/cni-gate-serving', {
@@ -58,7 +56,7 @@ test('status finds the certificate in the Secret that somebody brought, and tell
   });
   await eventually(async () => {
     const seen = certificate();
-    assert.equal(seen?.inOrder, false);
+    assert.equal(seen?.result, 'failed');
     assert.match(seen.what, /the certificate is for other\.cni-gate\.svc, not for cni-gate\.cni-gate\.svc/);
   });
 });
@@ -82,13 +80,6 @@ test("the guide's commands: a certificate of one's own, which every caBundle tru
   // what the replicas serve is not written anew here, so only what status reads is looked at
   const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json']);
   const { installation }: Status = JSON.parse(stdout);
-  assert.deepEqual(
-    installation.find(({ part }) => part === 'certificate'),
-    {
-      part: 'certificate',
-      object: 'Secret cni-gate/cni-gate-serving',
-      inOrder: true,
-      what: 'every caBundle trusts its certificate',
-    },
-  );
+  const { result, what } = installation.find(({ id }) => id === 'certificate') ?? {};
+  assert.deepEqual([result, what], ['passed', trusted]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
-import type { Status } from '../../webhook/status/model.ts';
+import type { Status } from '../../webhook/report/status/model.ts';
 import { cniGate } from '../support/command.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
@@ -77,11 +77,11 @@ test('status has nothing against policies that only warn', () => {
   ]);
   const { installation }: Status = JSON.parse(stdout);
   assert.deepEqual(
-    installation.filter(({ inOrder }) => inOrder !== true),
+    installation.filter(({ result }) => result !== 'passed'),
     [],
   );
   assert.match(
-    installation.find(({ part }) => part === 'policy')?.what ?? '',
+    installation.find(({ id }) => id === 'policy-pods')?.what ?? '',
     /^bound: Warn, Audit\b.*failurePolicy Ignore/,
   );
 });

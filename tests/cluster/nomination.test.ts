@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { openCluster } from '../../webhook/kubernetes/open.ts';
-import { nominate } from '../../webhook/steer/nominate.ts';
-import { type ApiPendingPod, type PendingPod, toPendingPod } from '../../webhook/steer/pending-pod.ts';
+import { openCluster } from '../../webhook/cluster/open.ts';
+import { nominate } from '../../webhook/leader/nominate/nominate.ts';
+import {
+  type ApiPendingPod,
+  type PendingPod,
+  toPendingPod,
+} from '../../webhook/leader/nominate/pending-pod.ts';
 import { daemonSet, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
 import { Cluster } from './harness/cluster.ts';

@@ -91,7 +91,7 @@ test('a test outside the runner fails, and says how to run it', async (t) => {
   const { CNI_GATE_PROGRAMS: _, NODE_TEST_CONTEXT: __, ...environment } = process.env;
   const { output, ended } = start(t, process.execPath, ['--test', someTest], environment);
   assert.equal(await ended, 1);
-  assert.match(output.stdout, /NOT RUN: .*npm run test:cluster/);
+  assert.match(output.stdout, /NOT RUN: .*npm run suite cluster/);
 });
 
 test('the suite runs files that failed once more, and a file that fails twice fails it', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Status } from '../../webhook/status/model.ts';
+import type { Status } from '../../webhook/report/status/model.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import { isN1Down, manifest, setStatusScene } from './gate/status-scene.ts';
 import { eventually } from './harness/eventually.ts';
@@ -30,14 +30,14 @@ test('with the service account of cni-gate the verdict is unknown, and the rest 
   const ended = cniGate([...args, '--config', join(cluster.folder, 'cni-gate.yaml')]);
   // who serves needs no right to see its own Service
   assert.equal(ended.status, 2, ended.stdout + ended.stderr);
-  const { verbs, faults, notKnown }: Status = JSON.parse(ended.stdout);
+  const { features, faults, notKnown }: Status = JSON.parse(ended.stdout);
   assert.deepEqual(
-    verbs.map(({ inForce }) => inForce),
+    features.map(({ inForce }) => inForce),
     // repair.mode is audit by default
     [true, true, true, false],
   );
   assert.deepEqual(faults, []);
-  assert.match(notKnown[0] ?? '', /^Service cni-gate\/cni-gate: it may not be read$/);
+  assert.match(notKnown[0] ?? '', /^Service cni-gate\/cni-gate: it may not be read: RBAC lacks .*/);
 });
 
 test('with the role for people, bound as the error says, everything is known, also with --watch', async (t) => {
@@ -46,7 +46,7 @@ test('with the role for people, bound as the error says, everything is known, al
   const { stderr } = cniGate(['status', '--kubeconfig', kubeconfig]);
   const [, advice = ''] = /runs: kubectl (create .*) \(CNI_GATE_CLUSTER_FORBIDDEN\)$/m.exec(stderr) ?? [];
   await cluster.kubectl(advice.split(' '));
-  const known = ({ verbs }: Status): boolean => verbs.every(({ inForce }) => inForce !== null);
+  const known = ({ features }: Status): boolean => features.every(({ inForce }) => inForce !== null);
   await eventually(async () => {
     const { status: exit, stdout, stderr } = cniGate(['status', '--kubeconfig', kubeconfig, '-o', 'json']);
     assert.equal(exit, 0, stdout + stderr);
@@ -54,7 +54,6 @@ test('with the role for people, bound as the error says, everything is known, al
   });
   const { until, end } = watching(t, '--kubeconfig', kubeconfig);
   await until(({ well }) => well);
-  // what changes is told by the watches
   await setReady(false);
   await until((seen) => isN1Down(seen) && known(seen));
   await setReady(true);
@@ -109,7 +108,7 @@ test('an unknown namespace and a missing right exit with 2 and a code', async ()
     assert.equal(exit, 2);
     assert.match(
       stdout,
-      /^It is not known whether all is well\. .*^gate +enforce +not known +validatingwebhookconfiguration\/cni-gate may not be read$/ms,
+      /^It is not known whether all is well\. .*^gate +enforce +not known +validatingwebhookconfiguration\/cni-gate may not be read: RBAC lacks verb "list"/ms,
     );
   });
   const kind = 'mutatingwebhookconfigurations';

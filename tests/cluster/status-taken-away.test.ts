@@ -93,7 +93,7 @@ suite('with something taken away', () => {
       await until('CNI_GATE_NOT_REGISTERED'),
       /^Not all is well: mutatingwebhookconfiguration\/cni-gate is not as in the manifests of .*: objectSelector of pods\.cni-gate\.io\. Apply /,
     );
-    assert.equal(status().verbs[0]?.inForce, false);
+    assert.equal(status().features[0]?.inForce, false);
     // apply keeps what it did not write, as the advice says
     await applyAgain();
     await until('CNI_GATE_NOT_REGISTERED');
@@ -102,7 +102,7 @@ suite('with something taken away', () => {
     await patch('validating', 'replace', '/webhooks/0/rules/0/operations', ['DELETE']);
     assert.match(await until('CNI_GATE_NOT_REGISTERED'), /: rules of bindings\.cni-gate\.io\. Apply /);
     assert.deepEqual(
-      status().verbs.map(({ inForce }) => inForce),
+      status().features.map(({ inForce }) => inForce),
       [true, false, false, true],
     );
     await applyAgain();
@@ -136,7 +136,7 @@ suite('with something taken away', () => {
       /^Probe in namespace shop: .*failed calling webhook "pods\.cni-gate\.io": .*x509: certificate signed by unknown authority/m,
     );
     assert.deepEqual(
-      status().verbs.map(({ verb, inForce }) => [verb, inForce]),
+      status().features.map(({ feature, inForce }) => [feature, inForce]),
       [
         ['prove', false],
         ['gate', true],

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { Dashboard } from '../../webhook/dashboard/model.ts';
-import { readPage } from '../../webhook/dashboard/page-files.ts';
-import { dashboardServer } from '../../webhook/dashboard/server.ts';
-import { now } from '../unit/readiness/objects.ts';
+import { readPage } from '../../webhook/report/dashboard/page.ts';
+import { type Dashboard, dashboardServer } from '../../webhook/report/dashboard/server.ts';
+import { now } from '../unit/nodes/readiness/objects.ts';
 
 const program = '/usr/bin/chromium';
 
@@ -86,7 +85,7 @@ export async function newPage(
   return { page, complaints, elsewhere };
 }
 
-/** Waits until the nodes are drawn. */
+/** Waits until the table of nodes is drawn. */
 export async function drawn(page: Page): Promise<void> {
-  await page.locator('.matrix-body .matrix-row').first().waitFor();
+  await page.locator('#nodes tbody tr').first().waitFor();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `npm run test:dashboard` needs on Debian, as root: Chromium, and the font of the screenshots. Says nothing
+# Installs what `npm run suite dashboard` needs on Debian, as root: Chromium, and the font of the screenshots. Says nothing
 # and is done at once where both are there.
 set -euo pipefail
 

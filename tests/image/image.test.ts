@@ -41,7 +41,7 @@ test('validate runs the checks on Node', () => {
   assert.match(stdout, /203\.0\.113\.9/);
 });
 
-test('the server serves, and drains when it is told to', async (t) => {
+test('the server serves, and drains on SIGTERM', async (t) => {
   const serve = ['serve', '--profile', 'cilium', '--drain-delay', '0s'];
   const started = ['run', '--detach', ...restricted, '--publish=127.0.0.1::8080', ownImage, ...serve];
   const container = (await docker(...started)).trim();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `npm run test:image` needs on Debian or Ubuntu, as root: a Docker engine with its command line, a user-mode
+# Installs what `npm run suite image` needs on Debian or Ubuntu, as root: a Docker engine with its command line, a user-mode
 # network and debootstrap from the distribution, the compose plugin from its Go module, and a Debian root file system that
 # the stand-ins for images are made from. The last two are kept in the cache. Does nothing where all of it is there.
 #

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { env, exitCode } from '../../validator/shared/contract.ts';
-import { leastOfOurs } from '../../webhook/inject/resources.ts';
+import { minRequests } from '../../webhook/admission/mutate/resources.ts';
 import { buildValidator, runImage, tryDocker, validatorImage } from './docker.ts';
 import { exportFiles, inspectImage } from './exported.ts';
 import { assertLabels } from './labels.ts';
@@ -54,7 +54,7 @@ test("the arguments of the init container of cni-gate's own pods end it well", (
 });
 
 test('the least memory limit that is injected is enough for the runtime and for a thousand checks', () => {
-  const limit = String(leastOfOurs.memory).replace('Mi', 'm');
+  const limit = String(minRequests.memory).replace('Mi', 'm');
   const one = { profile: 'x', address: { timeout: '10ms' } };
   const { stdout, status } = runImage(
     ...[`--memory=${limit}`, `--memory-swap=${limit}`],

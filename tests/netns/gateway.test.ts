@@ -132,8 +132,8 @@ describe('a gateway that was known before the run', { concurrency: 2 }, () => {
     const second = await startProof(sandbox, specimens.cilium).ended;
     assert.equal(second.code, 0, second.log);
     assert.deepEqual(notes(second.log), [
-      '10.244.1.1 was known on eth0 before this run, so nobody had to answer.',
-      'fd00:10:244:1::1 was known on eth0 before this run, so nobody had to answer.',
+      '10.244.1.1 was known on eth0 before this run, so no answer was needed.',
+      'fd00:10:244:1::1 was known on eth0 before this run, so no answer was needed.',
     ]);
   });
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `npm run test:netns` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
+# Installs what `npm run suite netns` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
 # of it is there. Go, for the CNI project's own tool, comes from wherever the machine has it, or from Debian.
 set -euo pipefail
 

@@ -11,7 +11,7 @@ import { env } from '../../validator/shared/contract.ts';
 /* Both platforms on what comes from the command line, the environment and signals. The proof table has the networks. */
 
 const inDist = (path: string): string => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
-/** `npm run test:arm64` names the host for another architecture, behind the emulator that runs it. */
+/** `npm run suite arm64` names the host for another architecture, behind the emulator that runs it. */
 const [host = inDist('host/cni-gate-validator'), ...emulated] =
   process.env.CNI_GATE_TEST_HOST?.split(' ') ?? [];
 const programs: [program: string, ...args: string[]][] = [
@@ -113,7 +113,7 @@ const cases: Record<string, Start> = {
     environment: checks(interfaces('1s')),
     args: ['validate', '--termination-log', '/dev/full'],
   },
-  'a port where nobody listens': { environment: checks(reach('127.0.0.1')) },
+  'a port without a listener': { environment: checks(reach('127.0.0.1')) },
   'the same by a name': { environment: checks(reach('localhost')) },
   'the same by a name in upper case': { environment: checks(reach('LOCALHOST')) },
   'a name that is none': { environment: checks(reach('a b')) },

@@ -13,8 +13,7 @@ import { versionsHere } from './table/versions.ts';
 import { writerCells } from './table/writers.ts';
 
 /**
- * Every cell of `docs/reference/proof-table.md`, on both platforms; `UPDATE_TABLE=1` writes the page with the times of the
- * host.
+ * Every cell of `docs/reference/proof-table.md`, on both platforms; `UPDATE_TABLE=1` writes the page.
  */
 before(requireMachine);
 
@@ -69,7 +68,7 @@ function testCell({ row, column, network, plan }: Cell): void {
   });
 }
 
-// few at a time: these are measured
+// few at a time: these take the processor
 describe('cells that pass at once', { concurrency: 2 }, () => {
   for (const cell of [...cells, ...writerCells].filter(isQuick)) testCell(cell);
 });
@@ -79,7 +78,7 @@ describe('cells that wait', { concurrency: 10 }, () => {
   for (const cell of cells.filter((cell) => !isQuick(cell))) testCell(cell);
 });
 
-test('the page equals this run, except times and versions', async () => {
+test('the page equals this run, except versions', async () => {
   assert.equal(outcomes.size, cells.length + writerCells.length, 'a cell failed');
   const rendered = renderPage(outcomes, await versionsHere());
   if (updating) writeFileSync(page, rendered);

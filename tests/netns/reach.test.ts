@@ -21,7 +21,7 @@ function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: str
 describe('reach', { concurrency: 4 }, () => {
   const hosts: [where: string, hosts: Record<Family, string>, code: number, reason?: string][] = [
     ['the node, which listens', gatewayAddress, 0],
-    ['an address that nobody has', outsideAddress, 95, 'connect-timed-out'],
+    ['an unused address', outsideAddress, 95, 'connect-timed-out'],
   ];
   for (const family of familiesOf('dual')) {
     for (const [where, addresses, code, reason] of hosts) {

@@ -19,7 +19,7 @@ const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], 
  */
 before(requireMachine);
 
-const anybody = 65_534;
+const otherUser = 65_534;
 const everywhere = { host: '::', manner: 'banner' } as const;
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' } as const;
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' } as const;
@@ -35,7 +35,7 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
         { host: outsideAddress[family], port: 4567 },
         { host: loopback[family], port: 8080 },
       ]);
-      assert.deepEqual(await dial(sandbox, anybody, dials), [4140, 'silence', 8080, 4140, 'silence', 8080]);
+      assert.deepEqual(await dial(sandbox, otherUser, dials), [4140, 'silence', 8080, 4140, 'silence', 8080]);
       const proxys = ['silence', 'silence', 8080, 'silence', 'silence', 8080];
       assert.deepEqual(await dial(sandbox, 2102, dials), proxys);
       assert.deepEqual(await dialFromNode(sandbox, inbound), [4143, 4143]);
@@ -51,7 +51,7 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
       ]);
       assert.deepEqual(await dial(sandbox, 1337, dials), [15_006, 'silence', 15_006, 'silence']);
       const others = ['ECONNREFUSED', 15_001, 'ECONNREFUSED', 15_001];
-      assert.deepEqual(await dial(sandbox, anybody, dials), others);
+      assert.deepEqual(await dial(sandbox, otherUser, dials), others);
       assert.deepEqual(await dialFromNode(sandbox, inbound), [15_006, 15_006]);
     });
 
@@ -65,7 +65,7 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
       ]);
       dials.push({ host: passthrough.ipv4, port: 15_002 });
       const seen = [15_001, 15_053, 15_001, 15_053, 'ECONNREFUSED'];
-      assert.deepEqual(await dial(sandbox, anybody, dials), seen);
+      assert.deepEqual(await dial(sandbox, otherUser, dials), seen);
       assert.deepEqual(await dial(sandbox, 1337, dials), seen);
       assert.deepEqual(await dialFromNode(sandbox, inbound), [15_006, 15_006]);
     });
@@ -76,6 +76,8 @@ describe('the rules of the meshes, written by each backend', { concurrency: 3 },
     await writeRules(sandbox, linkerd());
     await flushRules(sandbox);
     await listen(sandbox, 'pod', { ...everywhere, tcp: [4140] });
-    assert.deepEqual(await dial(sandbox, anybody, [{ host: outsideAddress.ipv4, port: 1404 }]), ['silence']);
+    assert.deepEqual(await dial(sandbox, otherUser, [{ host: outsideAddress.ipv4, port: 1404 }]), [
+      'silence',
+    ]);
   });
 });

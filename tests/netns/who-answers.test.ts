@@ -7,7 +7,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
-/** What the log says about a connection that somebody else answered. Codes and reasons are in the table. */
+/** What the log says about a connection that another program answered. Codes and reasons are in the table. */
 before(requireMachine);
 
 interface Answered {
@@ -49,7 +49,7 @@ const cases: Answered[] = [
     says: /to 127\.0\.0\.6:15002 that ended at port 15007 of this pod, whose other end said nothing\./,
   },
   {
-    what: 'somebody outside',
+    what: 'a host outside of the pod',
     network: 'linkerd',
     before: [answerOutside('banner')],
     says: /to 192\.0\.2\.2:1404 that left the pod, whose other end sent something else\./,

@@ -47,7 +47,7 @@ mount --make-rshared /
 containerd --config /etc/kubernetes/containerd.toml >>/var/log/containerd.log 2>&1 &
 until ctr version >/dev/null 2>&1; do
   kill -0 $! || exit 1
-  sleep 0.05 # there is nobody to tell when it is ready
+  sleep 0.05 # no process reports when it is ready
 done
 if [ -d "$disk/images" ]; then
   tar -C "$disk/images" -c . | ctr --namespace k8s.io images import --snapshotter overlayfs - >>/var/log/images.log 2>&1

@@ -46,7 +46,7 @@ await makeNamespace(cluster, 'bare');
 
 test('a node reboots while pods are made for it', async (t) => {
   for (let count = 1; count <= reboots; count++) {
-    const name = `reboot ${count} of ${reboots}: nobody who opted in is bound before the network is back`;
+    const name = `reboot ${count} of ${reboots}: no pod that opted in is bound before the network is back`;
     await t.test(name, async (one) => one.diagnostic(await reboot(`web-${count}-`)));
   }
 });
@@ -54,7 +54,7 @@ test('a node reboots while pods are made for it', async (t) => {
 /** @returns what was seen, for people */
 async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
-  // nobody is on the node to end them, and with a grace of 0 nobody has to
+  // no kubelet runs on the node to end them, and a grace of 0 needs none
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
   const [made, window] = await Promise.all([
     makePods(prefix, node.boot()),
@@ -66,14 +66,14 @@ async function reboot(prefix: string): Promise<string> {
 
   const refusals = refusalsIn(history, window);
   const [first] = refusals;
-  assert.ok(first, 'nobody was refused: nothing was tried in time');
+  assert.ok(first, 'no pod was refused: nothing was tried in time');
   const shop = boundWhile(window, first.version, bound('shop'));
   const bare = boundWhile(window, first.version, bound('bare'));
   assert.deepEqual(shop.known, []);
   // the agent still read Ready when the first were refused
   assert.match(first.refusal ?? '', /is rebooted there/);
   // the same pods, at the same time, without the gate
-  assert.notDeepEqual(bare.known, [], 'nobody was bound without the gate either: this shows nothing');
+  assert.notDeepEqual(bare.known, [], 'no pod was bound without the gate either: this shows nothing');
   assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
   const held = new Set(refusals.map(({ uid }) => uid)).size;
   return (
@@ -85,7 +85,7 @@ async function reboot(prefix: string): Promise<string> {
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
 /**
- * Makes pods for the node, in both namespaces at once, while it boots and some more once it has told of its boot.
+ * Makes pods for the node, in both namespaces at once, while it boots and some more once it has reported its boot.
  *
  * @param prefix of their names
  * @param booting the boot that goes on meanwhile

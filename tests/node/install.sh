@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what `npm run test:node` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
+# Installs what `npm run suite node` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
 # of it is there. The kubelet and the control plane are built from Go modules: see tests/cluster/README.md.
 set -euo pipefail
 # an engine builds the image

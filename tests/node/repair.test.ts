@@ -71,7 +71,7 @@ test('a node reboots, and its plugin is back late', async (t) => {
   // by turns, because the machine is not equally busy all the time
   for (let count = 1; count <= reboots; count++) {
     const turn = `round ${count} of ${reboots}`;
-    await t.test(`${turn}: somebody deletes all pods as soon as the plugin is there`, async (one) => {
+    await t.test(`${turn}: all pods are deleted by hand as soon as the plugin is there`, async (one) => {
       one.diagnostic(await deletedByHand());
     });
     for (const evidence of evidences) {
@@ -89,7 +89,7 @@ for (const evidence of evidences) {
       await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
         await shop.scale(0);
         await shop.running(0);
-        // nobody is bound before the gate knows of the boot
+        // no pod is bound before the gate knows of the boot
         const boot = await reboot(() => shop.scale(many));
         const running = await shop.running(many, boot.known);
         times.add(
@@ -106,7 +106,7 @@ for (const evidence of evidences) {
   });
 }
 
-test('repair takes at most twice as long as somebody who deletes all pods at the best moment', (t) => {
+test('repair takes at most twice as long as deleting all pods by hand at the best moment', (t) => {
   if (reboots < enough) return t.skip(`not compared: a median needs ${enough} reboots at least`);
   for (const evidence of evidences) {
     const ratio = times.median(byRepair(evidence)) / times.median(byHand);
@@ -120,7 +120,8 @@ test(`the plugin is out of the chain for ${fault} s, and pods are replaced meanw
   await shop.running(few);
   for (let count = 1; count <= reboots; count++) {
     for (const mode of ['off', 'recreate'] as const) {
-      const who = mode === 'off' ? 'somebody deletes all pods as soon as it is back' : 'repair deletes them';
+      const who =
+        mode === 'off' ? 'all pods are deleted by hand as soon as it is back' : 'repair deletes them';
       await t.test(`round ${count} of ${reboots}: ${who}`, async (one) => {
         await configure(cluster, replicas, settings('proof', mode));
         one.diagnostic(await withoutPlugin(mode));
@@ -232,9 +233,9 @@ interface Boot {
 /**
  * Reboots the node, and waits until the plugin is in its chain.
  *
- * @param told is called when the node has told of its boot
+ * @param booted is called when the node has reported its boot
  */
-async function reboot(told: () => Promise<void> = async () => {}): Promise<Boot> {
+async function reboot(booted: () => Promise<void> = async () => {}): Promise<Boot> {
   const known = shop.proofs();
   const refused = await refusals();
   await node.powerCut();
@@ -243,7 +244,7 @@ async function reboot(told: () => Promise<void> = async () => {}): Promise<Boot>
   const windowClosed = history.until((seen) => windowOf(seen, node.bootId, isAgent));
   const readyAt = windowClosed.then(() => Date.now());
   await history.until((seen) => openedAt(seen, node.bootId));
-  await told();
+  await booted();
   await booting;
   await chained(node);
   const plugin = statSync(node.chain).mtimeMs;
@@ -271,7 +272,7 @@ const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exit
 const firstDeletion = ({ window }: Boot): PodWrite | undefined =>
   history.pods.find((one) => one.namespace === shop.namespace && one.leaving && one.version > window.opened);
 
-/** What cni-gate deleted in a boot. Asserts that all of it had failed, none twice, and that nobody helped. */
+/** What cni-gate deleted in a boot. Asserts that all of it had failed, none twice, and that nothing else deleted pods. */
 function onlyFailed(boot: Boot): Deletion[] {
   const deletions = deletionsSince(boot.power);
   const names = deletions.map(({ name }) => name);
@@ -286,7 +287,7 @@ function onlyFailed(boot: Boot): Deletion[] {
   return deletions;
 }
 
-/** What each application asks of somebody outside is answered by its proxy. */
+/** Each application's calls to a server outside are answered by its proxy. */
 async function allInMesh(): Promise<void> {
   for (const { address } of shop.pods()) {
     // it runs, and may not listen yet

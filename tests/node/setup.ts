@@ -19,7 +19,7 @@ export function inRun(): Setup {
   const text = process.env[setupVariable];
   if (text !== undefined) return JSON.parse(text);
   throw new Error(
-    'NOT RUN: a node is booted inside the runner only. Whole suite: npm run test:node. ' +
+    'NOT RUN: a node is booted inside the runner only. Whole suite: npm run suite node. ' +
       'One file: npx node tests/node/run.ts node --test FILE',
   );
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { readPolicy } from '../../webhook/config/file.ts';
-import { cniGate, type Ended } from '../support/command.ts';
+import type { ReviewResult } from '../../webhook/commands/run-review.ts';
+import { readPolicy } from '../../webhook/config/load.ts';
 import { gitEnvironment, type Repository, repositoryWith } from '../support/repository.ts';
-import { folderWith, namespaceOf, pod, type Reviewed, reviewNames } from './support.ts';
+import { command, folderWith, namespaceOf, pod, type Reviewed, reviewNames } from './support.ts';
 
 const deployment = (name: string, image = 'app:1', namespace = 'shop'): string =>
   `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n  selector: {matchLabels: {app: ${name}}}\n  template:\n    metadata: {labels: {app: ${name}}}\n    spec:\n      containers:\n        - name: app\n          image: ${image}\n`;
@@ -15,13 +15,6 @@ const start = {
   'deploy/a.yaml': [deployment('one'), deployment('two')].join('---\n'),
   'deploy/b.yaml': deployment('three'),
 };
-
-function review(repository: Repository, revision: string, ...args: string[]): Ended {
-  return cniGate(['review', '-f', 'deploy', '--changed-since', revision, ...args], {
-    cwd: repository.folder,
-    env: gitEnvironment,
-  });
-}
 
 Object.assign(process.env, gitEnvironment);
 
@@ -34,6 +27,12 @@ function inProcess(
   process.chdir(folder);
   const admission = { policy: readPolicy(undefined), profile };
   return reviewNames({ names: ['deploy', ...more], namespace: 'default', admission, changedSince });
+}
+
+/** The same with the command's arguments and its output. */
+function review({ folder }: Repository, revision: string, ...args: string[]): Promise<ReviewResult> {
+  process.chdir(folder);
+  return command('-f', 'deploy', '--changed-since', revision, ...args);
 }
 
 /** The names of the workloads that changed, and how many did not. */
@@ -57,9 +56,9 @@ suite('--changed-since: what changed', () => {
   test('nothing: no workload, and exit code 0', async (t) => {
     const repository = repositoryWith(t, start);
     assert.deepEqual(await changed(repository), [[], 3]);
-    const { status, stdout } = review(repository, 'HEAD', '--strict');
+    const { status, output } = await review(repository, 'HEAD', '--strict');
     assert.equal(status, 0);
-    assert.match(stdout, /^reviewed 0 workloads \(3 unchanged\): /);
+    assert.match(output, /^reviewed 0 workloads \(3 unchanged\): /);
   });
 
   test('a file: its workloads; moved: too', async (t) => {
@@ -102,12 +101,6 @@ suite('--changed-since: what changed', () => {
     assert.deepEqual(await changed(repository), [[], 3]);
   });
 
-  test('a file that could not be read before: its workloads', async (t) => {
-    const repository = repositoryWith(t, { ...start, 'deploy/b.yaml': 'a: b: c\n', 'deploy/c.yaml': '\0' });
-    repository.write({ 'deploy/b.yaml': deployment('three'), 'deploy/c.yaml': deployment('four') });
-    assert.deepEqual(await changed(repository), [['three', 'four'], 2]);
-  });
-
   test('a link to a file: what it leads to', async (t) => {
     const repository = repositoryWith(t, {
       'shared/b.yaml': `${namespaceOf('shop', 'cilium')}---\n${deployment('three')}`,
@@ -118,16 +111,6 @@ suite('--changed-since: what changed', () => {
     assert.deepEqual(await changed(repository), [[], 2]);
     repository.write({ 'shared/b.yaml': `${namespaceOf('shop', 'multus')}---\n${deployment('three')}` });
     assert.deepEqual(await changed(repository), [['one', 'three'], 0]);
-  });
-
-  test('a file in a submodule: its workloads, as the revision has only the name of a commit there', async (t) => {
-    const repository = repositoryWith(t, start);
-    repository.write({ 'deploy/nested/x.yaml': deployment('four') });
-    repository.git('-C', 'deploy/nested', 'init', '--quiet');
-    repository.git('-C', 'deploy/nested', 'add', '--all');
-    repository.git('-C', 'deploy/nested', 'commit', '--quiet', '--message', 'a');
-    repository.commit();
-    assert.deepEqual(await changed(repository), [['four'], 3]);
   });
 
   test('names with blanks, tabs, newlines, quotes and other scripts; a repository with names of SHA-256', async (t) => {
@@ -145,14 +128,14 @@ suite('--changed-since: what changed', () => {
     assert.deepEqual(await changed(repository), [['n2'], 4]);
   });
 
-  test('from a subfolder, and with a glob', (t) => {
+  test('from a subfolder, and with a glob', async (t) => {
     const repository = repositoryWith(t, start);
     repository.write({ 'deploy/b.yaml': deployment('three', 'app:2') });
     rmSync(join(repository.folder, 'deploy/namespace.yaml'));
-    const args = ['review', '-f', '*.yaml', '--changed-since', 'HEAD', '-o', 'json'];
-    const { stdout } = cniGate(args, { cwd: join(repository.folder, 'deploy'), env: gitEnvironment });
+    process.chdir(join(repository.folder, 'deploy'));
+    const { output } = await command('-f', '*.yaml', '--changed-since', 'HEAD', '-o', 'json');
     // the Namespace is gone, so all workloads changed
-    assert.equal(JSON.parse(stdout).summary.workloads, 3);
+    assert.equal(JSON.parse(output).summary.workloads, 3);
   });
 });
 
@@ -198,55 +181,55 @@ suite('--changed-since: findings', () => {
     pod(name).replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profil: cilium}');
   const onHost = (name: string): string => pod(name).replace('spec:', 'spec:\n  hostNetwork: true');
 
-  test('of a workload: only if it changed', (t) => {
+  test('of a workload: only if it changed', async (t) => {
     const repository = repositoryWith(t, { ...start, 'deploy/old.yaml': misspelled('old') });
-    assert.equal(review(repository, 'HEAD', '--strict').status, 0);
+    assert.equal((await review(repository, 'HEAD', '--strict')).status, 0);
     repository.write({ 'deploy/new.yaml': misspelled('new') });
-    const { status, stdout } = review(repository, 'HEAD', '--strict', '-o', 'github');
+    const { status, output } = await review(repository, 'HEAD', '--strict', '-o', 'github');
     assert.equal(status, 1);
-    assert.deepEqual(stdout.match(/Pod shop\/\w+/g), ['Pod shop/new']);
-    assert.match(stdout, /\nreviewed 1 workload \(4 unchanged\): /);
+    assert.deepEqual(output.match(/Pod shop\/\w+/g), ['Pod shop/new']);
+    assert.match(output, /\nreviewed 1 workload \(4 unchanged\): /);
   });
 
-  test('nothing is checked: no false alarm for a change of one without a check among others with one', (t) => {
+  test('nothing is checked: no false alarm for a change of one without a check among others with one', async (t) => {
     const repository = repositoryWith(t, { ...start, 'deploy/host.yaml': onHost('host') });
     repository.write({ 'deploy/host.yaml': onHost('host').replace('app:1', 'app:2') });
-    const { status, stdout } = review(repository, 'HEAD', '--strict');
-    assert.deepEqual([status, /shop\/host/.test(stdout)], [0, true]);
+    const { status, output } = await review(repository, 'HEAD', '--strict');
+    assert.deepEqual([status, /shop\/host/.test(output)], [0, true]);
   });
 
-  test('nothing is checked any more, because the last workload with a check was removed', (t) => {
+  test('nothing is checked any more, because the last workload with a check was removed', async (t) => {
     const repository = repositoryWith(t, {
       'deploy/namespace.yaml': namespaceOf('shop', 'cilium'),
       'deploy/web.yaml': deployment('web'),
       'deploy/host.yaml': onHost('host'),
     });
-    assert.equal(review(repository, 'HEAD', '--strict').status, 0);
+    assert.equal((await review(repository, 'HEAD', '--strict')).status, 0);
     rmSync(join(repository.folder, 'deploy/web.yaml'));
-    const { status, stdout } = review(repository, 'HEAD', '--strict');
+    const { status, output } = await review(repository, 'HEAD', '--strict');
     assert.equal(status, 1);
-    assert.match(stdout, /CNI_GATE_NOTHING_CHECKED/);
+    assert.match(output, /CNI_GATE_NOTHING_CHECKED/);
   });
 
-  test('a Namespace was removed: its workloads are in none', (t) => {
+  test('a Namespace was removed: its workloads are in none', async (t) => {
     const repository = repositoryWith(t, start);
     rmSync(join(repository.folder, 'deploy/namespace.yaml'));
-    const { status, stdout } = review(repository, 'HEAD', '--strict');
+    const { status, output } = await review(repository, 'HEAD', '--strict');
     assert.equal(status, 1);
-    assert.match(stdout, /CNI_GATE_NAMESPACE_NOT_GIVEN/);
+    assert.match(output, /CNI_GATE_NAMESPACE_NOT_GIVEN/);
   });
 
-  test('nothing is checked, and the finding that says why is of another namespace, which did not change', (t) => {
+  test('nothing is checked, and the finding that says why is of another namespace, which did not change', async (t) => {
     const bare = (name: string): string => `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`;
     const repository = repositoryWith(t, {
       'deploy/a.yaml': [bare('shop'), misspelled('a').replace('profil:', 'profile:')].join('---\n'),
       'deploy/b.yaml': [bare('tools'), deployment('b', 'app:1', 'tools')].join('---\n'),
     });
-    const before = review(repository, 'HEAD', '--strict');
+    const before = await review(repository, 'HEAD', '--strict');
     assert.equal(before.status, 0);
     repository.write({ 'deploy/b.yaml': [bare('tools'), deployment('b', 'app:2', 'tools')].join('---\n') });
-    const { status, stdout } = review(repository, 'HEAD', '--strict');
-    assert.deepEqual([status, stdout.match(/CNI_GATE_\w+/g)], [1, ['CNI_GATE_NOTHING_CHECKED']]);
+    const { status, output } = await review(repository, 'HEAD', '--strict');
+    assert.deepEqual([status, output.match(/CNI_GATE_\w+/g)], [1, ['CNI_GATE_NOTHING_CHECKED']]);
   });
 
   const unlabelled = namespaceOf('shop', 'cilium').replace(/ {2}labels:[\s\S]*$/, '');
@@ -271,28 +254,12 @@ suite('--changed-since: findings', () => {
     ]);
   });
 
-  test('a Namespace lost its label while it moved to another file: a finding', async (t) => {
-    const files = {
-      'deploy/namespace.yaml': '# empty\nkind: List\napiVersion: v1\nitems: []\n',
-      'deploy/shop.yaml': unlabelled,
-    };
-    assert.match((await lost(t, files))[0] ?? '', /^NOT_OPTED_IN Namespace shop 4 /);
-  });
-
-  test('a Namespace got an empty label: one finding', async (t) => {
-    const files = { 'deploy/namespace.yaml': namespaceOf('shop', '') };
-    assert.deepEqual(
-      (await lost(t, files)).map((text) => text.split(' ', 3).join(' ')),
-      ['KEY_UNKNOWN Namespace shop'],
-    );
-  });
-
   test('a Namespace got another profile, and --profile where the label does not count: no finding', async (t) => {
     assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': namespaceOf('shop', 'aws-vpc-cni') }), []);
     assert.deepEqual(await lost(t, { 'deploy/namespace.yaml': unlabelled }, 'cilium'), []);
   });
 
-  test('a namespace that had no label before, or is gone with its workloads: no finding', (t) => {
+  test('a namespace that had no label before, or is gone with its workloads: no finding', async (t) => {
     const repository = repositoryWith(t, {
       ...start,
       'deploy/bare.yaml': unlabelled.replaceAll('shop', 'bare'),
@@ -300,45 +267,32 @@ suite('--changed-since: findings', () => {
     });
     repository.write({ 'deploy/bare.yaml': `${unlabelled.replaceAll('shop', 'bare')}  labels: {a: b}\n` });
     rmSync(join(repository.folder, 'deploy/other.yaml'));
-    assert.equal(review(repository, 'HEAD', '--strict').status, 0);
+    assert.equal((await review(repository, 'HEAD', '--strict')).status, 0);
   });
 
-  test('input that cannot be read stays an error, even if it did not change', (t) => {
+  test('input that cannot be read stays an error, even if it did not change', async (t) => {
     const repository = repositoryWith(t, { ...start, 'deploy/x.yaml': 'a: b: c\n' });
-    assert.equal(review(repository, 'HEAD').status, 2);
+    assert.equal((await review(repository, 'HEAD')).status, 2);
   });
 });
 
 suite('--changed-since: errors', () => {
-  test('the help names what it does not go with', () => {
-    const help = cniGate(['review', '--help']).stdout.replaceAll(/\s+/g, ' ');
-    assert.ok(help.includes('since a Git revision; not with -k, -f - or -o yaml'), help);
-  });
-
-  const fails = (ended: Ended, text: RegExp): void => {
-    assert.match(ended.stderr, text);
-    assert.doesNotMatch(ended.stderr, /\n {4}at /);
-    assert.deepEqual([ended.status, ended.stdout], [2, '']);
-  };
-
-  test('a folder that is in no repository', (t) => {
+  test('a folder that is in no repository', async (t) => {
     const folder = folderWith(t, { 'a.yaml': pod('a') });
-    const env = { ...gitEnvironment, GIT_CEILING_DIRECTORIES: join(folder, '..') };
-    const ended = cniGate(['review', '-f', 'a.yaml', '--changed-since', 'HEAD'], { cwd: folder, env });
-    fails(
-      ended,
-      /^cni-gate: --changed-since needs .* working tree .*not a git repository.* \(CNI_GATE_GIT\)$/m,
-    );
+    process.env.GIT_CEILING_DIRECTORIES = join(folder, '..');
+    process.chdir(folder);
+    await assert.rejects(command('-f', 'a.yaml', '--changed-since', 'HEAD'), {
+      code: 'CNI_GATE_GIT',
+      message: /^--changed-since needs .* working tree .*not a git repository/,
+    });
   });
 
   test('a revision that does not exist, is no commit, or that git would read as an option', async (t) => {
     const repository = repositoryWith(t, start);
-    fails(
-      review(repository, 'nowhere'),
-      /there is no commit "nowhere": fetch it .*\(CNI_GATE_GIT_REVISION\)$/m,
-    );
-    for (const revision of ['HEAD~9', 'HEAD:deploy', 'main..main', '0'.repeat(40), 'a b', '$(id)']) {
-      await assert.rejects(inProcess(repository, revision), { code: 'CNI_GATE_GIT_REVISION' }, revision);
+    const missing = ['nowhere', 'HEAD~9', 'HEAD:deploy', 'main..main', '0'.repeat(40), 'a b', '$(id)'];
+    for (const revision of missing) {
+      const error = { code: 'CNI_GATE_GIT_REVISION', message: /there is no commit ".*": fetch it / };
+      await assert.rejects(inProcess(repository, revision), error, revision);
     }
     for (const revision of ['--all', '--output=x', '', 'a\nb']) {
       const error = { code: 'CNI_GATE_USAGE', message: /^--changed-since: expected a revision/ };
@@ -346,19 +300,15 @@ suite('--changed-since: errors', () => {
     }
   });
 
-  test('no git', (t) => {
+  test('no git', async (t) => {
     const repository = repositoryWith(t, start);
-    const ended = cniGate(['review', '-f', 'deploy', '--changed-since', 'HEAD'], {
-      cwd: repository.folder,
-      env: { ...gitEnvironment, PATH: '/nonexistent' },
+    const { PATH } = process.env;
+    t.after(() => {
+      process.env.PATH = PATH;
     });
-    fails(ended, /^cni-gate: --changed-since needs git: .*PATH.* \(CNI_GATE_GIT\)$/m);
-  });
-
-  test('standard input and YAML', (t) => {
-    const repository = repositoryWith(t, start);
-    fails(review(repository, 'HEAD', '-f', '-'), /does not go with -f - \(CNI_GATE_USAGE\)/);
-    fails(review(repository, 'HEAD', '-o', 'yaml'), /does not go with --output yaml/);
+    process.env.PATH = '/nonexistent';
+    const error = { code: 'CNI_GATE_GIT', message: /^--changed-since needs git: .*PATH/ };
+    await assert.rejects(inProcess(repository, 'HEAD'), error);
   });
 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { test } from 'node:test';
-import { readPolicy } from '../../webhook/config/file.ts';
-import { expandInputs } from '../../webhook/review/input/inputs.ts';
-import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
+import { suite, type TestContext, test } from 'node:test';
+import { readPolicy } from '../../webhook/config/load.ts';
+import { expandInputs } from '../../webhook/review/input/files.ts';
+import { command, folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
 
 /** Inputs with the folder cut off; of faults the message. */
 const found = (folder: string, names: string[]): string[] =>
@@ -53,14 +53,14 @@ test('a missing input is an error, and the rest is read', (t) => {
   ]);
 });
 
-test('circular links are an error', (t) => {
+test('a link to a folder is not followed, and a circle of links is an error', (t) => {
   const folder = folderWith(t, { 'in/a.yaml': '' });
   symlinkSync('..', join(folder, 'in', 'up'));
   symlinkSync('self.yaml', join(folder, 'self.yaml'));
-  const [first, second, ...more] = found(folder, ['in', 'self.yaml']);
-  assert.equal(first, 'in/a.yaml');
-  assert.match(second ?? '', /^in\/up\/in: the folder contains itself: it is a link to /);
-  assert.match(more.join(), /self\.yaml: its symbolic links lead in a circle/);
+  assert.deepEqual(found(folder, ['in', 'self.yaml']), [
+    'in/a.yaml',
+    'self.yaml: its symbolic links lead in a circle',
+  ]);
 });
 
 test('a mounted ConfigMap with links into a hidden folder is read once', (t) => {
@@ -81,8 +81,8 @@ test('binary files are an error', async (t) => {
   assert.deepEqual(
     report.faults.map(({ code, message }) => `${code} ${message}`),
     [
-      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes',
-      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found a NUL byte at 3: is it binary, or UTF-16?',
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes: is it binary, or UTF-16?',
+      'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes: is it binary, or UTF-16?',
       'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file (skipped are: .git, .github, .idea, .vscode, node_modules, and files that begin with a dot)',
     ],
   );
@@ -114,7 +114,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     ],
     ['<<: 1\n', /^\d+: neither YAML nor JSON: Merge sources must be maps/],
     [nested('[', ']'), /^\d+: nested too deeply: more than 200 levels/],
-    [bomb, /^\d+: Excessive alias count/],
+    [bomb, /^\d+: aliases expand to more than 8388608 characters/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n', /^\d+: expected a Kubernetes object, got a number/],
     ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
@@ -157,4 +157,74 @@ test('a missing --- between objects is an error', async (t) => {
     report.faults[0]?.message ?? '',
     /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
   );
+});
+
+test('the output names what was not read in folders', async (t) => {
+  const folder = folderWith(t, {
+    '.k8s/a.yaml': pod('a'),
+    '..data/a.yaml': pod('d'),
+    '.b.yaml': pod('b'),
+    '.git/x.yaml': pod('x'),
+    'node_modules/x.yaml': pod('x'),
+  });
+  symlinkSync(join(folder, '.k8s', 'a.yaml'), join(folder, 'linked.yaml'));
+  symlinkSync(join(folder, '.k8s'), join(folder, 'again'));
+  const { summary, reported, text } = await asked([folder]);
+  assert.deepEqual(reported, ['injected promised Pod shop/a']);
+  const notRead = ['.b.yaml', '.git', 'again', 'node_modules'].map((name) => join(folder, name));
+  assert.deepEqual(summary.notRead, notRead);
+  assert.ok(text().includes(`\nnot read: ${notRead.join(', ')}\n`));
+});
+
+suite('a folder with a kustomization', () => {
+  const files = {
+    'app/kustomization.yaml': 'resources: [pod.yaml]\npatches: [{path: patches/web.yaml}]\n',
+    'app/pod.yaml': pod('a'),
+    'app/patches/web.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n',
+    'other/pod.yaml': pod('b'),
+  };
+
+  /** Puts a program `kubectl` into the PATH. */
+  const kubectl = (t: TestContext, script: string): void => {
+    const bin = folderWith(t, { kubectl: `#!/bin/sh\n${script}\n` });
+    chmodSync(join(bin, 'kubectl'), 0o755);
+    withPath(t, `${bin}:/usr/bin:/bin`);
+  };
+  const withPath = (t: TestContext, path: string): void => {
+    const { PATH } = process.env;
+    t.after(() => {
+      process.env.PATH = PATH;
+    });
+    process.env.PATH = path;
+  };
+
+  test('is one error that says to render it; other folders are read', async (t) => {
+    const { faults, reported } = await asked([folderWith(t, files)]);
+    assert.equal(faults.length, 1);
+    assert.match(faults[0] ?? '', /the folder has a kustomization, so its files are not read: .* with -k/);
+    assert.deepEqual(reported, ['injected promised Pod shop/b']);
+  });
+
+  test('with -k: what kubectl kustomize renders is reviewed', async (t) => {
+    const folder = folderWith(t, files);
+    kubectl(t, `[ "$1 $2" = "kustomize ${folder}/app" ] && cat "$2/pod.yaml"`);
+    const { status, output, messages } = await command('-k', `${folder}/app`, '--profile', 'cilium');
+    assert.equal(status, 0, messages);
+    assert.ok(output.startsWith(`injected Pod shop/a (${folder}/app:1): cilium\n`), output);
+  });
+
+  test('with -k: a folder that cannot be rendered, and no program, are errors', async (t) => {
+    const folder = folderWith(t, files);
+    kubectl(t, 'echo "error: no such resource" >&2; exit 1');
+    const failed = await command('-k', folder);
+    assert.equal(failed.status, 2);
+    assert.match(
+      failed.messages,
+      /: kubectl kustomize: error: no such resource \(CNI_GATE_INPUT_KUSTOMIZE\)\n$/,
+    );
+    withPath(t, '/nowhere');
+    const none = await command('-k', folder);
+    assert.equal(none.status, 2);
+    assert.match(none.messages, /expected the program kubectl or kustomize in the PATH/);
+  });
 });

@@ -100,7 +100,7 @@ test('JUnit: a suite for each file and a case for each workload', async (t) => {
     [
       ['Pod shop/good', '1'],
       ['Pod shop/warned', '11'],
-      ['Pod shop/refused', '25', 'failure'],
+      ['Pod shop/refused', '22', 'failure'],
       ['Pod elsewhere/other', '33', 'skipped'],
       // a finding that is about no single workload
       ['Namespace elsewhere', '37'],

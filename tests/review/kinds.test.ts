@@ -1,60 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { parse } from 'yaml';
-import { namespaceOf, pod, reviewText } from './support.ts';
+import { parse, stringify } from 'yaml';
+import { manifests, tables } from './manifests.ts';
+import { pod, reviewText } from './support.ts';
 
 const template = {
   metadata: { labels: { app: 'a' } },
   spec: { containers: [{ name: 'app', image: 'app:1' }] },
 };
 
-/** Each kind, its API versions, and an object of it with the path of its pod template. */
-const kinds: [kind: string, versions: string[], body: object, path: string][] = [
-  ['Deployment', ['apps/v1'], { spec: { template } }, '/spec/template'],
-  ['StatefulSet', ['apps/v1'], { spec: { template } }, '/spec/template'],
-  ['DaemonSet', ['apps/v1'], { spec: { template } }, '/spec/template'],
-  ['ReplicaSet', ['apps/v1'], { spec: { template } }, '/spec/template'],
-  ['ReplicationController', ['v1'], { spec: { template } }, '/spec/template'],
-  ['Job', ['batch/v1'], { spec: { template } }, '/spec/template'],
-  [
-    'CronJob',
-    ['batch/v1'],
-    { spec: { jobTemplate: { spec: { template } } } },
-    '/spec/jobTemplate/spec/template',
-  ],
-  ['PodTemplate', ['v1'], { template }, '/template'],
-  ['Pod', ['v1'], { spec: template.spec }, ''],
-];
-
-for (const [kind, versions, body, path] of kinds) {
-  for (const apiVersion of versions) {
-    test(`${apiVersion} ${kind} is reviewed, and patched at ${path || 'itself'}`, async (t) => {
-      const object = { apiVersion, kind, metadata: { name: 'a', namespace: 'shop' }, ...body };
-      const reviewed = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
-      assert.deepEqual(reviewed.reported, [`injected promised ${kind} shop/a`]);
-      const patch = reviewed.json().workloads[0]?.patch as Operation[];
-      assert.ok(patch.every((operation) => operation.path.startsWith(`${path}/`)));
-      const patched = jsonpatch.applyPatch(structuredClone(object), patch, true).newDocument;
-      const first = jsonpatch.getValueByPointer(patched, `${path}/spec/initContainers/0/name`);
+for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
+  const where = at.length === 0 ? 'counted' : `patched at ${at.join(', ') || 'itself'}`;
+  test(`${named} is ${where}`, async (t) => {
+    const [apiVersion, kind] = named.split(' ');
+    const text = manifests([{ apiVersion, kind, ...body }]);
+    const reviewed = await reviewText(t, text, { profile: 'cilium' });
+    assert.deepEqual(
+      [reviewed.reported, reviewed.faults],
+      [at.map(() => `injected promised ${kind} shop/a`), []],
+    );
+    assert.deepEqual(reviewed.summary.otherObjects, at.length === 0 ? { [kind]: 1 } : {});
+    assert.equal(reviewed.summary.unknownKinds, 0);
+    let patched = parse(text);
+    for (const [index, workload] of reviewed.json().workloads.entries()) {
+      assert.ok(workload.patch.every(({ path }) => path.startsWith(`${at[index]}/`)));
+      patched = jsonpatch.applyPatch(patched, workload.patch as Operation[], true).newDocument;
+    }
+    for (const pointer of at) {
+      const first = jsonpatch.getValueByPointer(patched, `${pointer}/spec/initContainers/0/name`);
       assert.equal(first, 'cni-gate-validator');
-      assert.deepEqual(parse(reviewed.yaml()), patched);
-    });
-  }
+    }
+    // the operator's own names for containers are made up for the review alone
+    assert.deepEqual(parse(reviewed.yaml()), patched);
+  });
 }
-
-test('objects without pods, and kinds of another group, are counted', async (t) => {
-  const others = ['policy/v1 Deployment', 'v1 Service', 'v1 Service'];
-  const text = others.map((other) => {
-    const [apiVersion, kind] = other.split(' ');
-    return JSON.stringify({ apiVersion, kind, metadata: { name: 'a' }, spec: { template } });
-  });
-  const { summary, reported } = await reviewText(t, [...text, '{"replicas": 3}'].join('\n---\n'), {
-    profile: 'cilium',
-  });
-  assert.deepEqual(reported, []);
-  assert.deepEqual(summary.otherObjects, { Deployment: 1, Service: 2, 'no kind': 1 });
-});
 
 test('Lists are expanded, also nested ones, and typed lists whose items omit the kind', async (t) => {
   const item = (name: string) => ({ metadata: { name, namespace: 'shop' }, spec: template.spec });
@@ -115,32 +95,102 @@ test('items of a JSON List have their lines', async (t) => {
   }
 });
 
-test("a template without metadata gets the pod's metadata", async (t) => {
-  for (const metadata of ['', '      metadata:\n', '      metadata: {}\n']) {
-    const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n    template:\n${metadata}      spec:\n        containers: [{name: app, image: app}]\n`;
-    const reviewed = await reviewText(t, text, { profile: 'cilium' });
-    const { metadata: patched } = parse(reviewed.yaml()).spec.template;
-    assert.deepEqual(patched.labels, { 'cni-gate.io/profile': 'cilium' });
-    const patch = reviewed.json().workloads[0]?.patch as Operation[];
-    const applied = jsonpatch.applyPatch(parse(text), patch, true).newDocument;
-    assert.deepEqual(applied, parse(reviewed.yaml()));
-  }
+test('several templates: each is named by its path', async (t) => {
+  const object = {
+    apiVersion: 'ray.io/v1',
+    kind: 'RayCluster',
+    metadata: { name: 'a', namespace: 'shop' },
+    spec: { headGroupSpec: { template }, workerGroupSpecs: [{ template }] },
+  };
+  const reviewed = await reviewText(t, stringify(object), { profile: 'cilium' });
+  assert.deepEqual(
+    reviewed.json().workloads.map(({ part }) => part),
+    ['headGroupSpec', 'workerGroupSpecs[0]'],
+  );
+  assert.match(reviewed.text(), /^injected RayCluster shop\/a workerGroupSpecs\[0\] \(/m);
 });
 
-test("pods of a network's DaemonSet are exempt, those of a Deployment of the same name are not", async (t) => {
-  const own = (kind: string) =>
-    JSON.stringify({
-      apiVersion: 'apps/v1',
-      kind,
-      metadata: { name: 'linkerd-cni', namespace: 'linkerd-cni' },
-      spec: { template },
-    });
-  const { reported } = await reviewText(
-    t,
-    [own('DaemonSet'), own('Deployment'), namespaceOf('linkerd-cni', 'cilium')].join('\n---\n'),
+test('a custom resource with spec.template.spec.containers is reviewed as an unknown kind', async (t) => {
+  const widget = {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'a', namespace: 'shop' },
+    spec: { template },
+  };
+  const reviewed = await reviewText(t, stringify(widget), { profile: 'cilium' });
+  assert.deepEqual(reviewed.reported, ['injected promised Widget shop/a']);
+  assert.equal(reviewed.json().workloads[0]?.unknownKind, true);
+  assert.equal(reviewed.summary.unknownKinds, 1);
+  assert.match(reviewed.text(), /^ {2}note: Widget is not a known kind: .* spec\.template$/m);
+  assert.match(reviewed.text(), /, 1 workload of an unknown kind$/m);
+  assert.match(reviewed.table(), /^injected +Widget\/a \(unknown kind\) +shop +address, gateway +\S+:1$/m);
+  assert.match(reviewed.table(), /, 1 workload of an unknown kind$/m);
+  assert.match(reviewed.junit(), /not a known kind/);
+  assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
+});
+
+test('an invalid template is an error with its position', async (t) => {
+  const text =
+    'apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: a}\nspec:\n  template: web\n';
+  const { faults } = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(faults, ['1: Rollout default/a: expected a pod template in spec.template, got a string']);
+  const spec = text.replace('web', '{spec: {containers: [{name: 1}]}}');
+  assert.match(
+    (await reviewText(t, spec, { profile: 'cilium' })).faults[0] ?? '',
+    /^5: Rollout default\/a: spec\.template\.spec\.containers\[0\]\.name must be string/,
   );
-  assert.deepEqual(reported, [
-    'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
-    'injected promised Deployment linkerd-cni/linkerd-cni',
-  ]);
+});
+
+test('more than 1,000 templates in an object are an error', async (t) => {
+  const replicas = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`r${at}`, { template }]));
+  const object = {
+    apiVersion: 'kubeflow.org/v1',
+    kind: 'TFJob',
+    metadata: { name: 'a' },
+    spec: { tfReplicaSpecs: replicas },
+  };
+  const { faults, reported } = await reviewText(t, JSON.stringify(object), { profile: 'cilium' });
+  assert.deepEqual(
+    [faults, reported],
+    [['1: spec.tfReplicaSpecs.*.template matches more than 1000 values'], []],
+  );
+});
+
+test('review.kinds adds kinds, and replaces the built-in entries of a kind', async (t) => {
+  const config = stringify({
+    apiVersion: 'cni-gate.io/v1alpha1',
+    kind: 'Configuration',
+    review: {
+      kinds: [
+        { apiVersion: 'example.com/v1', kind: 'Farm', path: 'spec.barns.*.stalls.*.pod' },
+        { apiVersion: 'ray.io/*', kind: 'RayCluster', path: 'spec.headGroupSpec.template' },
+      ],
+    },
+  });
+  const farm = { metadata: { name: 'a' }, spec: { barns: { red: { stalls: [{ pod: template }] } } } };
+  const text = [
+    { apiVersion: 'example.com/v1', kind: 'Farm', ...farm },
+    { apiVersion: 'example.com/v2', kind: 'Farm', ...farm },
+    {
+      apiVersion: 'ray.io/v1',
+      kind: 'RayCluster',
+      metadata: { name: 'b' },
+      spec: { headGroupSpec: { template }, workerGroupSpecs: [{ template }] },
+    },
+    { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', metadata: { name: 'c' }, spec: { template } },
+  ]
+    .map((one) => stringify(one))
+    .join('---\n');
+  const { json, reported, summary } = await reviewText(t, text, { profile: 'cilium', config });
+  assert.deepEqual(
+    reported,
+    ['Farm default/a', 'RayCluster default/b', 'Rollout default/c'].map(
+      (name) => `injected promised ${name}`,
+    ),
+  );
+  assert.deepEqual(
+    json().workloads.map(({ part }) => part),
+    ['barns.red.stalls[0].pod', undefined, undefined],
+  );
+  assert.deepEqual(summary.otherObjects, { Farm: 1 });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exitCodeOf } from '../../webhook/review/summary.ts';
-import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.ts';
+import { manifests } from './manifests.ts';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('a Namespace after its workloads, in another file or in a List sets the profile', async (t) => {
   const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
   const { reported } = await reviewFiles(t, {
-    'a.yaml': [pod('a', 'shop'), namespaceOf('shop', 'cilium')].join('---\n'),
-    'b.yaml': [pod('b', 'other'), pod('c', 'tools')].join('---\n'),
+    'a.yaml': manifests(['Pod a', 'Namespace shop cilium']),
+    'b.yaml': manifests(['Pod b other', 'Pod c tools']),
     'c.yaml': [namespaceOf('other', 'aws-vpc-cni'), list].join('---\n'),
   });
   assert.deepEqual(reported, [
@@ -18,74 +18,26 @@ test('a Namespace after its workloads, in another file or in a List sets the pro
 });
 
 test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
-  const annotations =
-    '  annotations: {config.linkerd.io/proxy-uid: "65532", config.linkerd.io/proxy-gid: "3000", note: a, odd: 7}\n';
-  const meshed = pod('a').replace(
-    '    - name: app\n',
-    '    - name: linkerd-proxy\n      image: proxy:1\n    - name: app\n',
+  const annotations = {
+    'config.linkerd.io/proxy-uid': '65532',
+    'config.linkerd.io/proxy-gid': '3000',
+    note: 'a',
+    odd: 7,
+  };
+  const reviewed = await reviewText(
+    t,
+    manifests([
+      { namespace: 'shop', profile: 'linkerd', annotations },
+      { containers: [{ name: 'linkerd-proxy', image: 'proxy:1' }] },
+    ]),
   );
-  const reviewed = await reviewText(t, [namespaceOf('shop', 'linkerd') + annotations, meshed].join('---\n'));
   assert.deepEqual(reviewed.faults, []);
-  const yaml = reviewed.yaml();
-  assert.match(yaml, /"notAsUser":65532,"notAsGroup":3000/);
-  assert.match(yaml, /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
-});
-
-test('workloads of a namespace without the label, or not in the input, are skipped', async (t) => {
-  const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
-  const reviewed = await reviewText(
-    t,
-    [pod('a', 'bare'), bare, pod('b', 'unknown'), namespaceOf('none', 'none'), pod('c', 'none')].join(
-      '---\n',
-    ),
-  );
-  assert.deepEqual(reviewed.reported, [
-    'skipped not-opted-in Pod bare/a',
-    'skipped namespace-not-given Pod unknown/b',
-    'skipped not-opted-in Pod none/c',
-  ]);
-  assert.deepEqual(reviewed.summary.skipped, { 'not-opted-in': 2, 'namespace-not-given': 1 });
-});
-
-test('no Namespace opted in: a finding says how', async (t) => {
-  const bare = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n';
-  const reviewed = await reviewText(t, [pod('a', 'bare'), bare].join('---\n'));
-  assert.deepEqual(reviewed.findings, ['NOTHING_CHECKED the input']);
-  assert.match(
-    unwrapped(reviewed.text()),
-    /none of 1 workload is in a namespace that opted in: .*cni-gate\.io\/profile.*--profile/,
-  );
-});
-
-test('a Namespace that is not given: only that is found, as its labels are unknown', async (t) => {
-  const reviewed = await reviewText(
-    t,
-    [pod('a'), namespaceOf('shop', 'cilium'), pod('b', 'x')].join('---\n'),
-  );
-  assert.deepEqual(reviewed.summary.skipped, { 'namespace-not-given': 1 });
-  assert.deepEqual(reviewed.findings, ['NAMESPACE_NOT_GIVEN Namespace x']);
-});
-
-test('a missing Namespace or -n is a finding, and fails with --strict', async (t) => {
-  const forgotten = await reviewText(t, pod('a', 'shop'));
-  assert.deepEqual(forgotten.findings, ['NAMESPACE_NOT_GIVEN Namespace shop']);
-  assert.equal(exitCodeOf(forgotten.summary, true), 1);
-  assert.equal(exitCodeOf(forgotten.summary, false), 0);
-  const elsewhere = await reviewText(t, [namespaceOf('shop', 'cilium'), pod('a', 'default')].join('---\n'));
-  assert.deepEqual(elsewhere.findings, ['NAMESPACE_NOT_GIVEN Namespace default']);
-  const optedOut = await reviewText(t, [namespaceOf('shop', 'none'), pod('a', 'shop')].join('---\n'));
-  assert.deepEqual(optedOut.findings, ['NOTHING_CHECKED the input']);
-});
-
-test('an earlier injection in a namespace that did not opt in stays, because the API server does not call', async (t) => {
-  const injected = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
-  const reviewed = await reviewText(t, injected);
-  assert.deepEqual(reviewed.reported, ['skipped namespace-not-given Pod shop/a']);
-  assert.equal(reviewed.yaml(), injected);
+  assert.match(reviewed.yaml(), /"notAsUser":65532,"notAsGroup":3000/);
+  assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
 
 test('--profile opts every namespace in and overrides its label', async (t) => {
-  const text = [pod('a'), namespaceOf('shop', 'linkerd'), pod('b', 'unknown')].join('---\n');
+  const text = manifests(['Pod a', 'Namespace shop linkerd', 'Pod b unknown']);
   const { report } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(
     report.reviewed.map(({ verdict }) => verdict.profiles),
@@ -95,18 +47,51 @@ test('--profile opts every namespace in and overrides its label', async (t) => {
 
 test('objects without a namespace are in that of -n', async (t) => {
   const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
-  assert.deepEqual((await reviewText(t, text, { namespace: 'tools' })).reported, [
-    'injected promised Pod tools/a',
-  ]);
+  const { reported } = await reviewText(t, text, { namespace: 'tools' });
+  assert.deepEqual(reported, ['injected promised Pod tools/a']);
   assert.deepEqual((await reviewText(t, text)).reported, ['skipped namespace-not-given Pod default/a']);
+});
+
+test("cni-gate's own namespace is exempt, as for the server", async (t) => {
+  const text = manifests(
+    ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]),
+  );
+  for (const own of ['cni-gate', 'proofs']) {
+    const { reported } = await reviewText(t, text, { ownNamespace: own });
+    const other = own === 'proofs' ? 'cni-gate' : 'proofs';
+    assert.deepEqual(reported.toSorted(), [
+      `injected promised Pod ${other}/a`,
+      `skipped exempt-namespace Pod ${own}/a`,
+    ]);
+  }
+});
+
+test("pods of a network's DaemonSet are exempt, those of a Deployment of the same name are not", async (t) => {
+  const of = (kind: string): object => ({ kind, name: 'linkerd-cni', namespace_: 'linkerd-cni' });
+  const kruise = {
+    apiVersion: 'apps.kruise.io/v1alpha1',
+    kind: 'DaemonSet',
+    metadata: { name: 'linkerd-cni', namespace: 'linkerd-cni' },
+    spec: { template: '$template' },
+  };
+  const text = manifests([
+    'Namespace linkerd-cni cilium',
+    { ...of('DaemonSet') },
+    kruise,
+    { ...of('Deployment') },
+  ]);
+  assert.deepEqual((await reviewText(t, text)).reported, [
+    'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
+    'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
+    'injected promised Deployment linkerd-cni/linkerd-cni',
+  ]);
 });
 
 test('an invalid Namespace is an error, and the rest is reviewed', async (t) => {
   const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
   const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
-  const { faults, reported } = await reviewText(t, [wrong, nameless, pod('a')].join('---\n'), {
-    profile: 'cilium',
-  });
+  const text = [wrong, nameless, pod('a')].join('---\n');
+  const { faults, reported } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(faults, [
     '1: Namespace one: expected a string in label a, got a number; put it in quotes',
     '7: a Namespace has no metadata.name',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
+import { mutate } from '../../webhook/admission/mutate/mutate.ts';
 import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
-import { readPolicy } from '../../webhook/config/file.ts';
-import { mutate } from '../../webhook/inject/mutate.ts';
+import { readPolicy } from '../../webhook/config/load.ts';
 import { recorded } from '../support/reviews.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
@@ -45,7 +45,7 @@ for (const [what, text] of streams) {
   });
 }
 
-test('a list of reviews: a list of answers', async (t) => {
+test('a list of reviews: answers in order, one on each line', async (t) => {
   const answers = await expected(pods);
   const items = pods.map((name) => recorded(name));
   for (const list of [
@@ -55,7 +55,7 @@ test('a list of reviews: a list of answers', async (t) => {
   ]) {
     for (const text of [JSON.stringify(list), JSON.stringify(list, null, 2), stringify(list)]) {
       const reviewed = await reviewText(t, text, { profile });
-      assert.equal(reviewed.answers(), `[${answers.join(',')}]\n`);
+      assert.equal(reviewed.answers(), `${answers.join('\n')}\n`);
     }
   }
 });

@@ -2,16 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { structuredPatch } from 'diff';
-import { readPolicy } from '../../webhook/config/file.ts';
-import { parseManifest } from '../../webhook/review/input/yaml.ts';
+import { reviewCommand } from '../../webhook/commands/review.ts';
+import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/commands/run-review.ts';
+import { readPolicy } from '../../webhook/config/load.ts';
+import { parseManifest } from '../../webhook/review/input/locate.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
+import { painter } from '../../webhook/review/output/styles.ts';
 import { tableOutput } from '../../webhook/review/output/table.ts';
-import { painter, textOutput } from '../../webhook/review/output/text.ts';
+import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
-import { Progress } from '../../webhook/review/progress.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { type Summary, summarize } from '../../webhook/review/summary.ts';
 
@@ -33,7 +34,7 @@ export interface Reviewed {
   reported: string[];
   /** `line: message` of each fault. */
   faults: string[];
-  text(strict?: boolean): string;
+  text(strict?: boolean, width?: number): string;
   table(): string;
   /** `code subject` of each finding. */
   findings: string[];
@@ -73,27 +74,33 @@ export interface Flags {
   /** Text of a configuration file. */
   config?: string;
   assumeMeshed?: boolean;
+  ownNamespace?: string;
 }
 
 /** Reviews texts as files in a folder, in the order of their names, in this process. */
 export async function reviewFiles(
   t: TestContext,
   files: Record<string, string>,
-  { profile, namespace = 'default', config, assumeMeshed = false }: Flags = {},
+  { profile, namespace = 'default', config, assumeMeshed = false, ownNamespace = 'cni-gate' }: Flags = {},
 ): Promise<Reviewed> {
   const folder = folderWith(t, files);
   const policy = readPolicy(
     config === undefined ? undefined : join(folderWith(t, { 'config.yaml': config }), 'config.yaml'),
   );
-  return reviewNames({ names: [folder], namespace, admission: { policy, profile }, assumeMeshed });
+  return reviewNames({
+    names: [folder],
+    namespace,
+    admission: { policy, profile, ownNamespace },
+    assumeMeshed,
+  });
 }
 
 /** Reviews one text. */
 export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
   reviewFiles(t, { 'input.yaml': text }, flags);
 
-export async function reviewNames(options: Omit<ReviewOptions, 'progress'>): Promise<Reviewed> {
-  const report = await review({ ...options, progress: new Progress({ write: () => true }) });
+export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
+  const report = await review(options);
   const summary = summarize(report);
   return {
     report,
@@ -103,14 +110,34 @@ export async function reviewNames(options: Omit<ReviewOptions, 'progress'>): Pro
       return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: (strict = false) => textOutput(report, summary, { paint: painter(false), strict }),
-    table: () => tableOutput(report, summary, { paint: painter(false) }),
+    text: (strict = false, width = Infinity) =>
+      textOutput(report, summary, { paint: painter(false), width, strict }),
+    table: () => tableOutput(report, summary, { paint: painter(false), width: Infinity }),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
     answers: () => answersOutput(report),
     yaml: () => yamlOutput(report),
     junit: (strict = false) => junitOutput(report, strict),
   };
+}
+
+/**
+ * What `cni-gate review` with these arguments prints, and its exit code, without a process of its own.
+ *
+ * @throws CniGateError for what the program reports as an error
+ */
+export async function command(...args: string[]): Promise<ReviewResult> {
+  const results: ReviewResult[] = [];
+  await reviewCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .action(async (paths: string[], flags: ReviewFlags) => {
+      results.push(await resultOf({ ...flags, filename: [...paths, ...flags.filename] }));
+    })
+    .parseAsync(args, { from: 'user' });
+  const [result] = results;
+  if (result === undefined) throw new Error('there was no result');
+  return result;
 }
 
 /** A Namespace that opts in. */
@@ -121,14 +148,5 @@ export const namespaceOf = (name: string, profile: string): string =>
 export const pod = (name: string, namespace = 'shop'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  containers:\n    - name: app\n      image: app:1\n`;
 
-/** A text without the line breaks that its width asks for. */
-export const unwrapped = (text: string): string => text.replaceAll(/\n +/g, ' ');
-
 /** The value of a YAML document, as review reads it. */
 export const readYaml = (text: string): unknown => parseManifest(text).value;
-
-/** The lines of a unified diff of two texts. */
-export const diffLines = (before: string, after: string): string[] =>
-  structuredPatch('', '', before, after, undefined, undefined, { stripTrailingCr: true }).hunks.flatMap(
-    ({ lines }) => lines,
-  );

@@ -80,7 +80,4 @@ test('template actions in quotes, block scalars and comments are data', async (t
 `;
   const { faults } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(faults, []);
-  // the same with an error of another kind is reported as that error
-  const broken = await reviewText(t, `${text}a: b: c\n`, { profile: 'cilium' });
-  assert.equal(broken.report.faults[0]?.code, 'CNI_GATE_INPUT_SYNTAX');
 });

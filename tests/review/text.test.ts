@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { painter, textOutput } from '../../webhook/review/output/text.ts';
-import { namespaceOf, pod, reviewFiles, reviewText, unwrapped } from './support.ts';
+import { painter } from '../../webhook/review/output/styles.ts';
+import { textOutput } from '../../webhook/review/output/text.ts';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
   const reviewed = await reviewFiles(
@@ -52,7 +53,7 @@ skipped Pod else/e (f:44): namespace-not-given
 `,
   );
   assert.equal(
-    unwrapped(output).split('\n').slice(-4).join('\n'),
+    output.split('\n').slice(-4).join('\n'),
     'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, nothing-promised 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\npassed\n',
   );
 });
@@ -65,10 +66,10 @@ test('refusals and warnings are in the text output', async (t) => {
     config: 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
   });
   assert.match(
-    unwrapped(reviewed.text()),
-    /^refused Pod shop\/a \(.*:4\): profile "nowhere" of "cilium.nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
+    reviewed.text(),
+    /^refused Pod shop\/a \(.*:1\): profile "nowhere" of "cilium.nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
   );
-  assert.match(unwrapped(reviewed.text()), /warning: label cni-gate\.io\/profile: none is not allowed/);
+  assert.match(reviewed.text(), /warning: label cni-gate\.io\/profile: none is not allowed/);
   assert.equal(reviewed.summary.refused, 1);
   assert.equal(reviewed.summary.warnings, 1);
 });
@@ -82,7 +83,7 @@ test('JSON is shown as YAML', async (t) => {
 
 test('colours only on request', async (t) => {
   const { report, summary, text } = await reviewText(t, pod('a'), { profile: 'cilium' });
-  const colored = textOutput(report, summary, { paint: painter(true) });
+  const colored = textOutput(report, summary, { paint: painter(true), width: Infinity });
   assert.ok(
     colored.includes(styleText('green', '+    cni-gate.io/profile: cilium', { validateStream: false })),
   );
@@ -91,21 +92,66 @@ test('colours only on request', async (t) => {
 
 test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
-  const output = (await reviewText(t, text, { profile: 'cilium' })).text();
-  assert.doesNotMatch(output, /[^\P{Cc}\n]/u);
-  assert.match(output, /^injected Pod shop\/a/);
+  const reviewed = await reviewText(t, text, { profile: 'cilium' });
+  for (const output of [reviewed.text(), reviewed.table()]) assert.doesNotMatch(output, /[^\P{Cc}\n]/u);
+  assert.match(reviewed.text(), /^injected Pod shop\/a/);
 });
 
 test('without opt-out, a pod label with a profile that does not apply: the profile of the namespace is injected', async (t) => {
   const labelled = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: istio}');
-  const reviewed = await reviewText(t, labelled, {
-    profile: 'cilium',
-    config: 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
-  });
-  const text = unwrapped(reviewed.text());
-  assert.match(text, /^injected Pod shop\/a \(.*:1\): cilium/m);
+  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n';
+  const { text } = await reviewText(t, labelled, { profile: 'cilium', config });
+  assert.match(text(), /^injected Pod shop\/a \(.*:1\): cilium/m);
   assert.match(
-    text,
+    text(),
     /profile: istio is not allowed \(proof\.allowOptOut\), so profile cilium\.istio applies/,
   );
+});
+
+test('the summary: a line for each workload, then messages, then totals', async (t) => {
+  const host = pod('host').replace('spec:', 'spec:\n  hostNetwork: true');
+  const refused = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+  const documents = [namespaceOf('shop', 'cilium.multus'), pod('a'), host, refused, pod('b', 'tools')];
+  const text = `${documents.join('---\n')}---\nkind: Service\napiVersion: v1\n`;
+  const { table, summary } = await reviewText(t, text);
+  assert.deepEqual(
+    table()
+      .replaceAll(/\/\S*(?=:\d+)/g, 'f')
+      .split('\n'),
+    [
+      'OUTCOME   KIND/NAME  NAMESPACE  CHECKS OR REASON          FILE',
+      'injected  Pod/a      shop       address, gateway          f:8',
+      'skipped   Pod/host   shop       host-network              f:18',
+      'refused   Pod/wrong  shop       CNI_GATE_PROFILE_UNKNOWN  f:29',
+      'skipped   Pod/b      tools      namespace-not-given       f:40',
+      '',
+      'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
+      'warning Namespace tools (f:44): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
+      'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
+      '1 warning, 1 other object (Service 1)',
+      'failed',
+      '',
+    ],
+  );
+  const { workloads, injected, updated, current, removed, warned, skipped } = summary;
+  const skips = Object.values(skipped).reduce((a, b) => a + b);
+  assert.equal(injected + updated + current + removed + warned + skips + summary.refused, workloads);
+});
+
+test('no line is longer than the width, but for one word that is: sentences are wrapped, lines of a diff are cut', async (t) => {
+  const wrong = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+  const { text } = await reviewText(t, `${pod('a')}---\n${wrong}`, { profile: 'cilium' });
+  const long = text(false, 60)
+    .split('\n')
+    .filter((line) => line.length > 60 && !/^(\S+ Pod|[-+]{3} )/.test(line));
+  assert.deepEqual(long, []);
+  assert.match(text(false, 60), /\n {4}multus \(CNI_GATE_PROFILE_UNKNOWN\)\n/);
+});
+
+test('the summary of a pod with an earlier injection shows its checks', async (t) => {
+  const before = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
+  const current = await reviewText(t, before, { profile: 'cilium' });
+  assert.match(current.table(), /^current +Pod\/a +shop +address, gateway +\S+$/m);
+  const removed = await reviewText(t, before, { profile: 'linkerd' });
+  assert.match(removed.table(), /^removed +Pod\/a +shop +nothing-promised +\S+$/m);
 });

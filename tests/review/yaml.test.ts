@@ -1,127 +1,77 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { version } from '../../webhook/lib/version.ts';
-import { diffLines, namespaceOf, pod, readYaml, reviewFiles, reviewText } from './support.ts';
+import { valueAt } from '../../webhook/review/values.ts';
+import { tables } from './manifests.ts';
+import { namespaceOf, pod, type Reviewed, readYaml, reviewFiles, reviewText } from './support.ts';
 
-/** The lines that a change takes away, and those that it adds. */
-function changes(before: string, after: string): { gone: string[]; added: string[] } {
-  const lines = diffLines(before, after);
-  const of = (sign: string): string[] =>
-    lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
-  return { gone: of('-'), added: of('+') };
+const texts: Record<string, string> = tables('patched.yaml');
+
+/** The value of a text with the patches of its workloads. Aliases share values, and are copies here. */
+function patchedValue(text: string, { report }: Reviewed): unknown {
+  const value = JSON.parse(JSON.stringify(readYaml(text)));
+  for (const { workload, verdict } of report.reviewed) {
+    const operations = structuredClone(verdict.operations) as Operation[];
+    assert.ok(operations.length > 0);
+    jsonpatch.applyPatch(valueAt(value, workload.path), operations, true);
+  }
+  return value;
 }
 
-/** Everything a stringifier would write in another way. */
-const peculiar = `# a comment before all
-%YAML 1.1
----
-# Source: shop/templates/web.yaml
-apiVersion:   "apps/v1"  # why not
-kind: 'Deployment'
+suite('the YAML output', () => {
+  for (const [title, text] of Object.entries(texts)) {
+    test(`${title}: has the patched value and all comments, and is current when reviewed again`, async (t) => {
+      const reviewed = await reviewText(t, text, { profile: 'cilium' });
+      assert.deepEqual(reviewed.faults, []);
+      const output = reviewed.yaml();
+      assert.deepEqual(readYaml(output), patchedValue(text, reviewed));
+      // a map with a merge key is written from its values
+      const kept = text.includes('<<') ? [] : (text.match(/#.*|\b0x\d+|\b1e1|\b0644|"quoted"|'b'/g) ?? []);
+      for (const part of kept) assert.ok(output.includes(part), part);
+      const again = await reviewText(t, output, { profile: 'cilium' });
+      assert.equal(again.summary.current, reviewed.summary.injected);
+      assert.equal(again.yaml(), output);
+    });
 
-
-metadata: { namespace: shop,   name: web }
-spec:
-    replicas: 0x2
-    template:
-        spec:
-            terminationGracePeriodSeconds: 1e1
-            initContainers:
-            # waits for the database
-            - name: wait   # first
-              args: [ "a" , 'b',c ]
-
-            # then migrates
-            - name: "migrate"
-              env:
-              - {name: EMPTY, value: ~}
-              - name: LONG
-                value: a plain scalar
-                  that goes on
-              - name: SCRIPT
-                value: |+
-                  #!/bin/sh
-                  : keep
-
-            containers:
-            - name: web
-              image: >-
-                web:1.10
-            volumes:
-            - name: v
-              secret: {secretName: s, defaultMode: 0644}
-        metadata:
-            annotations:
-                since: 2026-11-21
-                "quoted": "\\u00e9"
-                # the last comment
-    paused: no
-...
----
-kind: ConfigMap
-apiVersion: v1
-data: {mode: 0644, version: 1.10, on: yes, none: ~, at: 12:30:45}
-# the end`;
-
-test('the YAML output is the input with lines added', async (t) => {
-  const reviewed = await reviewText(t, peculiar, { profile: 'cilium' });
-  assert.equal(reviewed.summary.injected, 1);
-  const output = reviewed.yaml();
-  const { gone, added } = changes(`${peculiar}\n`, output);
-  assert.deepEqual(gone, []);
-  assert.equal(added[0], '            - name: cni-gate-validator');
-  assert.match(output, /initContainers:\n {12}- name: cni-gate-validator\n/);
-  // the comment stays with the container that it is about
-  assert.match(output, /\n {12}# waits for the database\n {12}- name: wait {3}# first\n/);
-  const document = output.split('\n---\n')[1] ?? '';
-  const before = readYaml(peculiar.split('\n---\n')[1] ?? '');
-  const patch = reviewed.json().workloads[0]?.patch as Operation[];
-  assert.deepEqual(readYaml(document), jsonpatch.applyPatch(before, patch, true).newDocument);
+    test(`${title}: without the injection again, it has the values and comments of the input`, async (t) => {
+      const injected = (await reviewText(t, text, { profile: 'cilium' })).yaml();
+      const removed = await reviewText(t, injected, { profile: 'linkerd' });
+      assert.equal(removed.summary.removed, removed.summary.workloads);
+      assert.doesNotMatch(removed.yaml(), /cni-gate-validator/);
+      for (const [comment] of text.includes('<<') ? [] : text.matchAll(/#.*/g)) {
+        assert.ok(removed.yaml().includes(comment), comment);
+      }
+    });
+  }
 });
 
-/** The mark of a reviewed pod to which no profile applies. */
-const acquitted = `{"version":"${version}","profile":"linkerd","chosenBy":"namespace","profiles":[],"checks":[]}`;
-
-test('the output reviewed again is current; removing the injection restores the input', async (t) => {
-  const injected = (await reviewText(t, peculiar, { profile: 'cilium' })).yaml();
-  const again = await reviewText(t, injected, { profile: 'cilium' });
-  assert.equal(again.summary.current, 1);
-  assert.equal(again.yaml(), injected);
-  const removed = await reviewText(t, injected, { profile: 'linkerd' });
-  assert.equal(removed.summary.removed, 1);
-  assert.deepEqual(changes(`${peculiar}\n`, removed.yaml()), {
-    gone: [],
-    added: [`                cni-gate.io/status: '${acquitted}'`, '            labels: {}'],
-  });
-});
-
-test('Windows line ends stay', async (t) => {
-  const text = pod('a').replaceAll('\n', '\r\n');
+test('comments stay where they are, and ours comes first', async (t) => {
+  const text = texts['comments everywhere'] ?? '';
   const output = (await reviewText(t, text, { profile: 'cilium' })).yaml();
-  assert.match(output, /cni-gate-validator/);
-  assert.doesNotMatch(output, /[^\r]\n/);
+  for (const expected of [
+    /\n {4}app: a\n {4}cni-gate\.io\/profile: cilium\n {4}# ends the labels\n\n {4}# and this as well\n/,
+    /\n {4}# above y\n {4}y: "2" # of y\n {4}cni-gate\.io\/status: .*\n {4}# ends the annotations\n/,
+    /initContainers:\n {4}- name: cni-gate-validator\n(?: {6}.*\n)+ {4}# above wait\n {4}- \{ name: wait, image: "w:1" \} # of wait\n/,
+  ]) {
+    assert.match(output, expected);
+  }
+  const braces = (await reviewText(t, texts['braces and brackets'] ?? '', { profile: 'cilium' })).yaml();
+  assert.match(braces, /\nmetadata:\n {2}name: a\n {2}annotations:\n {4}x: z\n {4}cni-gate\.io\/status: /);
+  assert.match(braces, /\n {2}containers: \[\{name: app, image: a\}\] # the containers\n/);
 });
 
-test('empty and missing fields are filled in place', async (t) => {
-  const text = `apiVersion: v1
-kind: Pod
-metadata:
-  name: a
-  annotations: # none so far
-  labels: {}   # none either
-spec:
-  initContainers: [] # nor here
-  containers: [{name: app, image: app}]
-`;
-  const output = (await reviewText(t, text, { profile: 'cilium' })).yaml();
-  assert.match(output, /\n {2}annotations: # none so far\n {4}cni-gate\.io\/status: '/);
-  assert.match(output, /\n {2}labels: {3}# none either\n {4}cni-gate\.io\/profile: cilium\n/);
-  assert.match(output, /\n {2}initContainers: # nor here\n {4}- name: cni-gate-validator\n/);
-  assert.equal((await reviewText(t, output, { profile: 'cilium' })).summary.current, 1);
+test('the diff shows what admission changes, not how the text is written', async (t) => {
+  for (const text of Object.values(texts)) {
+    const { text: output } = await reviewText(t, text, { profile: 'cilium' });
+    const removed = output().match(/^-(?!--).*/gm) ?? [];
+    assert.deepEqual(
+      removed.filter((line) => !/[{[]|null|~|:\s*$|: #/.test(line)),
+      [],
+    );
+  }
 });
 
-test('a merged value is written in its place', async (t) => {
+test('an annotation that others set is written in its place', async (t) => {
   const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 profiles:
@@ -138,61 +88,71 @@ profiles:
   for (const value of ['uplink # mine', '>-\n      uplink', '"uplink" # mine']) {
     const output = (await reviewText(t, annotated(value), { profile: 'storage', config })).yaml();
     const comment = value.includes('#') ? ' # mine' : '';
-    assert.ok(
-      output.includes(`\n    k8s.v1.cni.cncf.io/networks: uplink, ring${comment}\n    z: last\n`),
-      output,
-    );
+    const expected = `\n    k8s.v1.cni.cncf.io/networks: uplink, ring${comment}\n    z: last\n`;
+    assert.ok(output.includes(expected), output);
   }
+});
+
+test('Windows line ends stay', async (t) => {
+  const output = (await reviewText(t, pod('a').replaceAll('\n', '\r\n'), { profile: 'cilium' })).yaml();
+  assert.match(output, /cni-gate-validator/);
+  assert.doesNotMatch(output, /[^\r]\n/);
 });
 
 test('documents keep their order, with a line of dashes between', async (t) => {
-  const { yaml } = await reviewFiles(
-    t,
-    {
-      'a.yaml': `# a\n${namespaceOf('shop', 'cilium')}---\n# nothing here\n---\n${pod('a')}`,
-      'b.json': '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n{"kind": "None"}',
-      'c.yml': `---\n${namespaceOf('x', 'y')}`,
-    },
-    {},
-  );
+  const { yaml } = await reviewFiles(t, {
+    'a.yaml': `# a\n${namespaceOf('shop', 'cilium')}---\n# nothing here\n---\n${pod('a')}`,
+    'b.json': '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n{"kind": "None"}',
+    'c.yml': `---\n${namespaceOf('x', 'y')}`,
+    'd.yml': '...\n# the end',
+  });
   const documents = yaml().split(/^---\n/m);
-  assert.equal(documents.length, 6);
-  assert.equal(documents[0], `# a\n${namespaceOf('shop', 'cilium')}`);
-  assert.equal(documents[1], '# nothing here\n');
-  assert.match(documents[2] ?? '', /cni-gate-validator/);
-  assert.equal(documents[3], '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n');
-  assert.equal(documents[4], '{"kind": "None"}\n');
-  assert.equal(documents[5], namespaceOf('x', 'y'));
+  assert.match(documents.splice(2, 1)[0] ?? '', /cni-gate-validator/);
+  assert.deepEqual(documents, [
+    `# a\n${namespaceOf('shop', 'cilium')}`,
+    '# nothing here\n',
+    '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n',
+    '{"kind": "None"}\n',
+    `${namespaceOf('x', 'y')}...\n# the end\n`,
+  ]);
 });
 
-test('JSON stays JSON, in one line or in many', async (t) => {
+test('JSON stays JSON, in one line or in many; removing the injection restores it', async (t) => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: 'a', labels: {} },
-    spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }, { name: 'two' }] },
-  };
-  for (const indent of [undefined, 2, 4, '\t']) {
-    const text = JSON.stringify(object, null, indent);
-    const reviewed = await reviewFiles(t, { 'a.json': text }, { profile: 'cilium' });
-    const output = reviewed.yaml();
-    const names = JSON.parse(output).spec.initContainers.map((container: { name: string }) => container.name);
-    assert.deepEqual(names, ['cni-gate-validator', 'one', 'two']);
-    assert.equal(output, `${JSON.stringify(JSON.parse(output), null, indent)}\n`);
-  }
-});
-
-test('removing an injection from JSON leaves the rest unchanged', async (t) => {
-  const object = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { labels: { a: 'b' }, annotations: { c: 'd' }, name: 'a' },
+    metadata: { name: 'a\u{1f600}', labels: { 'cni-gate.io/profile': 'cilium' }, annotations: { '<<': 'x' } },
     spec: { containers: [{ name: 'app' }], initContainers: [{ name: 'one' }] },
   };
-  const text = `${JSON.stringify(object, null, 2)}\n`;
-  const injected = (await reviewText(t, text, { profile: 'cilium' })).yaml();
-  assert.match(injected, /cni-gate-validator/);
-  const removed = await reviewText(t, injected, { profile: 'linkerd' });
-  assert.equal(removed.summary.removed, 1);
-  assert.equal(removed.yaml().replace(/,\s*"cni-gate\.io\/status": "(?:\\.|[^"\\])*"/, ''), text);
+  for (const indent of [undefined, 2, 4, '\t']) {
+    const text = `${JSON.stringify(object, null, indent)}\n`;
+    const output = (await reviewFiles(t, { 'a.json': text }, { profile: 'cilium' })).yaml();
+    const { initContainers } = JSON.parse(output).spec;
+    assert.deepEqual(
+      initContainers.map((container: { name: string }) => container.name),
+      ['cni-gate-validator', 'one'],
+    );
+    assert.equal(output, `${JSON.stringify(JSON.parse(output), null, indent)}\n`);
+  }
+  // a layout that YAML does not read
+  const lines = JSON.stringify(object).replace('"metadata":', '"metadata"\n:');
+  const output = (await reviewText(t, lines, { profile: 'cilium' })).yaml();
+  assert.equal((await reviewText(t, output, { profile: 'cilium' })).summary.current, 1);
+});
+
+test('a malformed list of networks is a warning; an invalid quantity does not cause endless updates', async (t) => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations: {k8s.v1.cni.cncf.io/networks: '[{"name": "storage"'}
+spec:
+  containers:
+    - {name: app, image: a, resources: {requests: {cpu: 1OOm}, limits: {cpu: 1OOm, memory: lots}}}
+`;
+  const reviewed = await reviewText(t, text, { profile: 'cilium.multus' });
+  const [warning = ''] = reviewed.json().workloads[0]?.warnings ?? [];
+  assert.match(warning, /^k8s\.v1\.cni\.cncf\.io\/networks is neither/);
+  const again = await reviewText(t, reviewed.yaml(), { profile: 'cilium.multus' });
+  assert.deepEqual(again.reported, ['current promised Pod default/a']);
 });

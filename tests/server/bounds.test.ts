@@ -1,28 +1,12 @@
-/** Bounds on bodies and on load, beside ordinary calls. */
+/** Ordinary load, which no limit stops. Floods are in tests/attack. */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { during, emptyObjects, MiB, mostMemory, pod } from '../support/attacked-server.ts';
-import { inChangingOrder, withEscapedKeys } from '../support/costly-json.ts';
+import { MiB, mostMemory, pod } from '../support/attacked-server.ts';
 import { recorded } from '../support/reviews.ts';
 import { startSmallServer } from '../support/small-server.ts';
-
-for (const [path, size, count] of [
-  ['/mutate', 7 * MiB, 4],
-  ['/gate', 3 * MiB, 12],
-  ['/gate', 0.2 * MiB, 40],
-] as const) {
-  test(`${count} bodies of ${size / MiB} MiB of empty objects on ${path}`, async (t) => {
-    await during(t, async (server) => {
-      const answers = await Promise.all(
-        Array.from({ length: count }, () => server.call(path, emptyObjects(size))),
-      );
-      for (const { status } of answers) assert.ok([400, 413, 429].includes(status), `${status}`);
-    });
-  });
-}
 
 test('large reviews of real pods are answered', async (t) => {
   const server = await startSmallServer(t);
@@ -37,16 +21,6 @@ test('large reviews of real pods are answered', async (t) => {
     Array(6).fill(200),
   );
   assert.ok(server.peak() < mostMemory, `${server.peak()} MiB at the most`);
-});
-
-test('bodies that take long to parse for their size are refused before they are parsed', async (t) => {
-  await during(t, async (server) => {
-    for (const body of [withEscapedKeys(4000), inChangingOrder(10_000)]) {
-      const { status, body: answer } = await server.call('/mutate', body);
-      assert.equal(status, 413);
-      assert.match(answer, /at most 16384 shapes of objects/);
-    }
-  });
 });
 
 test('a thousand calls at a time are answered: no limit bites ordinary load', async (t) => {

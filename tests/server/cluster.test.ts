@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { ClusterMetrics } from '../../webhook/kubernetes/metrics.ts';
-import { watchNamespaces } from '../../webhook/view/watch-namespaces.ts';
+import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
+import { watchNamespaces } from '../../webhook/cluster/view/watch-namespaces.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { type Asked, json, startFakeApi, status } from '../support/fake-api-server.ts';
-import { listOf, namespace } from '../support/reflecting.ts';
+import { listOf, namespace } from '../support/informing.ts';
 import { recorded } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';
 

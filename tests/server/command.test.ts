@@ -76,7 +76,7 @@ const wrong: [args: string[], error: RegExp][] = [
   [['--profile', 'a', '--tls-secret', 'x'], /where is the Secret\? --tls-secret needs --own-namespace/],
   [
     ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
-    /--tls-secret and --tls-cert are two ways/,
+    /'--tls-secret <name>' cannot be used with option '--tls-cert <file>'/,
   ],
   [
     ['--profile', 'a', '--tls-secret', 'x', '--own-namespace', 'y', '--tls-days', '365'],

@@ -1,10 +1,10 @@
-/** Bounds on connections, beside ordinary calls. */
+/** Limits of connections. Floods of them are in tests/attack. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binding, during, emptyObjects, head, MiB, open, sum } from '../support/attacked-server.ts';
+import { binding, during, head, open, sum } from '../support/attacked-server.ts';
 import { startSmallServer } from '../support/small-server.ts';
 
 // the first one only waits, for 15 s: the others run beside it, one after another
@@ -43,59 +43,6 @@ suite('connections', { concurrency: 2 }, () => {
     await once(silent.resume(), 'close');
   });
 
-  test('connections that hold back the last byte of a large body lose their room', async (t) => {
-    const size = 3 * MiB;
-    const max = Buffer.alloc(size - 1, ' ');
-    const { metrics } = await during(t, async (server) => {
-      await Promise.all(
-        Array.from({ length: 40 }, async () => {
-          const socket = await open(t, server);
-          socket.write(head('/gate', size));
-          socket.write(max);
-        }),
-      );
-      await sleep(2500);
-      // a large one gets room as well
-      const { status } = await server.call('/gate', emptyObjects(1.2 * MiB));
-      assert.ok([400, 413, 429].includes(status), `${status}`);
-    });
-    assert.ok(sum(metrics, 'cni_gate_overload_total', 'slow-body') >= 10, metrics.slice(-2000));
-  });
-
-  test('a body in single bytes takes no more memory than in one piece', async (t) => {
-    await during(t, async (server) => {
-      const socket = await open(t, server);
-      socket.setMaxListeners(0);
-      socket.write(
-        'POST /gate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
-      );
-      const bytes = '1\r\n \r\n'.repeat(20_000);
-      for (let sent = 0; sent < 40 && !socket.destroyed; sent++) {
-        if (!socket.write(bytes))
-          await Promise.race([once(socket, 'drain'), once(socket, 'close'), sleep(200)]);
-      }
-    });
-  });
-
-  test('idle connections beyond the bound are replaced, and do not keep callers out', async (t) => {
-    const { metrics } = await during(t, async (server) => {
-      // 1,024 is the bound; some of these never begin their handshake, and are closed after 5 s on a slow machine
-      for (let round = 0; round < 60; round++) {
-        await Promise.all(
-          Array.from({ length: 100 }, async (_, index) => {
-            if (index % 4 > 0) {
-              const socket = connectTcp(server.port, '127.0.0.1').on('error', () => {});
-              t.after(() => socket.destroy());
-              await once(socket, 'connect');
-            } else await open(t, server);
-          }),
-        );
-        if (sum(await server.metrics(), 'cni_gate_overload_total', '"connections"') >= 100) return;
-      }
-    });
-    assert.ok(sum(metrics, 'cni_gate_overload_total', '"connections"') >= 100);
-  });
-
   test('requests that do not wait for answers end their connection', async (t) => {
     const server = await startSmallServer(t);
     const socket = await open(t, server);
@@ -113,7 +60,6 @@ suite('connections', { concurrency: 2 }, () => {
   });
 
   for (const [what, request, status] of [
-    ['ordinary requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 404],
     ['requests with an Expect that nobody knows', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 404],
     ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n', 400],
   ] as const) {

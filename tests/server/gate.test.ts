@@ -6,8 +6,8 @@ import { suite, type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { recorded } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';
-import { binding } from '../unit/gate/support.ts';
-import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/readiness/objects.ts';
+import { binding } from '../unit/admission/gate/support.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/nodes/readiness/objects.ts';
 
 const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration

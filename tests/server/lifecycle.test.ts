@@ -287,7 +287,6 @@ test('the cluster view closes after the last request is answered, and the certif
   const ended: string[] = [];
   const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1, {
     onReload: () => {},
-    onError: () => {},
   });
   const server = await startServer(t, {
     cluster: () => viewOf({ facts: () => facts }, { close: async () => void ended.push('view') }),

@@ -1,8 +1,8 @@
 import jsonpatch from 'fast-json-patch';
+import type { Decision } from '../../webhook/admission/mutate/decide.ts';
+import { type MutateContext, mutate } from '../../webhook/admission/mutate/mutate.ts';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import type { AdmissionResponse, Operation } from '../../webhook/admission/review.ts';
-import type { Decision } from '../../webhook/inject/decide.ts';
-import { type MutateContext, mutate } from '../../webhook/inject/mutate.ts';
 import { patchOf, reviewOf } from './reviews.ts';
 
 /** What came back for one admission call. */

@@ -1,16 +1,21 @@
-import { dashboardOf } from '../../webhook/dashboard/compose.ts';
-import { History } from '../../webhook/dashboard/history.ts';
-import type { Dashboard } from '../../webhook/dashboard/model.ts';
-import { Readiness } from '../../webhook/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/readiness/to-facts.ts';
-import { statusOf } from '../../webhook/status/compose.ts';
-import type { PodFacts, StatusFacts } from '../../webhook/status/facts.ts';
-import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/readiness/objects.ts';
-import { allRegistered, evidenceOf, holdOf, wholeInstallation } from '../unit/status/objects.ts';
-import { policyOf } from './configurations.ts';
+import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/to-facts.ts';
+import type { Dashboard } from '../../webhook/report/dashboard/server.ts';
+import type { PodFacts, StatusFacts } from '../../webhook/report/facts/model.ts';
+import { statusOf } from '../../webhook/report/status/compose.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
+import {
+  configured,
+  deployment,
+  evidenceOf,
+  found,
+  holdOf,
+  statusFacts,
+  wholeInstallation,
+} from '../unit/report/objects.ts';
 
 const networks = ['cilium', 'linkerd', 'multus'];
-const policy = policyOf({
+const configuration = configured({
   profiles: networks.map((name) => ({ name, daemonSets: [{ namespace: 'net', name }] })),
 });
 const zones = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
@@ -93,28 +98,21 @@ export function clusterFacts(count: number): StatusFacts {
     { namespace: 'shop', name: 'late-0', node: nodes(2), proof: 'waiting', evidence: late },
     { namespace: 'shop', name: 'legacy-0', node: nodes(3), proof: 'unproved', unproved: 'not-reviewed' },
   ];
-  return {
-    policy,
+  const note = 'the proof of its network failed, so it is deleted to be recreated: its node is ready';
+  const repair = { at: now, reason: 'Recreated', note, stopped: false };
+  const cluster = { context: 'production-eu', server: 'https://10.0.0.1:6443', clientVersion: '0.1.0' };
+  return statusFacts({
+    cluster: { ...cluster, serverVersion: '0.1.0' },
+    configuration,
     readiness,
-    registered: allRegistered,
-    installation: {
-      ...wholeInstallation,
-      deployment: { found: { desired: 2, ready: 1, updated: 2, stuck: undefined, version: '0.1.0' } },
-    },
-    scheduler: { version: 'v1.36.3', goesByNominations: true },
-    namespaces: [
+    installation: { ...wholeInstallation, deployment: found({ ...deployment, ready: 1 }) },
+    namespaces: found([
       { name: 'shop', profile: 'cilium.multus' },
       { name: 'payments', profile: 'cilium.linkerd' },
-    ],
+    ]),
     pods,
-    podEvent: (uid) =>
-      uid.startsWith('checkout')
-        ? {
-            note: 'the proof of its network failed, so it is deleted to be recreated: its node is ready',
-            stopped: false,
-          }
-        : undefined,
-  };
+    events: new Map(failed.flatMap(({ evidence }) => (evidence ? [[evidence.uid, repair]] : []))),
+  });
 }
 
 /** What is wrong with a network on a node, by the node's number; undefined where nothing is. */
@@ -156,16 +154,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 }
 
 /** The dashboard of facts, as the command composes it. */
-export function dashboardFrom(facts: StatusFacts, history = new History(), time = now): Dashboard {
-  const known = { ...facts, pods: [...facts.pods] };
-  const options = {
-    client: { context: 'production-eu', server: 'https://10.0.0.1:6443' },
-    configuration: 'ConfigMap cni-gate/cni-gate',
-    now: time,
-    all: true,
-    namespace: undefined,
-  };
-  const status = statusOf(known, options);
-  history.observe(known.pods, status.failedPods, time);
-  return dashboardOf(status, facts.readiness.nodes(), history, { groupLabel: undefined, stale: null });
-}
+export const dashboardFrom = (facts: StatusFacts): Dashboard => ({
+  ...statusOf(facts, { now, all: true }),
+  stale: null,
+});

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import type { Access } from '../../webhook/kubernetes/access.ts';
-import { ApiClient } from '../../webhook/kubernetes/client.ts';
+import type { Access } from '../../webhook/cluster/access.ts';
+import { ApiClient } from '../../webhook/cluster/client.ts';
 
 /** A request as the fake got it. */
 export interface Asked {

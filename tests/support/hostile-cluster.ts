@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { apiDaemonSet } from '../unit/readiness/objects.ts';
+import { apiDaemonSet } from '../unit/nodes/readiness/objects.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
-import { event } from './reflecting.ts';
+import { event } from './informing.ts';
 
 /** A pod that waits for a node, refused by the gate for node n1 unless told otherwise. */
 export function pendingPod(
@@ -12,7 +12,7 @@ export function pendingPod(
 ): object {
   const message =
     'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: ' +
-    'node n1 is not ready for profile mesh: DaemonSet net/agent is absent there: no pod of it is on the node (CNI_GATE_NODE_NOT_READY)';
+    'node n1 is not ready for profile mesh: DaemonSet net/agent is absent there: no pod of it is on the node (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=absent)';
   const condition = { type: 'PodScheduled', status: 'False', message, lastTransitionTime: refusedAt };
   return {
     metadata: {

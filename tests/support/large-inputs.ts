@@ -99,8 +99,3 @@ export function jsonListOfDeployments(count: number): string {
   const items = texts(count, `        ${lines.join('\n        ')}`).join(',\n');
   return `{\n    "apiVersion": "v1",\n    "items": [\n${items}\n    ],\n    "kind": "List",\n    "metadata": {\n        "resourceVersion": ""\n    }\n}\n`;
 }
-
-/** A stream of so many Deployments, one a document, as `helm template` prints it. */
-export function streamOfDeployments(count: number): string {
-  return texts(count, `---\n${stringify(deployment, { indentSeq: false, lineWidth: 0 })}`).join('');
-}

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { ApiClient } from '../../webhook/kubernetes/client.ts';
+import { ApiClient } from '../../webhook/cluster/client.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
-import { watchCluster } from '../../webhook/view/from-cluster.ts';
+import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { policyOf } from './configurations.ts';
 
 /**

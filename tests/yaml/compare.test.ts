@@ -37,7 +37,7 @@ test('what kubectl reads is read with the same values, and what it refuses is re
   );
 });
 
-/** More of them, or others: `YAML_RUNS=20000 YAML_SEED=7 npm run test:yaml`. */
+/** More of them, or others: `YAML_RUNS=20000 YAML_SEED=7 npm run suite yaml`. */
 const runs = Number(process.env.YAML_RUNS ?? 3000);
 const seed = Number(process.env.YAML_SEED ?? 20261122);
 

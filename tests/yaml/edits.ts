@@ -17,67 +17,12 @@ const manifests = [
 
 /** Pieces of text that mean something in YAML, or look as if they did. */
 const pieces = [
-  ...[
-    ':',
-    ': ',
-    ' #',
-    '#',
-    '- ',
-    '-',
-    '? ',
-    ',',
-    ', ',
-    '[',
-    ']',
-    '{',
-    '}',
-    '"',
-    "'",
-    '\\',
-    '|',
-    '>',
-    '|-\n',
-    '>+\n',
-  ],
-  ...[
-    '&a ',
-    '*a',
-    '<<: ',
-    '!',
-    '!!str ',
-    '!x ',
-    '%',
-    '@',
-    '`',
-    '~',
-    '\t',
-    ' ',
-    '  ',
-    '\n',
-    '\n\n',
-    '\r\n',
-    '---\n',
-    '...\n',
-  ],
-  ...[
-    'null',
-    'yes',
-    '0o7',
-    '0777',
-    '1e3',
-    '1_0',
-    '.5',
-    '1:30',
-    '2026-11-21',
-    '=',
-    '<<',
-    '\u00e9',
-    '\u2028',
-    '😀',
-  ],
-];
+  ':¦: ¦ #¦#¦- ¦-¦? ¦,¦, ¦[¦]¦{¦}¦"¦\'¦\\¦|¦>¦|-\n¦>+\n',
+  '&a ¦*a¦<<: ¦!¦!!str ¦!x ¦%¦@¦`¦~¦\t¦ ¦  ¦\n¦\n\n¦\r\n¦---\n¦...\n',
+  'null¦yes¦0o7¦0777¦1e3¦1_0¦.5¦1:30¦2026-11-21¦=¦<<¦é¦\u2028¦😀',
+].flatMap((some) => some.split('¦'));
 
-/** A change of a text, at a line or place of it that is told as a fraction. */
+/** A change of a text, at a line or place that is given as a fraction. */
 type Change = (text: string, at: number, piece: string) => string;
 
 const onLine =

@@ -46,13 +46,12 @@ describe('one List of 6,000 workloads, as kubectl get --all-namespaces --output 
   }
 
   for (const output of ['text', 'json', 'junit', 'yaml']) {
-    test(`--output ${output} takes at most 700 MB and 60 s`, (t) => {
+    test(`--output ${output} takes at most 700 MB`, (t) => {
       assert.ok(statSync(list).size > 42e6);
       const { status, stderr, seconds, mebibytes, size } = reviewed(output, '');
       t.diagnostic(`${mebibytes.toFixed(0)} MiB, ${seconds.toFixed(1)} s, ${size} bytes printed`);
       assert.equal(status, 0, stderr);
       assert.ok(mebibytes * 2 ** 20 < 700e6, `${mebibytes} MiB`);
-      assert.ok(seconds < 60, `${seconds} s`);
     });
   }
 

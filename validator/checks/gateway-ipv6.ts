@@ -49,7 +49,7 @@ export async function askByIPv6(gateway: string, device: string, end: number): P
         device,
         left,
         answered,
-        tells: queued !== undefined,
+        reportsErrors: queued !== undefined,
         refused,
         error,
         over,
@@ -70,7 +70,7 @@ export interface Signs {
   /** A neighbour answered after the first datagram was sent. */
   answered: boolean;
   /** The kernel shows what a socket has queued. */
-  tells: boolean;
+  reportsErrors: boolean;
   /** The gateway answered that nothing listens there. */
   refused: boolean;
   /** The error of the last send, if it failed. */
@@ -80,7 +80,7 @@ export interface Signs {
 
 /** Returns the finding that the signs allow so far, or undefined if they allow none. */
 export function judgeGateway(signs: Signs): Finding | undefined {
-  const { gateway, device, left, answered, tells, refused, error, over } = signs;
+  const { gateway, device, left, answered, reportsErrors, refused, error, over } = signs;
   if (refused) return passed(`the gateway ${gateway} refuse a datagram, so it exists`);
   if (left >= enough) {
     return answered
@@ -89,7 +89,7 @@ export function judgeGateway(signs: Signs): Finding | undefined {
   }
   if (!over) return undefined;
   if (error !== undefined) return failed('send-refused', `${error} on sending to ${gateway}`);
-  if (!tells)
+  if (!reportsErrors)
     return passed(`nothing of ${gateway}`, 'it is filtered or absent: this kernel does not show which');
   return failed('gateway-silent', `no neighbour advertisement from ${gateway}`);
 }

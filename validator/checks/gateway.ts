@@ -15,7 +15,7 @@ import { noGateway } from './no-gateway.ts';
  */
 const settling = 1000;
 
-const untold = 'nothing was asked, because this kernel does not show the gateway of such a route';
+const gatewayUnknown = 'nothing was asked, because this kernel does not show the gateway of such a route';
 
 /**
  * Checks that the default gateway answers at the link layer, so that the pod is attached to its datapath, independent
@@ -28,7 +28,7 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   const answered = new Map<string, Finding>();
   let missing: { at: number; finding: Finding } | undefined;
-  const nobody = (reported: Finding): Finding => {
+  const withoutGateway = (reported: Finding): Finding => {
     // without an address, the family is that of an interface which existed at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
     if (!finding.passed) missing = { at: now(), finding };
@@ -36,12 +36,13 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
   };
   return async (deadline) => {
     const route = defaultRoute(readRoutes(family));
-    if (!route) return nobody(noGateway('no default route'));
-    const { gateway, device, untoldGateway } = route;
-    if (untoldGateway) return nobody(passed(`a default route by ${device} with an IPv6 gateway`, untold));
-    if (!gateway) return nobody(noGateway(`a default route by ${device} without a gateway`));
+    if (!route) return withoutGateway(noGateway('no default route'));
+    const { gateway, device, hiddenGateway } = route;
+    if (hiddenGateway)
+      return withoutGateway(passed(`a default route by ${device} with an IPv6 gateway`, gatewayUnknown));
+    if (!gateway) return withoutGateway(noGateway(`a default route by ${device} without a gateway`));
     if (hasNoNeighbours(device))
-      return nobody(noGateway(`a default route by ${device}, which has no neighbours`));
+      return withoutGateway(noGateway(`a default route by ${device}, which has no neighbours`));
     const text = formatAddress(gateway);
     const key = `${text} ${device}`;
     const found =

@@ -33,7 +33,7 @@ export function attemptInterfaces(pod: Pod): Attempt {
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
     const results = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
-    const problem = mostTelling(results);
+    const problem = worstFailure(results);
     if (problem) return problem;
     const seen = results.map((it) => it.seen).join('; ');
     const notes = results.flatMap(({ note }) => note ?? []);
@@ -52,7 +52,7 @@ const telling: Reason[] = [
 ];
 
 /** All problems, under the most informative reason. */
-export function mostTelling(results: InterfaceResult[]): Failed | undefined {
+export function worstFailure(results: InterfaceResult[]): Failed | undefined {
   const problems = results.flatMap(({ problem }) => problem ?? []);
   const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
   return reason && failed(reason, problems.map(({ seen }) => seen).join('; '));

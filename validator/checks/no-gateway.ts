@@ -7,4 +7,4 @@ export function noGateway(seen: string): Finding {
 
 /** The note for a gateway whose link-layer address was known before: it may have disappeared since. */
 export const knownBefore = (gateway: string, device: string): string =>
-  `${gateway} was known on ${device} before this run, so nobody had to answer`;
+  `${gateway} was known on ${device} before this run, so no answer was needed`;

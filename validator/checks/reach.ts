@@ -13,7 +13,7 @@ const attempt = 4000;
 /** A TCP connect to a host and port, by name or address. */
 export function attemptReach({ host, port }: ReachCheck): Attempt {
   const at = `${host} port ${port}`;
-  const lookUp = patientLookUp();
+  const lookUp = lookupWithRetry();
   return async (deadline) => {
     const dialled = await platform.dial({
       host,
@@ -45,7 +45,7 @@ export function reasonFor(code: string): Reason {
  * for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a look-up that restarted
  * with each attempt would never reach the second server.
  */
-export function patientLookUp(): NonNullable<DialOptions['lookUp']> {
+export function lookupWithRetry(): NonNullable<DialOptions['lookUp']> {
   let running: Promise<NamedAddress[]> | undefined;
   return (name) => {
     running ??= platform.lookUp(name).finally(() => {

@@ -16,7 +16,7 @@ import { probe } from './probe.ts';
 const attempt = 500;
 
 /**
- * Listens on the proxy's port, connects to an address where nobody answers, and expects its own token, as linkerd's
+ * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, as linkerd's
  * network validator does for the outbound rule and `istio-iptables --run-validation` for the inbound one. Unlike those,
  * it distinguishes causes, retries, and works without a default route.
  */
@@ -84,11 +84,11 @@ async function firstPassed(probes: Promise<Finding>[]): Promise<Finding> {
       return finding.passed ? finding : Promise.reject(finding);
     }),
   );
-  return some.catch(({ errors }: { errors: Failed[] }) => mostTelling(errors));
+  return some.catch(({ errors }: { errors: Failed[] }) => worstFailure(errors));
 }
 
 /** Of several failures, the reason that explains most, with what each attempt saw. */
-export function mostTelling(found: Failed[]): Failed {
+export function worstFailure(found: Failed[]): Failed {
   const rank = ({ reason }: Failed): number => telling.indexOf(reason);
   const best = Math.max(...found.map(rank));
   const same = found.filter((finding) => rank(finding) === best);
@@ -103,5 +103,5 @@ function withHint(finding: Finding): Finding {
   return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
 }
 
-/** Bytes that nobody can guess. */
+/** Random bytes. */
 export const makeToken = (): Uint8Array => platform.random(32);

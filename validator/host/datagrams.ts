@@ -43,7 +43,7 @@ export class HostDatagramSocket implements DatagramSocket {
 
   send(bytes: Uint8Array, done: (error: SocketError | null) => void): void {
     const failure = this.#send(bytes);
-    // Node waits for room, and tells nothing until there is some
+    // Node waits for room, and reports nothing until there is some
     if (failure?.code === 'EAGAIN' || failure?.code === 'ENOBUFS') return;
     this.#soon(() => done(failure));
   }
@@ -67,7 +67,7 @@ export class HostDatagramSocket implements DatagramSocket {
     }
   }
 
-  /** Reads what came, which nobody asked for, or an error that the kernel reports. */
+  /** Reads and discards unsolicited data, or an error that the kernel reports. */
   #read(socket: number): void {
     try {
       native.read(socket);

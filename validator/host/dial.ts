@@ -96,7 +96,7 @@ function attempt(
     native.connect(descriptor, address, port);
   } catch (error) {
     const code = codeOf(error);
-    // a refusal is an answer, even if the kernel has it at once; the caller's own turn ends before it is told
+    // a refusal is an answer, even if the kernel has it at once; the caller's own turn ends before it gets the result
     if (code !== 'EINPROGRESS') {
       // a socket that does not connect is writable too
       if (socket !== undefined) unwatch(socket);
@@ -109,7 +109,7 @@ function attempt(
   };
 }
 
-/** A connection. The kernel keeps what comes before somebody listens for it. */
+/** A connection. The kernel keeps what arrives before there is a listener. */
 class HostConnection implements Connection {
   readonly #socket: number;
   readonly localAddress: string;

@@ -60,7 +60,7 @@ export interface Native {
    * Waits until something happens, or so many milliseconds; -1 is for ever.
    *
    * @param wanted for each descriptor, what to wait for: see {@link pollEvent}
-   * @returns what happened to each: 0 for nothing. Errors are told whether or not they were wanted
+   * @returns what happened to each: 0 for nothing. Errors are reported in any case
    */
   poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
 

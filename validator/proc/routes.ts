@@ -8,7 +8,7 @@ export interface Route {
   bits: number;
   gateway?: Address;
   /** It has a gateway whose address is unknown: an IPv6 one of an IPv4 route (`net/ipv4/fib_trie.c`). */
-  untoldGateway?: true;
+  hiddenGateway?: true;
   device: string;
   metric: number;
 }
@@ -72,9 +72,9 @@ function usable(device: string, flags: number): boolean {
   );
 }
 
-function gatewayOf(hex: string, flags: number): Pick<Route, 'gateway' | 'untoldGateway'> {
+function gatewayOf(hex: string, flags: number): Pick<Route, 'gateway' | 'hiddenGateway'> {
   if (!/^0*$/.test(hex)) return { gateway: addressOf(hex) };
-  return (flags & flag.gateway) === 0 ? {} : { untoldGateway: true };
+  return (flags & flag.gateway) === 0 ? {} : { hiddenGateway: true };
 }
 
 const bitsOf = (mask: string): number => Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;

@@ -7,7 +7,7 @@ export interface Address {
   hex: string;
 }
 
-/** Parses an address (no port, no brackets, no zone). Returns undefined if the text is none. */
+/** Parses an address (no port, no brackets, no zone). Returns undefined for any other text. */
 export function parseAddress(text: string): Address | undefined {
   const hex = text.includes(':') ? hexOfIPv6(text) : hexOfIPv4(text);
   return hex === undefined ? undefined : addressOf(hex);

@@ -30,7 +30,7 @@ export interface RedirectCheck {
   direction: Direction;
   /** The port that the rule redirects to: the proxy's, free until the proxy starts. */
   listen: number;
-  /** `address:port` or `[address]:port` where nobody answers. */
+  /** `address:port` or `[address]:port` where nothing answers. */
   connect: string[];
   /** The user id that the proof must run as (a rule may exclude others). */
   asUser?: number;

@@ -1,7 +1,7 @@
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /**
- * Milliseconds of a duration such as `500ms`, `10s`, `2m` or `1h`, or undefined if the text is none. Go's
+ * Milliseconds of a duration such as `500ms`, `10s`, `2m` or `1h`, or undefined for any other text. Go's
  * `time.Duration` writes the `timeout` parameter of admission calls in the same form.
  */
 export function parseDuration(text: string): number | undefined {

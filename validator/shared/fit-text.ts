@@ -1,5 +1,8 @@
-/** An error code in parentheses at the end of a text, which readers search for. */
-const lastCode = / \(CNI_GATE_[A-Z_]{1,40}\)$/;
+/**
+ * An error code in parentheses at the end of a text, which readers search for, and the fields of a tag, which a program
+ * reads (webhook/lib/tag.ts).
+ */
+const lastCode = / \(CNI_GATE_[A-Z_]{1,40}(?: [a-z]{1,20}=[\w.-]{1,253}){0,3}\)$/;
 
 const ellipsis = '…';
 
@@ -20,7 +23,7 @@ export const inBytes: SizeOf = (text) => {
  * Shortens a text to a limit: it is cut after a word, an ellipsis replaces the rest, and an error code at its end
  * stays. A word longer than half of the limit is cut between two characters.
  *
- * @param max the limit, at least 60 if the text may end with a code
+ * @param max the limit, at least 60 if the text may end with a code, 900 if with a tag
  * @param sizeOf 1 by default
  */
 export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): string {

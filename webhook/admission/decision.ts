@@ -22,13 +22,13 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
 }
 
 /** The profiles that a decision is about. */
-export type About = Pick<AdmissionDecision, 'profile' | 'profiles'>;
+export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
 /** The request is allowed as it is. */
 export function allowed<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
-  about: About = { profiles: [] },
+  about: ProfileScope = { profiles: [] },
   warnings: string[] = [],
 ): AdmissionDecision<Outcome, Reason> {
   return { outcome, reason, ...about, operations: [], warnings };
@@ -38,7 +38,7 @@ export function allowed<const Outcome extends string, const Reason extends strin
 export function patched<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
-  about: About,
+  about: ProfileScope,
   operations: Operation[],
   warnings: string[],
 ): AdmissionDecision<Outcome, Reason> {
@@ -49,7 +49,7 @@ export function patched<const Outcome extends string, const Reason extends strin
 export function denied<const Reason extends string>(
   reason: Reason,
   message: string,
-  about: About = { profiles: [] },
+  about: ProfileScope = { profiles: [] },
 ): AdmissionDecision<'refused', Reason> {
   return { outcome: 'refused', reason, ...about, operations: [], warnings: [], message };
 }
@@ -59,7 +59,7 @@ export function errored<const Reason extends string>(
   reason: Reason,
   warnings: string[],
   operations: Operation[] = [],
-  about: About = { profiles: [] },
+  about: ProfileScope = { profiles: [] },
 ): AdmissionDecision<'warned', Reason> {
   return { outcome: 'warned', reason, ...about, operations, warnings };
 }

@@ -19,7 +19,7 @@ import type { PodRequest } from './review.ts';
  * The pod's own name is for people only here, and may be any: the API server judges it after the webhooks, in words that
  * are better known.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the namespace's name is none, or
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the namespace's name is malformed, or
  *   CNI_GATE_REVIEW_KIND where it is about something else than a pod
  */
 export function decodePodRequest(body: unknown): PodRequest {

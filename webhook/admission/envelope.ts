@@ -27,7 +27,7 @@ export const wrongName = (field: string, expected: string, value: unknown): CniG
 /**
  * The name of a namespace.
  *
- * @throws CniGateError CNI_GATE_REVIEW_NAME where it is none, or empty
+ * @throws CniGateError CNI_GATE_REVIEW_NAME where it is malformed or empty
  */
 export function namespaceName(value: string): string {
   if (isNamespaceName(value)) return value;
@@ -58,7 +58,7 @@ export interface RequestEnvelope {
 /**
  * The request in the body of an admission call.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, or CNI_GATE_REVIEW_NAME where the UID of the request is none
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, or CNI_GATE_REVIEW_NAME where the UID of the request is malformed
  */
 export function openEnvelope(body: unknown): RequestEnvelope {
   if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);

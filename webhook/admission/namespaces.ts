@@ -33,9 +33,8 @@ export interface Namespaces {
   /**
    * What is known of the namespace; undefined where it does not exist, as far as the source knows.
    *
-   * @param caller address of the client that sent the request: clients share the rate of requests to the API server
    */
-  facts(name: string, caller?: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
+  facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
 /** Namespaces that are known from the start, such as those of a file. */

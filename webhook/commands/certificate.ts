@@ -1,21 +1,84 @@
 import { writeFileSync } from 'node:fs';
-import type { ApiClient } from '../kubernetes/client.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ConfigurationName } from '../../certs/objects.ts';
+import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import type { ServeOptions } from '../server/serve.ts';
-import { type ManagedFlags, managedDays, namesOf } from './managed.ts';
+import { days, milliseconds } from './options.ts';
 
 /** What the flags of `serve` say about its certificate. */
-export interface CertificateFlags extends ManagedFlags {
+export interface CertificateFlags {
   ownNamespace?: string;
   tlsCert?: string;
   tlsKey?: string;
   tlsNames?: string[];
   tlsDays?: number;
   tlsCaOut?: string;
+  tlsSecret?: string;
+  tlsService: string;
+  webhookConfigurations: ConfigurationName[];
+  tlsAuthorityDays: number;
+  tlsOverlap: number;
 }
 
 /** Default validity in days of a certificate generated at start. */
 const selfMadeDays = 90;
+
+/** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
+export const managedDays = 7;
+
+/** Default validity in days of a managed authority. */
+export const managedAuthorityDays = 365;
+
+/** Adds the flags of managed certificates to `serve`. */
+export function addManagedOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--tls-secret <name>', "Secret with the replicas' authority").conflicts('tlsCert'))
+    .option('--tls-service <name>', 'Service that webhooks call', 'cni-gate')
+    .addOption(
+      new Option(
+        '--webhook-configurations <kind/name...>',
+        'whose caBundle to maintain, such as mutating/cni-gate',
+      )
+        .argParser(configurations)
+        .default([], 'none'),
+    )
+    .addOption(authorityDaysOption('validity of the authority'))
+    .addOption(
+      new Option('--tls-overlap <duration>', 'time from a new authority in every caBundle to its use')
+        .argParser(milliseconds)
+        .default(5 * 60_000, '5m'),
+    );
+}
+
+/** The flag for the validity of an authority. */
+export function authorityDaysOption(description: string): Option {
+  return new Option('--tls-authority-days <days>', description).argParser(days).default(managedAuthorityDays);
+}
+
+/** The names under which the API server and people on the same machine call the Service. */
+export function namesOf(service: string, namespace: string): string[] {
+  const name = `${service}.${namespace}.svc`;
+  return [name, `${name}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
+}
+
+/** @throws CniGateError CNI_GATE_USAGE if the flags do not go together */
+export function checkCertificate(flags: CertificateFlags): void {
+  const usage = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
+  if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
+    throw usage('--tls-cert and --tls-key go together');
+  }
+  if (flags.tlsSecret === undefined) {
+    if (flags.webhookConfigurations.length > 0) throw usage('--webhook-configurations needs --tls-secret');
+    return;
+  }
+  if (flags.ownNamespace === undefined) {
+    throw usage('where is the Secret? --tls-secret needs --own-namespace, or $POD_NAMESPACE');
+  }
+  if (flags.tlsAuthorityDays <= (flags.tlsDays ?? managedDays)) {
+    throw usage('--tls-authority-days must be more than --tls-days: an authority outlives what it signs');
+  }
+}
 
 /**
  * Where the serving certificate comes from: files, a Secret that the replicas share, or made at start.
@@ -53,3 +116,14 @@ function writeAuthority(file: string, pem: string): void {
     throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `cannot write ${file}: ${reason}`, { cause: error });
   }
 }
+
+/** `mutating/NAME` or `validating/NAME`, several of them by commas, for commander. */
+function configurations(text: string, before: ConfigurationName[]): ConfigurationName[] {
+  const named = text.split(',').map((each) => each.trim());
+  if (!named.every(isConfiguration))
+    throw new InvalidArgumentError('expected mutating/NAME or validating/NAME.');
+  return [...before, ...named];
+}
+
+const isConfiguration = (text: string): text is ConfigurationName =>
+  /^(mutating|validating)\/[a-z0-9][a-z0-9.-]*$/.test(text);

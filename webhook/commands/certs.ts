@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { ManualStep } from '../../certs/manual.ts';
-import { managedAuthorityDays, managedDays, namesOf } from './managed.ts';
+import { authorityDaysOption, managedDays, namesOf } from './certificate.ts';
 import { addClusterOptions, type ClusterFlags, days, namespaceName } from './options.ts';
 
 interface ServiceFlags {
@@ -27,17 +27,16 @@ export function certsCommand(): Command {
         .action(runShow),
     )
     .addCommand(
-      addAuthorityDays(inCluster('rotate', 'start to replace the authority; the replicas complete it'))
-        .option(
-          '--finish',
-          'drop the previous authority now, instead of when everything it signed has expired',
-        )
+      inCluster('rotate', 'start to replace the authority; the replicas complete it')
+        .addOption(authorityDaysOption('validity of an authority'))
+        .option('--finish', 'drop the previous authority now, before all it signed has expired')
         .action(runRotate),
     )
     .addCommand(
-      addAuthorityDays(addService(new Command('issue')))
+      addService(new Command('issue'))
+        .addOption(authorityDaysOption('validity of an authority'))
         .description('no cluster: write an authority and a serving certificate into files')
-        .requiredOption('--out <folder>', 'where to write them; an authority that is there is used again')
+        .requiredOption('--out <folder>', 'where to write them; an existing authority is used again')
         .option('--tls-names <name...>', 'names of the certificate (default: those of the Service)')
         .option('--tls-days <days>', 'validity of the serving certificate', days, managedDays)
         .action(runIssue),
@@ -64,17 +63,8 @@ function addService(command: Command): Command {
     .option('--tls-service <name>', 'Service that webhooks call', 'cni-gate');
 }
 
-function addAuthorityDays(command: Command): Command {
-  return command.option(
-    '--tls-authority-days <days>',
-    'validity of an authority',
-    days,
-    managedAuthorityDays,
-  );
-}
-
 async function runShow(flags: SecretFlags & { output: 'text' | 'json' }): Promise<void> {
-  const { isWell, render, show } = await import('../../certs/show.ts');
+  const { isWell, render, show } = await import('../../certs/manual.ts');
   const shown = await show(await openShared(flags));
   const json = flags.output === 'json';
   process.stdout.write(
@@ -115,8 +105,8 @@ async function openShared({
   tlsService: service,
 }: SecretFlags) {
   const [{ openCluster }, { ApiObjects, configurationsCalling }] = await Promise.all([
-    import('../kubernetes/open.ts'),
-    import('../../certs/api.ts'),
+    import('../cluster/open.ts'),
+    import('../../certs/objects.ts'),
   ]);
   const client = await openCluster(kubeconfig, context);
   const configurations = await configurationsCalling(client, { namespace, service });

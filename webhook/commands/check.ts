@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import type { CheckReport, CheckVerdict } from '../check/model.ts';
-import { readPolicy } from '../config/file.ts';
-import type { ApiClient } from '../kubernetes/client.ts';
+import type { ApiClient } from '../cluster/client.ts';
+import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import { addWrappedHelp } from './help-text.ts';
+import type { CheckReport, CheckVerdict } from '../report/checks/model.ts';
 import { addClusterOptions, addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
 import { terminal } from './terminal.ts';
 
@@ -17,7 +16,10 @@ interface Flags extends ClusterFlags {
   output: 'text' | 'json' | 'short';
 }
 
-const more = `Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from the cluster, or a missing right without which there is no verdict; 3 cni-gate is not installed.`;
+const more = `
+Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from
+the cluster, or a missing right without which there is no verdict; 3 cni-gate is
+not installed.`;
 
 const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
 
@@ -29,13 +31,13 @@ export function checkCommand(): Command {
   const command = new Command('check').description(
     'check the installation, or with --pre the cluster before installing',
   );
-  addWrappedHelp(command, more);
+  command.addHelpText('after', more);
   return addInstallationOptions(
     addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
   )
-    .option('--pre', 'before installing: check the cluster, and propose profiles for its namespaces')
-    .option('--no-probe', 'create no pod in an opted-in namespace, as a dry run')
-    .option('--wait <duration>', 'repeat until no check fails, for this long at most', milliseconds)
+    .option('--pre', 'before installing: check the cluster, and propose profiles')
+    .option('--no-probe', 'create no pod as a dry run')
+    .option('--wait <duration>', 'repeat until no check fails, at most this long', milliseconds)
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'json', 'short']).default('text'),
     )
@@ -44,7 +46,7 @@ export function checkCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   // loaded here: the other commands need none of it
-  const { openCluster } = await import('../kubernetes/open.ts');
+  const { openCluster } = await import('../cluster/open.ts');
   const make = await reporter(flags);
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
@@ -60,11 +62,11 @@ async function run(flags: Flags): Promise<void> {
 async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
   const { config, ownNamespace, probe } = flags;
   const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const { reportOf } = await import('../check/report.ts');
+  const { reportOf } = await import('../report/checks/report.ts');
   if (flags.pre) {
     const [{ readPre }, { checkPre }] = await Promise.all([
-      import('../check/collect/pre.ts'),
-      import('../check/pre.ts'),
+      import('../report/facts/before-install.ts'),
+      import('../report/checks/before-install.ts'),
     ]);
     const { policy, source } = given ?? { policy: readPolicy(undefined), source: 'the built-in profiles' };
     return async (client) => {
@@ -75,12 +77,12 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
       return reportOf({ ...findings, mode: 'pre', cluster, configuration: source, now });
     };
   }
-  const [{ readInstalled }, { checkInstalled }] = await Promise.all([
-    import('../check/collect/installed.ts'),
-    import('../check/installed.ts'),
+  const [{ readCheck }, { checkInstalled }] = await Promise.all([
+    import('../report/facts/collect.ts'),
+    import('../report/checks/installed.ts'),
   ]);
   return async (client) => {
-    const facts = await readInstalled(client, { ownNamespace, given, probe });
+    const facts = await readCheck(client, { ownNamespace, given, probe });
     const now = Date.now();
     const { cluster, configuration } = facts;
     const findings = checkInstalled(facts, now);
@@ -96,7 +98,7 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
  */
 async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<CheckReport> {
   const end = performance.now() + wait;
-  let told = '';
+  let last = '';
   for (;;) {
     const isLast = performance.now() >= end;
     const result = await make().catch((error: unknown) => {
@@ -106,14 +108,14 @@ async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<
     const isError = result instanceof CniGateError;
     if (!isError && (isLast || result.counts.failed === 0)) return result;
     const what = isError ? `${result.message} (${result.code})` : result.headline;
-    if (what !== told) process.stderr.write(`cni-gate: waiting: ${what}\n`);
-    told = what;
+    if (what !== last) process.stderr.write(`cni-gate: waiting: ${what}\n`);
+    last = what;
     await sleep(Math.max(0, Math.min(interval, end - performance.now())));
   }
 }
 
 async function textOf(report: CheckReport, output: Flags['output']): Promise<string> {
   if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
-  const { checkShort, checkText } = await import('../check/text.ts');
+  const { checkShort, checkText } = await import('../report/check/text.ts');
   return output === 'short' ? checkShort(report, terminal()) : checkText(report, terminal());
 }

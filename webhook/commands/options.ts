@@ -26,7 +26,7 @@ export function addInstallationOptions(command: Command): Command {
       'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
     )
     .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
+      new Option('--own-namespace <name>', 'namespace of cni-gate')
         .env('POD_NAMESPACE')
         .argParser(namespaceName)
         .default('cni-gate'),

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { addWrappedHelp } from './help-text.ts';
 import { milliseconds } from './options.ts';
 import type { ReviewFlags } from './run-review.ts';
 
@@ -9,32 +8,43 @@ const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as 
 /** One of them. */
 export type OutputForm = (typeof forms)[number];
 
-const more = `Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative, Kubeflow, OpenShift, OpenKruise and others, and those that the configuration adds; any custom resource with spec.template.spec.containers; Lists of them, and AdmissionReviews about pods.
+const more = `
+Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
+ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative,
+Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
+adds; any custom resource with spec.template.spec.containers; Lists of them, and
+AdmissionReviews about pods.
 All other objects are only counted.
-A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in the input, or by --profile.
+A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
+the input, or by --profile.
 
 Output:
-  text   a unified diff for each workload, then counts; with --summary a line for each workload, then counts
-  json   a report; if the input is AdmissionReviews only, these with their responses instead, one a line, or a list in one line if the input is a list
-  yaml   the patched input, with its comments and order; messages go to standard error
+  text   a unified diff for each workload, then counts; with --summary a line
+         for each workload, then counts
+  json   a report; if the input is AdmissionReviews only, their answers instead,
+         one on each line
+  yaml   the patched input, with its comments and order; messages go to standard
+         error
   junit  a test suite for each file, a test case for each workload
   sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
   github the same as annotations of a GitHub Actions step
   gitlab the same as a Code Quality report of GitLab
 
-Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key like cni-gate's without effect, no pod that is checked, a namespace that is not in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
+Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key
+like cni-gate's without effect, no pod that is checked, a namespace that is not
+in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
 
 /** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
   const command = new Command('review');
-  addWrappedHelp(command, more);
+  command.addHelpText('after', more);
   return (
     command
       .description('show what admission would do to manifests; needs no cluster')
       .argument('[path...]', 'files, folders (.yaml .yml .json), globs, or - for standard input')
       .addOption(new Option('-f, --filename <path...>', 'the same, as for kubectl').default([], 'none'))
       .addOption(
-        new Option('-k, --kustomize <folder...>', 'folders to render with kubectl kustomize').default(
+        new Option('-k, --kustomize <folder...>', 'folders to render with kubectl or kustomize').default(
           [],
           'none',
         ),
@@ -42,34 +52,32 @@ export function reviewCommand(): Command {
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
-      .option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt', 'cni-gate')
+      .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
       .addOption(
-        new Option(
-          '--server <url>',
-          'ask a running server, which knows its configuration and namespaces',
-        ).conflicts(['profile', 'config', 'ownNamespace']),
+        new Option('--server <url>', 'ask a running server, with its configuration and namespaces').conflicts(
+          ['profile', 'config', 'ownNamespace'],
+        ),
       )
-      .option('--ca <file>', 'authority that signed the certificate of the server; with --server')
+      .option('--ca <file>', "authority of the server's certificate")
       .addOption(
-        new Option('--timeout <duration>', 'how long to wait for each answer of the server')
+        new Option('--timeout <duration>', 'time for each answer of the server')
           .argParser(milliseconds)
           .default(10_000, '10s'),
       )
       .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
-      .option('--strict', 'exit with 1 for warnings too: for CI')
-      .addOption(new Option('--summary', 'one line for each workload instead of its diff'))
+      .option('--strict', 'exit with 1 for warnings too')
+      .addOption(new Option('--summary', 'one line for each workload, no diff'))
       .addOption(
-        new Option(
-          '--assume-meshed',
-          'check pods that request linkerd or Istio as if the injector had run',
-        ).conflicts('server'),
+        new Option('--assume-meshed', 'assume that the injector of linkerd or Istio has run').conflicts(
+          'server',
+        ),
       )
       .option(
         '--changed-since <revision>',
-        'report only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',
+        'only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',
       )
-      .option('--color', 'colours even if the output is not a terminal')
-      .option('--no-color', 'no colours (also: NO_COLOR in the environment)')
+      .option('--color', 'colours also without a terminal')
+      .option('--no-color', 'no colours (also: $NO_COLOR)')
       // loaded here, because the other commands do not need it
       .action(async (paths: string[], flags: ReviewFlags) =>
         (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),

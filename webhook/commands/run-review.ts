@@ -1,19 +1,20 @@
-import { readPolicy } from '../config/file.ts';
+import { existsSync } from 'node:fs';
+import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { remote } from '../review/ask/remote.ts';
-import { standardInput } from '../review/input/inputs.ts';
-import { lineOf, placeOf, type Report, refusalsOf } from '../review/model.ts';
+import { standardInput } from '../review/input/files.ts';
+import { placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
 import { reportRoot } from '../review/output/root.ts';
 import { sarifOutput } from '../review/output/sarif.ts';
+import { painter } from '../review/output/styles.ts';
 import { tableOutput } from '../review/output/table.ts';
-import { painter, textOutput } from '../review/output/text.ts';
+import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
-import { Progress } from '../review/progress.ts';
 import { type ReviewOptions, review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import type { OutputForm } from './review.ts';
@@ -38,9 +39,30 @@ export interface ReviewFlags {
   color?: boolean;
 }
 
+/** What the command prints, and its exit code. */
+export interface ReviewResult {
+  status: number;
+  /** For standard output. */
+  output: string;
+  /** For standard error. */
+  messages: string;
+}
+
 /** Reviews, writes the output, and sets `process.exitCode`. */
 export async function runReview(flags: ReviewFlags): Promise<void> {
-  const progress = new Progress(process.stderr);
+  const { status, output, messages } = await resultOf(flags);
+  process.exitCode = status;
+  // messages first: a reader of the output may stop in the middle of it
+  process.stderr.write(messages);
+  process.stdout.write(output);
+}
+
+/**
+ * Reviews, and returns what to print.
+ *
+ * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
+ */
+export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   const {
     filename: names,
     kustomize,
@@ -75,34 +97,36 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
     admission: admissionOf(flags),
     assumeMeshed,
     changedSince,
-    progress,
   });
   const summary = summarize(report);
-  const output = outputOf(report, summary, flags, progress);
-  progress.clear();
-  process.exitCode = exitCodeOf(summary, flags.strict === true);
-  // messages first: whoever reads the output may stop in the middle of it
-  process.stderr.write(messagesFor(report, summary, flags));
-  process.stdout.write(output);
+  return {
+    status: exitCodeOf(summary, flags.strict === true),
+    output: outputOf(report, summary, flags),
+    messages: messagesFor(report, summary, flags),
+  };
 }
 
 function admissionOf(flags: ReviewFlags): ReviewOptions['admission'] {
   const { server, ca, timeout, profile, ownNamespace } = flags;
   if (server !== undefined) return remote({ url: server, ca, timeout });
   if (ca !== undefined) throw new CniGateError('CNI_GATE_USAGE', '--ca goes with --server');
+  if (flags.config !== undefined && !existsSync(flags.config)) {
+    const message = `there is no file ${flags.config}: correct the path of --config, or leave it out to review with the built-in profiles`;
+    throw new CniGateError('CNI_GATE_CONFIG_UNREADABLE', message);
+  }
   const policy = readPolicy(flags.config);
-  // one that does not exist is told once, not by refusing every pod
+  // one that does not exist is one error, instead of a refusal of every pod
   if (profile !== undefined) policy.join(profile);
   return { policy, profile, ownNamespace };
 }
 
-function outputOf(report: Report, summary: Summary, flags: ReviewFlags, progress: Progress): string {
+function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string {
   const strict = flags.strict === true;
   switch (flags.output) {
     case 'json':
       return report.reviewsOnly ? answersOutput(report) : jsonOutput(report, summary);
     case 'yaml':
-      return yamlOutput(report, progress);
+      return yamlOutput(report);
     case 'junit':
       return junitOutput(report, strict);
     case 'sarif':
@@ -112,11 +136,14 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags, progress
     case 'gitlab':
       return gitlabOutput(report, strict, reportRoot(process.env, process.cwd()));
     case 'text': {
-      const options = { paint: painter(hasColor(flags.color)), strict, progress };
+      const options = { paint: painter(hasColor(flags.color)), width: lineWidth(), strict };
       return flags.summary ? tableOutput(report, summary, options) : textOutput(report, summary, options);
     }
   }
 }
+
+/** That of COLUMNS or of the terminal, or one that fits into the logs of CI systems. */
+const lineWidth = (): number => Number(process.env.COLUMNS) || process.stdout.columns || 100;
 
 /** See https://no-color.org. */
 function hasColor(flag: boolean | undefined): boolean {
@@ -132,19 +159,15 @@ function messagesFor(report: Report, summary: Summary, flags: ReviewFlags): stri
   const lines = report.faults.map((fault) => `cni-gate: ${placeOf(fault)}: ${fault.message} (${fault.code})`);
   const answers = flags.output === 'json' && report.reviewsOnly;
   if (answers || flags.output === 'yaml') {
-    const refusals = refusalsOf(report);
     for (const one of report.reviewed) {
       const { workload, verdict } = one;
-      const place = `${workload.document.file}:${lineOf(one)}`;
-      if (verdict.message !== undefined && !refusals.has(workload))
-        lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
+      const place = `${workload.document.file}:${workload.line}`;
+      if (verdict.message !== undefined) lines.push(`cni-gate: ${place}: refused: ${verdict.message}`);
       for (const warning of verdict.warnings) lines.push(`cni-gate: ${place}: ${word}: ${warning}`);
     }
     for (const finding of report.findings) {
-      const { subject, message, code, refuses } = finding;
-      lines.push(
-        `cni-gate: ${placeOf(finding)}: ${refuses === undefined ? word : 'error'}: ${subject}: ${message} (${code})`,
-      );
+      const { subject, message, code } = finding;
+      lines.push(`cni-gate: ${placeOf(finding)}: ${word}: ${subject}: ${message} (${code})`);
     }
   }
   const others = Object.entries(summary.otherObjects);

@@ -2,8 +2,7 @@ import { Command, Option } from 'commander';
 import { CniGateError } from '../lib/errors.ts';
 import { defaultPort } from '../lib/names.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
-import { type CertificateFlags, certificateFor } from './certificate.ts';
-import { addManagedOptions, checkManaged } from './managed.ts';
+import { addManagedOptions, type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
 import { addClusterOptions, type ClusterFlags, days, milliseconds, namespaceName, port } from './options.ts';
 
 interface Flags extends CertificateFlags, ClusterFlags {
@@ -25,54 +24,51 @@ interface Flags extends CertificateFlags, ClusterFlags {
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description('run the admission server')
-    .option('--config <file>', 'configuration, reloaded when it changes (default: built-in profiles)')
+    .option('--config <file>', 'configuration, reloaded on change (default: built-in profiles)')
     .addOption(
-      new Option('--image <image>', 'image of the validator if the configuration names none').env(
-        'CNI_GATE_IMAGE',
-      ),
+      new Option('--image <image>', 'image of the init container, if not configured').env('CNI_GATE_IMAGE'),
     );
   addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
     .option(
       '--cluster-state <file>',
-      'no cluster: Kubernetes objects that stand for it, reloaded when they change',
+      'no cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',
     )
-    .option('--profile <profile>', 'no cluster needed: profile of every namespace, instead of its label')
+    .option('--profile <profile>', 'no cluster: profile of every namespace')
     .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself, whose pods are exempt')
+      new Option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt')
         .env('POD_NAMESPACE')
         .argParser(namespaceName),
     )
     .option('--host <address>', 'address to listen on (default: all)')
-    .option('--port <port>', 'port for admission calls (HTTPS)', port, defaultPort)
-    .option('--ops-port <port>', 'port for /livez, /readyz and /metrics (plain HTTP)', port, 8080)
-    .option('--tls-cert <file>', 'serving certificate, reloaded when it changes; with --tls-key')
-    .option('--tls-key <file>', 'key of the serving certificate')
+    .option('--port <port>', 'HTTPS port for admission calls; 0: any', port, defaultPort)
+    .option('--ops-port <port>', 'HTTP port for /livez, /readyz and /metrics', port, 8080)
+    .option('--tls-cert <file>', 'serving certificate, reloaded on change')
+    .option('--tls-key <file>', 'its key')
     .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
       'validity of a generated certificate (default: 7 in a Secret, 90 generated at start)',
       days,
     )
-    .option(
-      '--tls-ca-out <file>',
-      'write the authority of a certificate generated at start, for the caBundle',
+    .addOption(
+      new Option('--tls-ca-out <file>', 'write the authority of a certificate generated at start').conflicts([
+        'tlsCert',
+        'tlsSecret',
+      ]),
     );
   return addManagedOptions(command)
-    .option(
-      '--client-ca <file>',
-      'authorities of client certificates that callers must present, reloaded when it changes',
-    )
+    .option('--client-ca <file>', 'authorities of required client certificates, reloaded on change')
     .option(
       '--client-name <name...>',
       'accepted common names or DNS names of client certificates (default: any)',
     )
     .addOption(
-      new Option('--drain-delay <duration>', 'how long to keep serving after SIGTERM')
+      new Option('--drain-delay <duration>', 'how long to serve after SIGTERM, not ready')
         .argParser(milliseconds)
         .default(5000, '5s'),
     )
     .addOption(
-      new Option('--drain-timeout <duration>', 'when to cut connections that are still open after SIGTERM')
+      new Option('--drain-timeout <duration>', 'when to cut open connections after SIGTERM')
         .argParser(milliseconds)
         .default(25_000, '25s'),
     )
@@ -132,8 +128,8 @@ async function openCluster(
   ownNamespace: string | undefined,
 ) {
   const [cluster, { watchCluster }] = await Promise.all([
-    import('../kubernetes/open.ts'),
-    import('../view/from-cluster.ts'),
+    import('../cluster/open.ts'),
+    import('../server/watch-cluster.ts'),
   ]);
   const client = await cluster.openCluster(kubeconfig, context);
   const view: ServeOptions['cluster'] = (policy, deps) => watchCluster(client, policy, deps, ownNamespace);
@@ -142,12 +138,6 @@ async function openCluster(
 
 function checkFlags(flags: Flags): void {
   const usage = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
-  if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
-    throw usage('--tls-cert and --tls-key go together');
-  }
-  if (flags.tlsCert !== undefined && flags.tlsCaOut !== undefined) {
-    throw usage('--tls-ca-out is for a certificate made at start, not for one in files');
-  }
   for (const flag of ['kubeconfig', 'context'] as const) {
     if (flags[flag] === undefined || clusterNeeded(flags)) continue;
     throw usage(
@@ -156,6 +146,6 @@ function checkFlags(flags: Flags): void {
   }
   if (flags.clientName !== undefined && flags.clientCa === undefined)
     throw usage('--client-name needs --client-ca');
-  checkManaged(flags);
+  checkCertificate(flags);
   if (flags.drainTimeout < flags.drainDelay) throw usage('--drain-timeout is shorter than --drain-delay');
 }

@@ -1,13 +1,8 @@
 import { Command, Option } from 'commander';
-import { readPolicy } from '../config/file.ts';
-import type { ApiClient } from '../kubernetes/client.ts';
+import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { FoundPolicy } from '../status/collect/configuration.ts';
-import type { Wanted } from '../status/collect/sources.ts';
-import type { StatusFacts } from '../status/facts.ts';
-import type { Status, Verdict } from '../status/model.ts';
-import type { TextOptions } from '../status/text.ts';
-import { addWrappedHelp } from './help-text.ts';
+import type { StatusFacts } from '../report/facts/model.ts';
+import type { Status, Verdict } from '../report/status/model.ts';
 import { addClusterOptions, addInstallationOptions, type ClusterFlags, namespaceName } from './options.ts';
 import { terminal } from './terminal.ts';
 
@@ -21,7 +16,16 @@ interface Flags extends ClusterFlags {
   probe?: true;
 }
 
-const more = `Exit code: 0 all is well; 1 something is wrong: the configuration of the installation is not valid, no replica answers, the API server does not trust it, a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a node, a proof failed, two pods have one address, a pod is held, waits on its node for long, or runs without a proof, a label is wrong, the namespace of -n has not opted in, or the probe failed; 2 wrong usage, no answer from the cluster, no such namespace, a missing right without which there is no verdict, or a probe that could not run; 3 cni-gate is not installed. With --watch, it is that of the last status.`;
+const more = `
+Exit code: 0 all is well; 1 something is wrong: the configuration of the
+installation is not valid, no replica answers, the API server does not trust it,
+a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a
+node, a proof failed, two pods have one address, a pod is held, waits on its
+node for long, or runs without a proof, a label is wrong, the namespace of -n
+has not opted in, or the probe failed; 2 wrong usage, no answer from the
+cluster, no such namespace, a missing right without which there is no verdict,
+or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
+that of the last status.`;
 
 const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
@@ -30,7 +34,7 @@ export function statusCommand(): Command {
   const command = new Command('status').description(
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',
   );
-  addWrappedHelp(command, more);
+  command.addHelpText('after', more);
   return addInstallationOptions(
     addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
   )
@@ -38,9 +42,9 @@ export function statusCommand(): Command {
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'wide', 'json']).default('text'),
     )
-    .option('--all', 'include nodes that are ready or exempt, and show every row')
-    .option('-w, --watch', 'keep running, and print the status again on each change')
-    .option('--probe', 'create a pod in an opted-in namespace, as a dry run')
+    .option('--all', 'every row, also of nodes that are ready, exempt or unproved')
+    .option('-w, --watch', 'print the status again on each change')
+    .option('--probe', 'create a pod as a dry run; not with --watch')
     .action(run);
 }
 
@@ -48,106 +52,65 @@ async function run(flags: Flags): Promise<void> {
   if (flags.probe && flags.watch)
     throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
-  const [{ openCluster }, { listStatus }, { statusOf }, { statusText }, { usablePolicy }, { withRoleNamed }] =
+  const [{ openCluster }, { readStatus }, poll, { ReadinessHistory }, role, { statusOf }, { statusText }] =
     await Promise.all([
-      import('../kubernetes/open.ts'),
-      import('../status/collect/list.ts'),
-      import('../status/compose.ts'),
-      import('../status/text.ts'),
-      import('../status/collect/configuration.ts'),
-      import('../status/collect/role.ts'),
+      import('../cluster/open.ts'),
+      import('../report/facts/collect.ts'),
+      import('../report/facts/poll.ts'),
+      import('../report/facts/readiness-history.ts'),
+      import('../report/facts/role.ts'),
+      import('../report/status/compose.ts'),
+      import('../report/status/text.ts'),
     ]);
-  const { config, ownNamespace, namespace } = flags;
-  const all = flags.all === true;
-  const given: FoundPolicy | undefined =
-    config === undefined ? undefined : { policy: readPolicy(config), source: config };
+  const { config, ownNamespace, namespace, probe = false } = flags;
+  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
+  const options = { ownNamespace, given, namespace, probe };
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
-    const { policy, source, trouble } = given ?? (await usablePolicy(client, ownNamespace));
+    const show = printer(flags, statusText);
     const compose = (facts: StatusFacts): Status =>
-      statusOf(facts, { client, configuration: source, trouble, now: Date.now(), all, namespace });
-    // what shows where the next one begins, in a file
-    const gap = flags.watch && !process.stdout.isTTY ? '\n' : '';
-    const look = (): TextOptions => {
-      const { width, ...rest } = terminal();
-      return flags.output === 'wide' ? { ...rest, times: true } : { ...rest, ...(width && { width }) };
-    };
-    const form = (status: Status): string =>
-      flags.output === 'json'
-        ? `${JSON.stringify(status, null, flags.watch ? undefined : 2)}\n`
-        : statusText(status, all, look()) + gap;
-    const wanted = { policy, ownNamespace, namespace };
+      statusOf(facts, { now: Date.now(), all: flags.all === true });
+    const history = new ReadinessHistory();
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
-    const first = await listStatus(client, wanted);
-    if (flags.probe) {
-      const { makeProbe } = await import('../status/collect/probe.ts');
-      first.probe = await makeProbe(client, { ...first, ownNamespace });
-    }
-    if (flags.watch) await follow(client, wanted, first, { compose, form, output: flags.output });
-    else {
-      const status = compose(first);
-      tell(status, form(status));
-    }
+    show(compose(await readStatus(client, options, history)));
+    if (!flags.watch) return;
+    const stop = poll.untilAsked();
+    process.stdout.once('error', () => stop.abort());
+    const onTrouble = (error: CniGateError): void =>
+      void process.stderr.write(`cni-gate: ${error.message}; it is tried again${role.roleFor(error)}\n`);
+    const onFacts = (facts: StatusFacts): void => show(compose(facts));
+    await poll.pollStatus(client, options, history, { onFacts, onTrouble }, stop.signal);
   } catch (error) {
-    throw withRoleNamed(error);
+    throw role.withRoleNamed(error);
   } finally {
     client.close();
   }
 }
 
-function tell(status: Status, text: string): void {
-  process.stdout.write(text);
-  process.exitCode = exitCodes[status.verdict];
-}
-
-/** Milliseconds between two looks at what the watches know. */
-const interval = 1000;
-
-/** Milliseconds after which a text on a terminal is drawn again, for the ages in it. */
-const stale = 10_000;
-
 /** Home, and away with what is below. */
 const redraw = '\u001b[H\u001b[J';
 
-/** Prints the status whenever it is another one, until it is told to stop or nobody reads any more. */
-async function follow(
-  client: ApiClient,
-  wanted: Wanted,
-  first: StatusFacts,
-  {
-    compose,
-    form,
-    output,
-  }: { compose: (facts: StatusFacts) => Status; form: (status: Status) => string; output: Flags['output'] },
-): Promise<void> {
-  const [{ watchStatus }, { roleFor }] = await Promise.all([
-    import('../status/collect/watch.ts'),
-    import('../status/collect/role.ts'),
-  ]);
-  const warn = (reported: { err?: unknown }, message: string): void =>
-    void process.stderr.write(`cni-gate: ${message}${roleFor(reported.err)}\n`);
-  const { facts, close } = watchStatus(client, wanted, first, { info: warn, warn, error: warn });
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop());
-  process.stdout.once('error', () => stop());
-  const contentOf = ({ time: _, ...content }: Status): string => JSON.stringify(content);
-  let shown = '';
-  let drawn = 0;
-  const show = (status: Status): void => {
-    const content = contentOf(status);
-    const isStale = process.stdout.isTTY && output !== 'json' && performance.now() - drawn >= stale;
-    if (content === shown && !isStale) return;
-    shown = content;
-    drawn = performance.now();
-    tell(status, (process.stdout.isTTY ? redraw : '') + form(status));
+/** Returns the function that prints a status where it differs from the last one, and sets the exit code. */
+function printer(
+  { output, all, watch }: Flags,
+  statusText: typeof import('../report/status/text.ts').statusText,
+): (status: Status) => void {
+  const { isTTY } = process.stdout;
+  const form = (status: Status): string => {
+    if (output === 'json') return `${JSON.stringify(status, null, watch ? undefined : 2)}\n`;
+    const { width, ...look } = terminal();
+    const text = statusText(status, all === true, { ...look, ...(output !== 'wide' && width && { width }) });
+    // an empty line shows where the next one begins, in a file
+    return watch && !isTTY ? `${text}\n` : text;
   };
-  show(compose(first));
-  // looked at by the clock: time alone makes a node that starts a broken one
-  const timer = setInterval(() => {
-    const known = facts();
-    if (known !== undefined) show(compose(known));
-  }, interval);
-  await stopped;
-  clearInterval(timer);
-  await close();
+  let shown = '';
+  return (status) => {
+    const text = form(status);
+    // on a terminal ages go on; elsewhere another time alone is no change
+    const content = isTTY && output !== 'json' ? text : JSON.stringify({ ...status, time: '' });
+    if (content === shown) return;
+    shown = content;
+    process.stdout.write(watch && isTTY ? redraw + text : text);
+    process.exitCode = exitCodes[status.verdict];
+  };
 }

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
-import type { ApiClient } from '../kubernetes/client.ts';
+import type { ApiClient } from '../cluster/client.ts';
 import { installedDeployment } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
-import { addWrappedHelp } from './help-text.ts';
 import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
 
 interface Flags extends ClusterFlags {
@@ -10,19 +9,21 @@ interface Flags extends ClusterFlags {
   ownNamespace: string;
 }
 
-const more = `The version of the installation is the tag of the image of its Deployment.
+const more = `
+The version of the installation is the tag of the image of its Deployment.
 
-Exit code: 0 printed; 2 wrong usage, no answer from the cluster, or a missing right.`;
+Exit code: 0 printed; 2 wrong usage, no answer from the cluster, or a missing
+right.`;
 
 /** `cni-gate version`: the version of this program and, if a cluster is configured, of the installation in it. */
 export function versionCommand(): Command {
   const command = new Command('version').description(
     'print the version of this program, and of cni-gate in the cluster',
   );
-  addWrappedHelp(command, more);
+  command.addHelpText('after', more);
   return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
     .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate itself')
+      new Option('--own-namespace <name>', 'namespace of cni-gate')
         .env('POD_NAMESPACE')
         .argParser(namespaceName)
         .default('cni-gate'),
@@ -35,8 +36,8 @@ async function run({ client: only, kubeconfig, context, ownNamespace }: Flags): 
   process.stdout.write(`Client: ${version}\n`);
   if (only) return;
   const [{ openCluster }, { NoCluster }] = await Promise.all([
-    import('../kubernetes/open.ts'),
-    import('../kubernetes/access.ts'),
+    import('../cluster/open.ts'),
+    import('../cluster/access.ts'),
   ]);
   try {
     const client = await openCluster(kubeconfig, context);
@@ -54,9 +55,9 @@ async function run({ client: only, kubeconfig, context, ownNamespace }: Flags): 
 /** The version of the installation, and where that is. @throws ClusterError where the cluster does not answer, or a right is missing */
 async function serverText(client: ApiClient, namespace: string): Promise<string> {
   const [{ apiPath }, { ClusterError }, { pickDeployment }, { clean }] = await Promise.all([
-    import('../kubernetes/api-path.ts'),
-    import('../kubernetes/errors.ts'),
-    import('../status/collect/objects.ts'),
+    import('../cluster/api-path.ts'),
+    import('../cluster/errors.ts'),
+    import('../report/facts/objects.ts'),
     import('../lib/clean.ts'),
   ]);
   const path = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;

@@ -4,8 +4,6 @@ import type { ErrorObject } from 'ajv';
 export interface Fault {
   path: (string | number)[];
   text: string;
-  /** True if the fault is the key at `path`, false if it is its value. */
-  onKey?: boolean;
 }
 
 /** The segments of a JSON Pointer (RFC 6901), as numbers if they look like an index. */
@@ -40,7 +38,6 @@ export function explain(error: ErrorObject): Fault {
       return {
         path: [...path, String(params.additionalProperty)],
         text: `unknown field; allowed here: ${allowed.join(', ')}`,
-        onKey: true,
       };
     }
     case 'required':
@@ -55,7 +52,6 @@ export function explain(error: ErrorObject): Fault {
       return {
         path: [...path, String(params.propertyName)],
         text: 'is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
-        onKey: true,
       };
     case 'minProperties':
     case 'maxProperties':

@@ -1,7 +1,9 @@
 import { validatorImage } from '../lib/images.ts';
+import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';
+import { Policy } from './policy.ts';
 import { profileFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 import { joinKinds, templateKindFaults } from './template-kinds.ts';
@@ -47,4 +49,39 @@ function configurationFaults(configuration: Configuration): Fault[] {
 export function defaultConfiguration(image?: string): Configuration {
   const text = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
   return parseConfiguration(text, 'built-in defaults', image);
+}
+
+/**
+ * Returns the policy of a configuration file, or of the built-in defaults if no file is given.
+ *
+ * @param image the image to inject if the file names none; absent: this release's image
+ */
+export function readPolicy(path: string | undefined, image?: string): Policy {
+  return new Policy(
+    path === undefined
+      ? defaultConfiguration(image)
+      : parseConfiguration(readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path, image),
+  );
+}
+
+/**
+ * Returns the policy of a configuration text that is not from a file.
+ *
+ * @param source for messages
+ */
+export const parsePolicy = (text: string, source: string): Policy =>
+  new Policy(parseConfiguration(text, source));
+
+/** The policy of a configuration file, recreated when the file changes. */
+export function livePolicy(
+  path: string,
+  image: string | undefined,
+  options: Pick<LiveFilesOptions<Policy>, 'onReload' | 'onError' | 'interval'>,
+): LiveFiles<Policy> {
+  return new LiveFiles({
+    ...options,
+    paths: [path],
+    unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
+    parse: ([text = '']) => new Policy(parseConfiguration(text, path, image)),
+  });
 }

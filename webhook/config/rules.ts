@@ -39,7 +39,6 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
       .map((field) => ({
         path: [...at, field],
         text: 'needs container: it applies to the container of that name',
-        onKey: true,
       }));
     const own = (['labels', 'annotations'] as const).flatMap((map) =>
       Object.keys(condition[map] ?? {})
@@ -47,7 +46,6 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
         .map((key) => ({
           path: [...at, map, key],
           text: 'is not allowed: cni-gate sets it itself',
-          onKey: true,
         })),
     );
     return [...ofNobody, ...own];
@@ -58,7 +56,7 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[]): 
   return Object.entries(annotations).flatMap(([key, value]) => {
     const owner = ownerOf(key);
     const at = [...path, key];
-    if (owner !== undefined) return [{ path: at, text: `must not be set: ${owner}`, onKey: true }];
+    if (owner !== undefined) return [{ path: at, text: `must not be set: ${owner}` }];
     return key === foreign.networks && parseNetworks(value) === undefined
       ? [{ path: at, text: 'is neither a comma-separated list nor a JSON list of networks' }]
       : [];
@@ -80,14 +78,12 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
     faults.push({
       path,
       text: 'runs no checks, so proof.families has no effect: remove it',
-      onKey: true,
     });
   }
   if (checks.length > 0) {
     faults.push({
       path,
       text: 'replaces the validator that proof.checks needs: set one of the two',
-      onKey: true,
     });
   }
   if ((image === undefined) === (imageOf === undefined)) {

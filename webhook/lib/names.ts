@@ -61,6 +61,7 @@ export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */
 export const eventReasons = {
   nominated: 'NodeNominated',
+  notNominated: 'NotNominated',
   heldForLong: 'HeldForLong',
   recreated: 'Recreated',
   wouldRecreate: 'WouldRecreate',

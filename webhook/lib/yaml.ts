@@ -1,8 +1,9 @@
 import {
   Composer,
-  type Document,
+  Document,
   type ErrorCode,
   isAlias,
+  isDocument,
   isMap,
   isNode,
   isScalar,
@@ -38,7 +39,7 @@ export type YamlDocument = Document.Parsed;
 const deepest = 200;
 /** The maximum number of aliases in a document: the package searches each one's anchor. */
 const mostAliases = 1000;
-/** The maximum number of characters of a document's scalars with its aliases expanded. */
+/** The maximum number of characters of a document as JSON, with its aliases expanded. */
 const mostByAliases = 8 * 2 ** 20;
 
 /** Texts for frequent errors, where the package uses words of YAML's specification. */
@@ -94,30 +95,17 @@ export function valueOfYaml(document: YamlDocument): unknown {
   const onAnchor = (_: unknown, count: number): void => {
     shares ||= count > 1;
   };
+  const offset = document.contents?.range[0] ?? 0;
   try {
     const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
-    if (!shares || spare(value, mostByAliases) >= 0) return value;
+    if (!shares || JSON.stringify(value).length <= mostByAliases) return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const cycle = error instanceof RangeError;
-    const tooLarge = cycle || error.message.startsWith('Excessive alias count');
-    const message = cycle ? 'an alias stands for a value that contains it' : error.message;
-    throw new YamlError(message, document.contents?.range[0] ?? 0, tooLarge);
+    // an alias of what contains it, or a text that is too long for a string, is a RangeError
+    const tooLarge = error instanceof RangeError || error.message.startsWith('Excessive alias count');
+    if (!tooLarge) throw new YamlError(error.message, offset);
   }
-  const message = `aliases expand to more than ${mostByAliases} characters`;
-  throw new YamlError(message, document.contents?.range[0] ?? 0, true);
-}
-
-/** What is left of a number of characters after those of a value; negative if they do not suffice. */
-function spare(value: unknown, characters: number): number {
-  let left = characters - 1;
-  if (typeof value === 'string') return left - value.length;
-  if (typeof value !== 'object' || value === null) return left;
-  for (const [key, one] of Object.entries(value)) {
-    left = spare(one, left - key.length);
-    if (left < 0) break;
-  }
-  return left;
+  throw new YamlError(`aliases expand to more than ${mostByAliases} characters`, offset, true);
 }
 
 /** Keys and indexes from a value to one inside it. */
@@ -151,7 +139,8 @@ export function offsetNear(root: Node | null, path: Path): number {
   return offset;
 }
 
-function childOf(node: unknown, part: string | number): unknown {
+/** The node at a key of a map or an index of a list. */
+export function childOf(node: unknown, part: string | number): unknown {
   return isSeq(node) ? node.items[Number(part)] : pairAt(node, part)?.value;
 }
 
@@ -164,13 +153,48 @@ export function placeOf(text: string, offset: number): { line: number; column: n
 /** YAML text of a value, with a newline at the end. */
 export const writeYaml = (value: unknown): string => stringify(value, writing);
 
-/** YAML text of a document, in which an alias is a copy of what it stands for, with the comments. */
-export function writeWithoutAliases(document: YamlDocument): string {
-  visit(document, { Alias: (_, alias) => alias.resolve(document)?.clone() as Node | undefined });
+/** Replaces aliases and merge keys in a document by copies of what they stand for. A merged map loses its comments. */
+export function expandAliases(document: YamlDocument): void {
   visit(document, {
-    Node: (_, node) => {
-      if (!isAlias(node)) delete node.anchor;
+    Alias: (_, alias) => {
+      const copy = alias.resolve(document)?.clone() as Node | undefined;
+      if (copy !== undefined && alias.comment) copy.commentBefore = alias.comment;
+      return copy;
     },
   });
-  return document.toString({ lineWidth: writing.lineWidth });
+  visit(document, {
+    Value: (_, node) => {
+      delete node.anchor;
+      return isMap(node) && node.items.some(({ key }) => isMergeKey(key))
+        ? (nodeOf(node.toJS(document)) ?? undefined)
+        : undefined;
+    },
+    Scalar: (_, node) => {
+      // what is left is a text: without a tag, the package would write it as a merge key
+      if (node.value === '<<') node.tag = textTag;
+    },
+  });
+}
+
+const textTag = 'tag:yaml.org,2002:str';
+
+/** Whether a key is `<<` without quotes. */
+const isMergeKey = (key: unknown): boolean => isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
+
+/** A node for a value. Parsed from text, so that it is written as {@link writeYaml} does. */
+export const nodeOf = (value: unknown): Node | null => parseYaml(writeYaml(value))[0]?.contents ?? null;
+
+/**
+ * YAML text of a document or a node with its comments, in the layout of a text: whether lists are indented in maps, and whether there
+ * is a space inside braces.
+ */
+export function textOfYaml(yaml: YamlDocument | Node | null, layout: string): string {
+  const document = isDocument(yaml) ? yaml : new Document(null, kubernetesYaml);
+  if (!isDocument(yaml)) document.contents = yaml as typeof document.contents;
+  return document.toString({
+    lineWidth: writing.lineWidth,
+    verifyAliasOrder: false,
+    indentSeq: !/^( *)[^\s#-][^\n]*:\r?\n\1- /m.test(layout),
+    flowCollectionPadding: /\{ +\S/.test(layout),
+  });
 }

@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
+import type { Outcome } from '../admission/mutate/decide.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import type { Outcome } from '../inject/decide.ts';
-import { CniGateError, type ErrorCode } from '../lib/errors.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 
 /** Keys and indexes from a value to one inside it. */
 export type Path = readonly (string | number)[];
@@ -12,16 +12,10 @@ export interface SourceDocument {
   file: string;
   /** The line of the file on which `text` begins, from 1. */
   start: number;
-  /** The line of the document's first value, after comments. */
-  line: number;
   /** The exact text in the input, with its `---`. */
   text: string;
   /** Whether it is JSON, which has no comments. */
   json: boolean;
-  /** Whether it contains several objects: a List, or a list. */
-  list: boolean;
-  /** Whether something in it is reviewed. */
-  reviewed: boolean;
   /** Whether it continues the previous one without `---`, as the items of a large List do. */
   continues: boolean;
 }
@@ -38,8 +32,6 @@ export interface Workload {
   name: string;
   /** Which of the object's pod templates it is, if it has several. */
   part?: string;
-  /** `file:line` of another workload of the same kind, namespace and name. */
-  alsoIn?: string;
   /** Whether its kind is in no list, and it was recognized as a workload by its fields. */
   unknownKind?: true;
   /** The path of the pod or its template in the object. */
@@ -60,15 +52,13 @@ export interface Verdict {
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
-  /** The profile that the pod's own label names, if it is refused, or if its namespace did not opt in. */
+  /** The profile that the pod's own label names, if its namespace did not opt in. */
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
   warnings: string[];
   /** The text of a refusal. */
   message?: string;
-  /** The line of the pod's label that it is about; absent if it is not about that. */
-  messageLine?: number;
   /** The patch, with paths from the workload's object. */
   operations: Operation[];
   /** The answer as the server sends it; absent if the API server would not have called. */
@@ -107,8 +97,6 @@ export interface Finding extends Fault {
   workload?: Workload;
   /** The namespace that it is about, if it is about a namespace or an object in it. */
   namespace?: string;
-  /** The workloads that are refused because of it. It is an error, and is reported once instead of for each of them. */
-  refuses?: ReadonlySet<Workload>;
 }
 
 /** The data of every output. */
@@ -128,13 +116,6 @@ export interface Report {
   unchanged?: number;
 }
 
-/** The line of a workload's refusal: that of the label that it is about, or the workload's. */
-export const lineOf = ({ workload, verdict }: Reviewed): number => verdict.messageLine ?? workload.line;
-
-/** The findings of a report that refuse workloads, by workload. */
-export const refusalsOf = ({ findings }: Pick<Report, 'findings'>): Map<Workload, Finding> =>
-  new Map(findings.flatMap((finding) => [...(finding.refuses ?? [])].map((one) => [one, finding] as const)));
-
 /** `file:line:column`, as far as known. */
 export function placeOf(fault: Pick<Fault, 'file' | 'line' | 'column'>): string {
   return [fault.file, fault.line, fault.column].filter((part) => part !== undefined).join(':');
@@ -149,7 +130,12 @@ export function faultAt(
   return { code, message, ...place };
 }
 
-/** The fault for a CniGateError, or undefined for any other error. */
-export function faultOf(error: unknown, place: Pick<Fault, 'file' | 'line'>): Fault | undefined {
-  return error instanceof CniGateError ? faultAt(place, error.code, error.message) : undefined;
+/** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` for one of several templates. */
+export function nameOf({
+  kind,
+  namespace,
+  name,
+  part,
+}: Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined }): string {
+  return `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
 }

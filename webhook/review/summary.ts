@@ -1,4 +1,4 @@
-import type { Outcome } from '../inject/decide.ts';
+import type { Outcome } from '../admission/mutate/decide.ts';
 import type { Uncalled } from './ask/judge.ts';
 import type { Report, Verdict } from './model.ts';
 

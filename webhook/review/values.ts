@@ -1,3 +1,4 @@
+import jsonpatch, { type Operation } from 'fast-json-patch';
 import type { Path } from './model.ts';
 
 /** A JSON object. */
@@ -20,12 +21,31 @@ export function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** A copy as it would be sent: values that YAML aliases share are repeated. */
-export const wireCopy = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
 /** A short description of any value for an error text. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** A path as JSON Pointer (RFC 6901). */
+export const pointer = (path: Path): string =>
+  path.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
+
+/** The parts of a JSON Pointer, as numbers if they look like an index. */
+export const parts = (text: string): (string | number)[] =>
+  text
+    .split('/')
+    .slice(1)
+    .map((part) => jsonpatch.unescapePathComponent(part))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+
+/** Operations on a value inside an object, as operations on the object. */
+export function relocate(operations: readonly Operation[], to: Path): Operation[] {
+  const prefix = pointer(to);
+  return operations.map((operation) => ({
+    ...operation,
+    path: `${prefix}${operation.path}`,
+    ...('from' in operation && { from: `${prefix}${operation.from}` }),
+  }));
 }

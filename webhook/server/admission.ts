@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { parseDuration } from '../../validator/shared/duration.ts';
 import type { AdmissionDecision } from '../admission/decision.ts';
+import { gate } from '../admission/gate/gate.ts';
+import { mutate } from '../admission/mutate/mutate.ts';
+import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
-import { gate } from '../gate/gate.ts';
-import { mutate } from '../inject/mutate.ts';
-import { reviewNamespace } from '../inject/namespace-label.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
@@ -36,21 +36,13 @@ export const admission = plugin<AdmissionOptions>(
     metrics.measureBodies(() => bodies.inFlight);
     const connections = new Connections(
       limits.connections,
-      serverLimits.answerTimeout,
       (limit) => metrics.overload(limit),
       serverLimits.handshakeTimeout,
     );
-    // a pod can have any key, `__proto__` too; nothing here copies keys by assignment
-    app.removeAllContentTypeParsers();
-    app.decorateRequest('reservation');
-    app.addContentTypeParser('application/json', (request, payload, done) =>
-      bodies.parse(request, payload, done),
-    );
     connections.bound(app.server);
-    app.addHook('onResponse', (request, reply, done) => {
-      connections.answered(request.raw, reply.statusCode === 200);
-      done();
-    });
+    // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
     answerErrors(app, metrics);
     app.addHook('onRequest', (request, _reply, done) => {
       const encoding = request.headers['content-encoding'] ?? 'identity';
@@ -63,49 +55,46 @@ export const admission = plugin<AdmissionOptions>(
       }
     });
 
-    /** Decides while the connection counts as busy and the memory of the body is reserved; counts and logs the decision. */
+    /** Decides while the memory of the body is reserved; counts and logs the decision. */
     const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
       webhook: WebhookName,
       request: FastifyRequest,
-      decide: () => Decided | Promise<Decided>,
+      decide: (body: unknown) => Decided | Promise<Decided>,
       toAnswer: (decided: Decided) => Answer,
-    ): Promise<Answer> => {
-      connections.working(request.raw);
-      return bodies.answering(request, async () => {
+    ): Promise<Answer> =>
+      bodies.handle(request.raw, serverLimits.body[webhook], async (body) => {
         const start = clock.monotonicNow();
-        const decided = await decide();
+        const decided = await decide(body);
         const seconds = (clock.monotonicNow() - start) / 1000;
         metrics.answered(webhook, decided.decision, seconds);
         logDecision(request.log, webhook, decided, seconds);
         return toAnswer(decided);
       });
-    };
-    const { body } = serverLimits;
-    app.post<Timed>('/mutate', { bodyLimit: body.mutate }, (request) =>
+    app.post<Timed>('/mutate', (request) =>
       answer(
         'mutate',
         request,
-        () => {
+        (body) => {
           const { namespaces } = view;
-          const context = { policy: policy.current(), namespaces, ownNamespace, caller: request.ip };
-          return mutate(request.body, context, timeToAnswer(request.query.timeout));
+          const context = { policy: policy.current(), namespaces, ownNamespace };
+          return mutate(body, context, timeToAnswer(request.query.timeout));
         },
         ({ review }) => review,
       ),
     );
-    app.post('/gate', { bodyLimit: body.gate }, (request) =>
+    app.post('/gate', (request) =>
       answer(
         'gate',
         request,
-        () => gate(request.body, view, policy.current(), clock.now(), request.ip),
+        (body) => gate(body, view, policy.current(), clock.now()),
         ({ request: { uid }, decision }) => respond(uid, decision),
       ),
     );
-    app.post('/namespaces', { bodyLimit: body.namespaces }, (request) =>
+    app.post('/namespaces', (request) =>
       answer(
         'namespaces',
         request,
-        () => reviewNamespace(request.body, policy.current()),
+        (body) => reviewNamespace(body, policy.current()),
         ({ request: { uid }, decision }) => respond(uid, decision),
       ),
     );

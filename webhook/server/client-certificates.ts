@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { namesIn } from '../../certs/names.ts';
-import { readCertificates } from '../../certs/pem.ts';
+import { namesIn, readCertificates } from '../../certs/verify.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { LiveFiles, type LiveFilesOptions } from '../lib/live-files.ts';

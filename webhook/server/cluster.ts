@@ -1,7 +1,7 @@
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
+import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import type { Policy } from '../config/policy.ts';
-import type { ClusterView } from '../gate/cluster-view.ts';
 import type { Deps } from '../lib/deps.ts';
-import { viewOfFile, viewOfFlag } from '../view/from-file.ts';
 import { measureEvidence } from './evidence-metrics.ts';
 import { plugin } from './plugin.ts';
 import { logReadiness, measureReadiness } from './readiness-metrics.ts';

@@ -1,4 +1,4 @@
-import { livePolicy, readPolicy } from '../config/file.ts';
+import { livePolicy, readPolicy } from '../config/load.ts';
 import type { Policy } from '../config/policy.ts';
 import { plugin } from './plugin.ts';
 

@@ -1,166 +1,159 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { connectionsPerTurn, mostPipelined } from '../lib/limits.ts';
-import { Callers } from './callers.ts';
-import { type Connection, type ConnectionState, ConnectionTable } from './connection-table.ts';
-import { Handshakes } from './handshakes.ts';
-import { Turns } from './turns.ts';
+import { knownAddresses, mostPipelined } from '../lib/limits.ts';
+import { EventLoopBudget } from './event-loop-budget.ts';
 
 /** What a server with connections is asked here. */
 type Bounded = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-type Closed = (limit: 'connections' | 'pipelined') => void;
+
+/** An open connection, from the accept to its end. */
+interface Connection {
+  socket: Socket;
+  /** Answers that the client does not have yet. */
+  open: Set<ServerResponse>;
+  /** Closes it when its TLS handshake takes too long. */
+  handshake?: NodeJS.Timeout | undefined;
+}
 
 /**
- * Bounds the connections of a server. At the bound a new connection replaces the one that is missed least, so that
- * somebody who opens many and sends nothing does not keep others out: see {@link ConnectionTable.leastMissed}.
+ * Bounds the connections of a server, and the requests that a connection sends without waiting for answers: Go's HTTP
+ * client, and so the API server, sends one at a time. At the bound a new connection replaces another one, so that a
+ * client that opens many and sends nothing does not keep others out.
  *
- * Requests that are sent one behind the other, without waiting for answers, are bounded as well: Node takes up all that
- * have come before it looks at anybody else. Go's HTTP client, and so the API server, sends one at a time.
+ * A TLS handshake begins when the client's first bytes are here, a few in each turn of the event loop: a thousand clients
+ * that begin at once would keep it busy with nothing else.
  */
 export class Connections {
   readonly #max: number;
-  readonly #closed: Closed;
-  readonly #turns = new Turns({ count: connectionsPerTurn });
-  readonly #handshakes: Handshakes | undefined;
-  readonly #callers = new Callers();
-  readonly #table: ConnectionTable;
-  /** A TLS socket has the ports of the socket below it. */
-  readonly #byPeer = new Map<string, Connection>();
-  readonly #bySocket = new WeakMap<Socket, Connection>();
+  readonly #closed: (limit: 'connections' | 'pipelined') => void;
+  readonly #handshakeTimeout: number | undefined;
+  readonly #handshakes = new EventLoopBudget();
+  /** By the client's address and port, which a TLS socket shares with the socket below it; least recently used first. */
+  readonly #open = new Map<string, Connection>();
+  /** Addresses that had an answer of 200, the API server's among them; least recently answered first. */
+  readonly #known = new Set<string>();
 
   /**
    * @param max connections at the same time
-   * @param answerTimeout milliseconds within which every answer is made and read
    * @param closed told of each connection that is closed because of a bound
    * @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS
    */
-  constructor(max: number, answerTimeout: number, closed: Closed, handshakeTimeout?: number) {
+  constructor(max: number, closed: (limit: 'connections' | 'pipelined') => void, handshakeTimeout?: number) {
     this.#max = max;
-    this.#table = new ConnectionTable(answerTimeout, this.#callers);
     this.#closed = closed;
-    this.#handshakes = handshakeTimeout === undefined ? undefined : new Handshakes(handshakeTimeout);
-  }
-
-  get size(): number {
-    return this.#table.size;
+    this.#handshakeTimeout = handshakeTimeout;
   }
 
   /** Bounds the connections of a server that does not listen yet. */
   bound(server: Bounded): void {
     const handlers = server.listeners('request') as Handler[];
     server.removeAllListeners('request');
-    const take = (request: IncomingMessage, response: ServerResponse): void => {
-      if (this.#admits(request.socket)) for (const handle of handlers) handle(request, response);
+    const handle = (request: IncomingMessage, response: ServerResponse): void => {
+      if (this.#admits(request, response)) for (const handler of handlers) handler(request, response);
     };
     // Node answers an `Expect` that it does not know by itself, without a bound; a server may ignore it as well
-    server.on('request', take).on('checkExpectation', take);
+    server.on('request', handle).on('checkExpectation', handle);
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      if (!this.#add(socket)) return;
-      this.#pace(socket, () => {
+      this.#add(socket, () => {
         for (const take of takers) take.call(server, socket);
       });
     });
     server.on('secureConnection', (socket: Socket) => {
-      const connection = this.#byPeer.get(peerOf(socket));
-      if (!connection) return;
-      this.#bySocket.set(socket, connection);
-      this.#handshakes?.ended(connection.socket);
+      clearTimeout(this.#open.get(peerOf(socket))?.handshake);
     });
   }
 
-  /** A request of this connection has arrived whole, and is worked on. */
-  working(request: IncomingMessage): void {
-    this.#enter(request, 'busy');
+  /** @param take gives the socket to the server */
+  #add(socket: Socket, take: () => void): void {
+    if (this.#open.size >= this.#max) this.#evict();
+    const peer = peerOf(socket);
+    const connection: Connection = { socket, open: new Set() };
+    this.#open.set(peer, connection);
+    socket.once('close', () => {
+      clearTimeout(connection.handshake);
+      if (this.#open.get(peer) === connection) this.#open.delete(peer);
+    });
+    if (this.#handshakeTimeout === undefined) {
+      take();
+      return;
+    }
+    connection.handshake = setTimeout(() => socket.destroy(), this.#handshakeTimeout);
+    // it may break while it waits
+    socket.on('error', () => {});
+    socket.once('readable', async () => {
+      await this.#handshakes.turn(this.#isKnown(socket));
+      // a client that sent nothing has closed its side
+      if (socket.readableLength === 0) socket.destroy();
+      else if (!socket.destroyed) take();
+    });
+  }
+
+  #evict(): void {
+    this.#closed('connections');
+    const [peer, connection] = this.#evictionCandidate() ?? [];
+    if (peer === undefined) return;
+    this.#open.delete(peer);
+    connection?.socket.destroy();
   }
 
   /**
-   * An answer on this connection was written.
-   *
-   * @param valid whether the request was one that this server is there for: its address is a known caller's then
+   * The connection that makes room for a new one: of an address that had no valid answer yet, else the one that is
+   * unused for longest. A connection whose request is worked on makes room only where all are.
    */
-  answered(request: IncomingMessage, valid = false): void {
-    const connection = this.#bySocket.get(request.socket);
-    if (connection) connection.open -= 1;
-    if (connection && valid) this.#callers.answered(connection.address, performance.now());
-    this.#enter(request, 'idle');
+  #evictionCandidate(): [string, Connection] | undefined {
+    let unused: [string, Connection] | undefined;
+    for (const entry of this.#open) {
+      const [, connection] = entry;
+      if (isBusy(connection)) continue;
+      if (!this.#isKnown(connection.socket)) return entry;
+      unused ??= entry;
+    }
+    return unused ?? [...this.#open][0];
   }
 
-  /** Gives a connection to the server when it is its turn. */
-  #pace(socket: Socket, take: () => void): void {
-    const { remoteAddress: address = '' } = socket;
-    if (this.#handshakes) {
-      this.#handshakes.pace(socket, () => this.#callers.knows(address, performance.now()), take);
-      return;
-    }
-    // it may break while it waits
-    const ignore = (): void => {};
-    socket.on('error', ignore);
-    this.#turns.run(() => {
-      socket.off('error', ignore);
-      if (!socket.destroyed) take();
-    }, address);
+  #isKnown({ remoteAddress = '' }: Socket): boolean {
+    return this.#known.has(remoteAddress);
   }
 
   /** Whether a request is taken up; its connection is closed where it is not. */
-  #admits(socket: Socket): boolean {
-    const connection = this.#bySocket.get(socket);
-    if (!connection) return true;
+  #admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     // what came in one piece with a request that was too much is still handed over
     if (socket.destroyed) return false;
-    if (connection.open < mostPipelined) {
-      connection.open += 1;
-      return true;
-    }
-    this.#closed('pipelined');
-    parseNoMore(socket);
-    socket.destroy();
-    return false;
-  }
-
-  #enter({ socket }: IncomingMessage, state: ConnectionState): void {
-    const connection = this.#bySocket.get(socket);
-    if (connection) this.#table.enter(connection, state, performance.now());
-  }
-
-  /** @returns whether there is room for it; it is closed where there is none */
-  #add(socket: Socket): boolean {
-    const now = performance.now();
-    const address = socket.remoteAddress ?? '';
-    const connection: Connection = { socket, address, state: 'new', since: now, open: 0 };
-    if (this.#table.size >= this.#max) {
-      const victim = this.#table.leastMissed(address, now);
-      this.#closed('connections');
-      if (!victim) {
-        socket.destroy();
-        return false;
-      }
-      this.#table.remove(victim);
-      victim.socket.destroy();
-    }
     const peer = peerOf(socket);
-    this.#table.add(connection);
-    this.#byPeer.set(peer, connection);
-    this.#bySocket.set(socket, connection);
-    socket.once('close', () => {
-      this.#table.remove(connection);
-      if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
+    const connection = this.#open.get(peer);
+    if (!connection) return true;
+    if (connection.open.size >= mostPipelined) {
+      this.#closed('pipelined');
+      socket.destroy();
+      return false;
+    }
+    connection.open.add(response);
+    response.once('close', () => {
+      connection.open.delete(response);
+      this.#answered(peer, connection, response.writableFinished && response.statusCode === 200);
     });
     return true;
   }
+
+  #answered(peer: string, connection: Connection, isValid: boolean): void {
+    if (this.#open.get(peer) !== connection) return;
+    this.#open.delete(peer);
+    this.#open.set(peer, connection);
+    const { remoteAddress } = connection.socket;
+    if (!isValid || remoteAddress === undefined) return;
+    this.#known.delete(remoteAddress);
+    this.#known.add(remoteAddress);
+    if (this.#known.size <= knownAddresses) return;
+    const [oldest = ''] = this.#known;
+    this.#known.delete(oldest);
+  }
 }
 
-/**
- * Stops Node's parser of HTTP, which otherwise makes a request of everything that has arrived in one piece, though its
- * connection is closed: 64 connections with 64 KiB of short requests each block the event loop for seconds. There is no
- * documented way: the parser stops where this function of Node's returns 2, as for an upgrade.
- *
- * Source: `parserOnHeadersComplete` in https://github.com/nodejs/node/blob/v24.x/lib/_http_common.js
- */
-function parseNoMore(socket: Socket & { parser?: { onIncoming?: unknown } | null }): void {
-  if (socket.parser) socket.parser.onIncoming = () => 2;
-}
+/** Whether a request is there whole, and has no answer yet. */
+const isBusy = ({ open }: Connection): boolean =>
+  [...open].some((response) => response.req.complete && !response.writableEnded);
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

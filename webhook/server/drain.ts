@@ -1,5 +1,4 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plugin } from './plugin.ts';
 
@@ -21,7 +20,6 @@ export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
   const { log, ready } = options.deps;
   let cut: NodeJS.Timeout | undefined;
   ready.add(() => (cut === undefined ? undefined : 'shutting down'));
-  keepIdleConnections(app.server);
   // Fastify tells clients from here on to close their connections
   app.addHook('preClose', async () => {
     // a server that never opened its port has no requests to wait for
@@ -33,6 +31,7 @@ export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
       app.server.on('secureConnection', (socket: Socket) => socket.destroy());
     }, options.drainTimeout);
     await sleep(options.drainDelay);
+    await closePort(app.server);
   });
   app.addHook('onClose', async () => {
     if (cut === undefined) return;
@@ -42,11 +41,12 @@ export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
 });
 
 /**
- * Lets idle connections outlive the port. Node's `close()` calls `closeIdleConnections()`: a client that sends a
- * request at that moment loses it. Go, and so the API server, does not send a POST again once it wrote any of it.
+ * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server also closes idle
+ * connections: a client that sends a request at that moment loses it. Go, and so the API server, does not send a POST
+ * again once it wrote any of it.
  *
  * Source: `shouldRetryRequest` in https://github.com/golang/go/blob/master/src/net/http/transport.go
  */
-function keepIdleConnections(server: Pick<Server, 'closeIdleConnections'>): void {
-  server.closeIdleConnections = () => {};
+function closePort(server: Server): Promise<void> {
+  return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
 }

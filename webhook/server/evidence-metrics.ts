@@ -1,9 +1,9 @@
 import { Gauge } from 'prom-client';
-import { duplicateAddresses } from '../evidence/duplicates.ts';
-import { type Verdict, verdicts } from '../evidence/facts.ts';
-import type { ClusterView } from '../gate/cluster-view.ts';
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
+import { lacksSandbox } from '../leader/report/long-waits.ts';
 import type { Deps } from '../lib/deps.ts';
-import { lacksSandbox } from '../report/long-waits.ts';
+import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
+import { type Verdict, verdicts } from '../nodes/evidence/facts.ts';
 
 /**
  * Registers gauges of what pods' proofs found out. They are computed for each scrape, and have no value until all pods
@@ -16,7 +16,7 @@ export function measureEvidence(
   const registers = [registry];
   new Gauge({
     name: 'cni_gate_proofs',
-    help: 'Pods on nodes that carry our label and have not ended, by the verdict of their proof.',
+    help: 'Labelled pods on nodes that have not ended.',
     labelNames: ['verdict'],
     registers,
     collect() {

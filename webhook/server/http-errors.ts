@@ -9,10 +9,9 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
-import { serverLimits } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
+import { drainBody } from './drain-body.ts';
 import type { Metrics } from './metrics.ts';
-import { unreadBodyGone } from './unread-body.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
   CNI_GATE_HTTP: 400,
@@ -64,7 +63,7 @@ async function answer(error: CniGateError, request: Request, reply: Reply, metri
   else request.log.warn(facts, error.message);
   // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
   if (status === 429) reply.header('retry-after', '1');
-  await unreadBodyGone(request.raw);
+  await drainBody(request.raw);
   return reply.code(status).send({ code: error.code, message: error.message });
 }
 
@@ -95,6 +94,8 @@ export const errorOptions = (metrics: Metrics) => ({
 /**
  * What Node's parser of HTTP does not take up: there is no request to answer, only a connection. Broken TLS handshakes
  * come here as well, and get no answer.
+ *
+ * Source: `queueForDial` and `tryPutIdleConn` in https://github.com/golang/go/blob/master/src/net/http/transport.go
  */
 function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -102,10 +103,8 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
     socket.destroy();
     return;
   }
-  if (isLate && socket.bytesRead === 0) {
-    keepSilent(socket);
-    return;
-  }
+  // Go's HTTP client dials for a request, and keeps the connection unused if another one is free first: it is idle
+  if (isLate && socket.bytesRead === 0) return;
   const [status, text] = isLate
     ? [408, 'the request did not come in time']
     : code === 'HPE_HEADER_OVERFLOW'
@@ -120,15 +119,4 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-/**
- * Treats a connection that sent nothing since its handshake like one that is idle between two requests. Go's HTTP client
- * dials for a request, and keeps the connection unused if another one is free first: to close it is to lose the call
- * that is just about to use it. Node reports such a connection once.
- *
- * Source: `queueForDial` and `tryPutIdleConn` in https://github.com/golang/go/blob/master/src/net/http/transport.go
- */
-function keepSilent(socket: Socket): void {
-  socket.setTimeout(serverLimits.keepAliveTimeout - serverLimits.headersTimeout);
 }

@@ -12,14 +12,7 @@ const durationBuckets = [
 const loopResolution = 10;
 
 /** A limit that a request or connection can exceed. */
-export type OverloadLimit =
-  | 'text'
-  | 'parsed'
-  | 'slow-body'
-  | 'cost'
-  | 'connections'
-  | 'ops-connections'
-  | 'pipelined';
+export type OverloadLimit = 'bodies' | 'slow-body' | 'cost' | 'connections' | 'ops-connections' | 'pipelined';
 
 /** What can change while the server runs. */
 export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
@@ -41,13 +34,13 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'cni_gate_build_info',
-      help: 'Always 1; the label tells the version.',
+      help: 'Always 1.',
       labelNames: ['version'],
       registers,
     }).set({ version }, 1);
     this.#reviews = new Counter({
       name: 'cni_gate_admission_reviews_total',
-      help: 'Admission reviews answered, by what came of them.',
+      help: 'Answered admission reviews.',
       labelNames: ['webhook', 'profile', 'outcome', 'reason'],
       registers,
     });
@@ -60,35 +53,35 @@ export class Metrics {
     });
     this.#badRequests = new Counter({
       name: 'cni_gate_bad_requests_total',
-      help: 'Calls that were no admission review this server can answer, by error code.',
+      help: 'Calls that are not a valid admission review.',
       labelNames: ['code'],
       registers,
     });
     this.#patchFailures = new Counter({
       name: 'cni_gate_patch_failures_total',
-      help: 'Patches that did not apply when tried, and were not sent.',
+      help: 'Patches that did not apply: a defect.',
       registers,
     });
     this.#reloads = new Counter({
       name: 'cni_gate_reloads_total',
-      help: 'Attempts to reload a changed file, by what was reloaded and the result.',
+      help: 'Attempts to apply a changed file.',
       labelNames: ['source', 'result'],
       registers,
     });
     this.#lastReload = new Gauge({
       name: 'cni_gate_last_reload_successful',
-      help: 'Whether the last change of a file could be taken over.',
+      help: '1 if the last change of a file was applied, otherwise 0.',
       labelNames: ['source'],
       registers,
     });
     this.#certificateExpiry = new Gauge({
       name: 'cni_gate_certificate_not_after_timestamp_seconds',
-      help: 'When the serving certificate expires, in seconds since the epoch.',
+      help: 'When the serving certificate expires, as Unix time.',
       registers,
     });
     this.#overload = new Counter({
       name: 'cni_gate_overload_total',
-      help: 'Calls that were not answered and connections that were closed because of a limit.',
+      help: 'Calls not answered and connections closed by a limit.',
       labelNames: ['limit'],
       registers,
     });
@@ -100,14 +93,13 @@ export class Metrics {
   }
 
   /** Registers a gauge of the memory reserved for bodies, in bytes. */
-  measureBodies(inFlight: () => { text: number; parsed: number }): void {
+  measureBodies(inFlight: () => number): void {
     new Gauge({
       name: 'cni_gate_bodies_in_flight_bytes',
-      help: 'Memory reserved for bodies of admission calls: texts, and what they are parsed into, as estimated.',
-      labelNames: ['form'],
+      help: 'Estimated memory of admission calls.',
       registers: [this.registry],
       collect() {
-        for (const [form, bytes] of Object.entries(inFlight())) this.set({ form }, bytes);
+        this.set(inFlight());
       },
     });
   }
@@ -121,7 +113,7 @@ export class Metrics {
     delays.enable();
     new Gauge({
       name: 'cni_gate_event_loop_delay_max_seconds',
-      help: 'The longest time for which the server could answer nobody since it serves, with 10 ms for the measurement.',
+      help: 'Longest pause of the event loop since the start, plus 10 ms.',
       registers: [this.registry],
       collect() {
         this.set(delays.max / 1e9);

@@ -50,6 +50,7 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
     logger: false,
     bodyLimit: opsLimits.body,
     keepAliveTimeout: opsLimits.keepAliveTimeout,
+    connectionTimeout: opsLimits.keepAliveTimeout,
     requestTimeout: opsLimits.requestTimeout,
     http: {
       headersTimeout: opsLimits.headersTimeout,
@@ -59,14 +60,10 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
       requireHostHeader: false,
     },
   });
-  const connections = new Connections(opsLimits.connections, opsLimits.answerTimeout, (limit) =>
+  const connections = new Connections(opsLimits.connections, (limit) =>
     metrics.overload(limit === 'connections' ? 'ops-connections' : limit),
   );
   connections.bound(app.server);
-  app.addHook('onResponse', (request, _reply, done) => {
-    connections.answered(request.raw);
-    done();
-  });
   const scrape = sharedFor(metricsAge, async () => Buffer.from(await registry.metrics()));
   app.get('/livez', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {

@@ -1,10 +1,10 @@
 import { Gauge } from 'prom-client';
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { Policy } from '../config/policy.ts';
-import { stateBy } from '../evidence/profile-proof.ts';
-import type { ClusterView } from '../gate/cluster-view.ts';
 import type { Deps } from '../lib/deps.ts';
-import { countStates } from '../readiness/count.ts';
-import { states } from '../readiness/state.ts';
+import { stateBy } from '../nodes/evidence/profile-proof.ts';
+import { countStates } from '../nodes/readiness/count.ts';
+import { states } from '../nodes/readiness/state.ts';
 
 /**
  * Registers gauges of the nodes' states and of held pods. They are computed for each scrape; docs/reference/metrics.md
@@ -18,7 +18,7 @@ export function measureReadiness(
   const registers = [registry];
   new Gauge({
     name: 'cni_gate_nodes',
-    help: 'Nodes by the state that a DaemonSet of a profile is in there. DaemonSets that do not exist have none.',
+    help: "Nodes by state of a profile's DaemonSet, if that exists.",
     labelNames: ['profile', 'daemonset', 'state'],
     registers,
     collect() {
@@ -41,7 +41,7 @@ export function measureReadiness(
   });
   new Gauge({
     name: 'cni_gate_held_pods',
-    help: 'Pods that wait because the gate refused the node that the scheduler chose.',
+    help: 'Pods that wait because the gate refused their node.',
     registers,
     collect() {
       // a reset would report 0

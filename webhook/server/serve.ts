@@ -79,7 +79,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>, requestCert: boolean): App {
   return fastify({
     https: {
-      handshakeTimeout: serverLimits.handshakeTimeout,
       // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
@@ -92,6 +91,8 @@ export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
+    // without any bytes, such as one that reads no answer
+    connectionTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
     ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered

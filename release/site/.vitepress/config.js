@@ -80,7 +80,7 @@ export default defineConfig({
       });
     },
   },
-  // pages lie outside of this package, where nobody would find these
+  // pages lie outside of this package, where these would not be found
   vite: {
     resolve: {
       alias: {

@@ -20,7 +20,7 @@ export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 export const bounds = {
   /** Bytes in memory: 80 % of the container. */
   memory: 0.8 * containerMemory,
-  /** Milliseconds without an answer to anybody. */
+  /** Milliseconds without any answer. */
   blocked: 200,
   /** Creations of others. */
   innocents: 500,

@@ -76,7 +76,7 @@ async function create(
     if (status !== 429 || after === undefined || tries > 10) throw new Error(`${prefix}${status} ${body}`);
     retried();
     await sleep(Number(after) * 1000, undefined, { signal }).catch(() => {
-      throw new Error(`${prefix}told to come again until ${call.timeout} ms were over`);
+      throw new Error(`${prefix}got 429 until ${call.timeout} ms were over`);
     });
   }
 }

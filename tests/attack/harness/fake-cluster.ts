@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { type Asked, type FakeApiServer, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { event } from '../../support/reflecting.ts';
+import { event } from '../../support/informing.ts';
 import { recorded } from '../../support/reviews.ts';
 
 /** An API server that holds what a test says, and counts what it is asked. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ordinary creations that must succeed while somebody else attacks. */
+/** Ordinary creations that must succeed during an attack. */
 export interface Innocents {
   /** How many there were. */
   count: number;
@@ -8,7 +8,7 @@ export interface Innocents {
   failed: string[];
   /** Milliseconds that each took, with all its tries. */
   took: number[];
-  /** How often one was told to come again. */
+  /** How often one got a 429. */
   retries: number;
 }
 

@@ -1,4 +1,4 @@
-/** Looks at a server until told to stop: see observer.ts. */
+/** Observes a server until it is stopped: see observer.ts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { memoryOf } from './control-group.ts';

@@ -27,7 +27,7 @@ export async function killTheLeader({ api, replicas }: Stage): Promise<Failover>
   const killed = performance.now();
   await Promise.all(names.map((name) => makeOneToSteer(api, name)));
   const isLed = (): boolean => others.some(({ leads }) => leads);
-  await eventually(async () => assert.ok(isLed(), 'nobody leads'), patience);
+  await eventually(async () => assert.ok(isLed(), 'no replica leads'), patience);
   const led = performance.now();
   const isRefusal = ({ level, pod }: Record<string, unknown>): boolean =>
     level === 'warn' && names.includes(String(pod));

@@ -11,7 +11,7 @@ const daemonSetsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${
 
 /**
  * DaemonSets that are as large as can be, in a namespace that did not opt in, and one by the name and namespace that the
- * built-in profile `linkerd` gives, which nobody uses here. Then each replica is restarted, so that it reads them all.
+ * built-in profile `linkerd` gives, which no namespace uses here. Then each replica is restarted, so that it reads them all.
  */
 export async function makeLargeDaemonSets({ cluster, api, replicas }: Stage, count: number): Promise<void> {
   await makeNumbered(api, daemonSetsOf(outside), count, (index) =>

@@ -10,7 +10,7 @@ export const [broken, spare, other] = ['broken', 'spare', 'other'] as const;
 /** What makes kwok leave a pod as it is: nothing of these attacks needs a pod that runs. */
 const asItIs = { 'cni-gate.test/held': 'yes' };
 /** No scheduler looks at a pod with it. */
-const nobody = 'nobody';
+const noScheduler = 'none';
 
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
@@ -73,12 +73,12 @@ export const inExpressions = (node: string, count: number, pod: number): object 
     onHosts([node]),
   ]);
 
-/** A pod with our label and a volume whose claim has a name of that many characters. Nobody schedules it. */
+/** A pod with our label and a volume whose claim has a name of that many characters. No scheduler handles it. */
 export const withLongClaim = (name: string, characters: number): object =>
   pod(name, {
     labels: { [profileLabel]: 'cilium' },
     spec: {
-      schedulerName: nobody,
+      schedulerName: noScheduler,
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'x'.repeat(characters) } }],
     },
   });

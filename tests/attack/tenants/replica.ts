@@ -39,8 +39,10 @@ export class Replica {
   }
 
   get leads(): boolean {
-    const told = this.lines.filter(({ lease, msg }) => lease !== undefined && /\bleads?\b/.test(String(msg)));
-    return told.at(-1)?.msg === 'this replica leads';
+    const reports = this.lines.filter(
+      ({ lease, msg }) => lease !== undefined && /\bleads?\b/.test(String(msg)),
+    );
+    return reports.at(-1)?.msg === 'this replica leads';
   }
 
   get alive(): boolean {
@@ -88,7 +90,7 @@ export class Replica {
   /** Takes it out of the Service and ends its process. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     await this.#setReady(false);
-    // nobody tells when the API server has heard of it
+    // there is no event for when the API server knows it
     await sleep(500);
     await this.#look();
     await this.#running?.end(signal);

@@ -3,10 +3,10 @@
 /** The benches with a section in `docs/performance.md`, and the command that runs each. */
 export const sections = {
   requests: 'npm run bench',
-  peers: 'npm run bench:peers',
-  create: 'npm run bench:create',
-  scale: 'npm run bench:scale',
-  validator: 'npm run bench:validator',
+  peers: 'npm run bench peers',
+  create: 'npm run bench create',
+  scale: 'npm run bench scale',
+  validator: 'npm run bench validator',
 } as const;
 
 export type Section = keyof typeof sections;

@@ -4,17 +4,22 @@ import { aimText, isMet, type Measured, machineText, type Section, sections, tex
 const begin = (section: Section): string => `<!-- figures of ${section}: begin -->`;
 const end = (section: Section): string => `<!-- figures of ${section}: end -->`;
 
-/** One section as Markdown: conditions, table and plot. @param folder of the plots, relative to the page */
+/**
+ * One section as Markdown: conditions, a table of the figures with an aim, and a plot of all of them.
+ *
+ * @param folder of the plots, relative to the page
+ */
 export function sectionText(section: Section, { machine, rows }: Measured, folder: string): string {
-  const cells = rows.map(({ figure, conditions, measured, unit, aim }) => {
-    const limit = aim ? `${aimText(aim, unit)}: ${isMet(measured, aim) ? 'met' : '**missed**'}` : '–';
-    return [figure, conditions, textOf(measured, unit), limit];
+  const cells = rows.flatMap(({ figure, conditions, measured, unit, aim }) => {
+    if (aim === undefined) return [];
+    const limit = `${aimText(aim, unit)}: ${isMet(measured, aim) ? 'met' : '**missed**'}`;
+    return [[figure, conditions, textOf(measured, unit), limit]];
   });
   const lines = [['figure', 'conditions', 'measured', 'aim'], ['---', '---', '---', '---'], ...cells];
   return [
     `Measured by \`${sections[section]}\`: ${machineText(machine)}.`,
     lines.map((line) => `| ${line.join(' | ')} |`).join('\n'),
-    `![Bars of the figures above, one axis for each unit](${folder}/${section}.svg)`,
+    `![All figures as bars, one axis for each unit](${folder}/${section}.svg)`,
   ].join('\n\n');
 }
 

@@ -50,7 +50,7 @@ export async function startServer(
     writeFileSync(path, text);
     return path;
   };
-  const main = new URL(process.env.CNI_GATE_BENCH_MAIN ?? 'dist/bundle/webhook/main.js', checkout).pathname;
+  const main = new URL(process.env.CNI_GATE_BENCH_MAIN ?? 'dist/webhook/main.js', checkout).pathname;
   const flags = [
     ...['--kubeconfig', file('kubeconfig', kubeconfigOf(port, ca))],
     ...['--tls-cert', file('certificate', certificate), '--tls-key', file('key', key)],

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:cluster`: what the gate costs, on a real control plane. Figures vary from run to run and with what
+ * `npm run bench cluster`: what the gate costs, on a real control plane. Figures vary from run to run and with what
  * else the machine does: compare the ratios. `-- bystanders` or `-- nodes` runs one part.
  */
 import { cpus, loadavg } from 'node:os';

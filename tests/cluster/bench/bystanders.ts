@@ -1,5 +1,5 @@
 /**
- * Part of `npm run bench:cluster`: how long pods of a namespace that did not opt in wait for their binding while the
+ * Part of `npm run bench cluster`: how long pods of a namespace that did not opt in wait for their binding while the
  * gate holds others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -57,7 +57,7 @@ interface ChangedPod {
 }
 
 /**
- * Starts the webhook on controller-runtime (`tests/bench/peers`, built by `npm run build:peer`).
+ * Starts the webhook on controller-runtime (`tests/bench/peers`, built by `tests/bench/run.sh`).
  *
  * @param wanted a pod as cni-gate changed it: this webhook changes others in the same way
  */

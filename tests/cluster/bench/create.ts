@@ -1,5 +1,5 @@
 /**
- * `npm run bench:create [-- --report PAGE]`: how much longer the creation of a pod takes where the
+ * `npm run bench create [-- --report PAGE]`: how much longer the creation of a pod takes where the
  * API server calls cni-gate. Pods are created through a real API server at a fixed rate, in turns in namespaces that
  * differ in what it goes through. `CNI_GATE_BENCH_PODS` sets how many pods in each. `CNI_GATE_BENCH_BESIDE`
  * adds the server, webhook and policy of another checkout, whose packages are installed.

@@ -1,5 +1,5 @@
 /**
- * Part of `npm run bench:cluster`: what `cni-gate serve` needs in a cluster of 5,000 nodes with a DaemonSet pod on
+ * Part of `npm run bench cluster`: what `cni-gate serve` needs in a cluster of 5,000 nodes with a DaemonSet pod on
  * each, beside one of 5 nodes.
  */
 import { daemonSet, networkNamespace, optedIn, type Pod, podOn, setTheScene } from '../gate/scene.ts';

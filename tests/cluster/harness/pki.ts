@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
-import { periodFrom } from '../../../certs/period.ts';
+import { type Authority, createAuthority, issueServing, periodFrom } from '../../../certs/issue.ts';
 import { generateKey, issuerFields, signCertificate } from '../../../certs/x509.ts';
 
 const { pki } = forge;

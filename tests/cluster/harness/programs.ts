@@ -10,7 +10,7 @@ export function programPath(program: Program): string {
   const folders = process.env.CNI_GATE_PROGRAMS;
   if (folders === undefined) {
     throw new Error(
-      'NOT RUN: a control plane is started inside the runner only. Whole suite: npm run test:cluster. ' +
+      'NOT RUN: a control plane is started inside the runner only. Whole suite: npm run suite cluster. ' +
         'One file: npx node tests/cluster/run.ts node --test FILE',
     );
   }

@@ -17,7 +17,7 @@ export const standInGateway = { ipv4: '169.254.1.1', ipv6: 'fe80::1' } as const;
 /** The API server's service address. */
 export const serviceAddress = { ipv4: '10.96.0.1', ipv6: 'fd00:10:96::1' } as const;
 export const serviceRange = { ipv4: '10.96.0.0/16', ipv6: 'fd00:10:96::/112' } as const;
-/** The targets of the built-in profiles: ranges for documentation (RFC 5737, RFC 3849), where nobody answers. */
+/** The targets of the built-in profiles: ranges for documentation (RFC 5737, RFC 3849), where nothing answers. */
 export const outsideAddress = { ipv4: '192.0.2.2', ipv6: '2001:db8::2' } as const;
 /** The pod's second interface, and the address that a new sandbox could get instead. */
 export const secondAddress = { ipv4: '10.10.0.7', ipv6: 'fd00:10:10::7' } as const;

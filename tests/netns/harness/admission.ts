@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { admit } from '../../../webhook/admission/mutate/mutate.ts';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import { defaultConfiguration } from '../../../webhook/config/load.ts';
 import { Policy } from '../../../webhook/config/policy.ts';
 import type { ProofMode } from '../../../webhook/config/types.ts';
-import { admit } from '../../../webhook/inject/mutate.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import { type PodSpecimen, podNamespace, podOf } from './pods.ts';
 

@@ -28,7 +28,7 @@ export async function requireMachine(): Promise<void> {
   if (process.getuid?.() !== 0)
     refuse(
       'these tests make network namespaces and need root (a throw-away machine or container with all capabilities)',
-      'As another user: sudo --preserve-env env "PATH=$PATH" npm run test:netns',
+      'As another user: sudo --preserve-env env "PATH=$PATH" npm run suite netns',
     );
   const found = await Promise.all(commands.map(exists));
   const missing = commands.filter((_, index) => !found[index]);

@@ -42,7 +42,7 @@ export function istio(ports: IstioPorts = {}): RuleSet {
   };
 }
 
-/** Three rules about who sends: the proxy to itself, somebody else over `lo`, the proxy to the outside. */
+/** Three rules about who sends: the proxy to itself, another user over `lo`, the proxy to the outside. */
 function ofProxy(family: Family, owner: Rule['match'], anybodyElse: Rule['match']): Rule[] {
   const toItself = { out: 'lo', destination: { not: loopback[family] }, protocol: 'tcp' } as const;
   return [

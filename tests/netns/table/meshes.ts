@@ -16,7 +16,7 @@ import {
 } from './steps.ts';
 import { withoutMultus } from './without-multus.ts';
 
-const anybody = 65_532;
+const uninvolvedUser = 65_532;
 const noAddress = 'the proof of a mesh checks its rules, not addresses';
 const ownListener = 'the proof is its own listener: the proxy starts later';
 export const onlyLo = 'the same as no route at all: the pod has lo only';
@@ -73,16 +73,16 @@ export const linkerdCells: Cells = {
     ends: 69,
   },
   'rules for another proxy user': {
-    before: [write(linkerd({ proxyUser: anybody }))],
+    before: [write(linkerd({ proxyUser: uninvolvedUser }))],
     ends: 95,
   },
   // the user and the group of our image: the webhook must use others
   'the proxy has other ids, correct rules': {
     pod: {
-      annotations: { 'config.linkerd.io/proxy-uid': String(anybody) },
-      namespaceAnnotations: { 'config.linkerd.io/proxy-gid': String(anybody) },
+      annotations: { 'config.linkerd.io/proxy-uid': String(uninvolvedUser) },
+      namespaceAnnotations: { 'config.linkerd.io/proxy-gid': String(uninvolvedUser) },
     },
-    before: [write(linkerd({ proxyUser: anybody, proxyGroup: anybody }))],
+    before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
     ends: 0,
   },
   'the proxy has other ids, rules for the default ids':
@@ -168,7 +168,7 @@ export const istioCells: Cells = {
   // the other way round: the rule that the proof goes through is the proxy's own
   'the proof runs as the wrong user': {
     before: [write(istio())],
-    options: { user: anybody },
+    options: { user: uninvolvedUser },
     ends: 69,
   },
   'rules for another proxy user': {

@@ -4,11 +4,10 @@ import type { Message, Proof } from '../harness/proof.ts';
 export interface Outcome {
   code: number;
   reason: string;
-  milliseconds: number;
 }
 
 export function outcomeOf(proof: Proof): Outcome {
-  return { code: proof.code, reason: reasonOf(proof.message), milliseconds: proof.milliseconds };
+  return { code: proof.code, reason: reasonOf(proof.message) };
 }
 
 /** The code and the reason, which must not differ between runs. */

@@ -1,4 +1,5 @@
-import { networkNames, networks } from './networks.ts';
+import { table } from '../../../release/reference/table.ts';
+import { networkNames } from './networks.ts';
 import { type Outcome, verdictOf } from './outcome.ts';
 import { situations } from './plan.ts';
 import { familyColumns, writerRows } from './writers.ts';
@@ -15,11 +16,9 @@ export type Versions = Record<string, string>;
 export function renderPage(outcomes: Outcomes, versions: Versions): string {
   return `# Results of the proof by network
 
-\`npm run test:netns\` generates this page with \`UPDATE_TABLE=1\`. Without it, the run compares its results with this page,
-except times and versions. Each cell is a run of the validator in its own network namespace, with the container that the
-webhook injects for the built-in profile of that network: exit code, reason, and time from start to exit. A reason that
-concerns one address family names it. The pods are dual-stack, except those of aws-vpc-cni (IPv4). iptables-nft writes
-the meshes' rules. Up to ten cells run in parallel, so a single container is faster: see \`npm run bench:validator\`.
+Each cell is a run of the validator in its own network namespace, for a built-in profile: exit code, reason, and address
+family. The pods are dual-stack, except those of aws-vpc-cni (IPv4). iptables-nft writes the meshes' rules.
+\`UPDATE_TABLE=1 npm run suite netns\` writes this page.
 
 ${Object.entries(versions)
   .map(([name, version]) => `- ${name}: ${version}`)
@@ -29,47 +28,27 @@ Exit code 0: all checks passed. 95: the network is wrong. 69: the check could no
 
 ## Networks and situations
 
-${renderTable('', [...situations], networkNames, outcomes)}
+${renderTable(situations, networkNames, outcomes)}
 
-A dash and a number: the situation does not apply to that network, because
-
-${absenceReasons.map((reason, index) => `${index + 1}. ${reason}`).join('\n')}
+A dash: [the situation does not apply](../../tests/netns/table/networks.ts).
 
 ## Rule writers and address families
 
-The network is correct in each of these runs.
+With a correct network:
 
-${renderTable('', writerRows, familyColumns, outcomes)}
+${renderTable(writerRows, familyColumns, outcomes)}
 `;
 }
 
-/** Why situations do not apply to networks: each reason once, in the order of the table. */
-const absenceReasons = [
-  ...new Set(situations.flatMap((situation) => networkNames.map((network) => networks[network][situation]))),
-].filter((cell) => typeof cell === 'string');
-
-/** The number of the reason why a cell is empty. */
-function absenceNumber(row: string, column: string): number {
-  const cells: Partial<Record<string, unknown>> = networks[column as (typeof networkNames)[number]];
-  return absenceReasons.indexOf(cells[row] as string) + 1;
+function renderTable(rows: readonly string[], columns: readonly string[], outcomes: Outcomes): string {
+  const lines = rows.map((row) => [row, ...columns.map((column) => cellOf(row, column, outcomes))]);
+  return table(['', ...columns], lines);
 }
 
-function renderTable(corner: string, rows: string[], columns: string[], outcomes: Outcomes): string {
-  const lines = [
-    [corner, ...columns],
-    ...rows.map((row) => [row, ...columns.map((column) => cellOf(row, column, outcomes))]),
-  ];
-  const widths =
-    lines[0]?.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0))) ?? [];
-  const padded = lines.map((line) => line.map((cell, index) => cell.padEnd(widths[index] ?? 0)));
-  const rule = widths.map((width) => '-'.repeat(width));
-  return [padded[0] ?? [], rule, ...padded.slice(1)].map((line) => `| ${line.join(' | ')} |`).join('\n');
-}
-
+/** A dash stands for a situation that the network's plan leaves out; the plan says why. */
 function cellOf(row: string, column: string, outcomes: Outcomes): string {
   const outcome = outcomes.get(keyOf(row, column));
-  if (outcome === undefined) return `— ${absenceNumber(row, column)}`;
-  return `${verdictOf(outcome)}, ${(outcome.milliseconds / 1000).toFixed(2)} s`;
+  return outcome === undefined ? '—' : verdictOf(outcome);
 }
 
 /** Codes and reasons of a page by row and column: {@link renderPage} read back. */
@@ -85,19 +64,14 @@ export function readPage(page: string): Map<string, string> {
     else if (columns === undefined) columns = cells;
     else if (!row.startsWith('--')) {
       for (const [index, cell] of cells.entries()) {
-        const verdict = cell.replace(/, \d+\.\d+ s$/, '');
-        if (!verdict.startsWith('—')) verdicts.set(keyOf(row, columns[index] ?? ''), verdict);
+        if (!cell.startsWith('—')) verdicts.set(keyOf(row, columns[index] ?? ''), cell);
       }
     }
   }
   return verdicts;
 }
 
-/** The page without what may differ between runs: times, versions and widths of columns. */
+/** The page without the versions, which may differ between runs. */
 export function lastingPartOf(page: string): string {
-  return page
-    .replace(/^- (Kernel|System|Node|iptables|nftables|iproute2): .*$/gm, '- $1')
-    .replace(/, \d+\.\d+ s\b/g, '')
-    .replace(/ {2,}\|/g, ' |')
-    .replace(/-{2,}/g, '--');
+  return page.replace(/^- (Kernel|System|Node|iptables|nftables|iproute2): .*$/gm, '- $1');
 }

@@ -47,13 +47,13 @@ const everybody = (sandbox: Sandbox): { host: string } => ({
   host: sandbox.families === 'ipv4' ? '0.0.0.0' : '::',
 });
 
-/** The node's end of the pod's link loses its addresses, so nobody answers for the gateway. */
+/** The node's end of the pod's link loses its addresses, so nothing answers for the gateway. */
 export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
 /**
- * Nobody answers for the IPv6 gateway, while the pod sends to others who do: to the IPv4 gateway, and to a neighbour
+ * Nothing answers for the IPv6 gateway, while the pod sends to others who do: to the IPv4 gateway, and to a neighbour
  * by IPv6 that has just been found.
  */
 export const silenceAmongOthers: Step = async (sandbox) => {

@@ -36,7 +36,7 @@ export const primaryChain = {
 
 /**
  * Gives the run's network an address for the node, and a way out that leads nowhere: as in most clusters, a connection
- * to an address that nobody has is not answered at all. Pods get to the API server by its Service, as through
+ * to an unused address is not answered. Pods get to the API server by its Service, as through
  * kube-proxy: it has to listen on all addresses, see {@link forNodes}.
  */
 export async function makeNetwork(cluster: Cluster): Promise<void> {

@@ -42,7 +42,7 @@ export function kubeletSettings(group: string): object {
     enforceNodeAllocatable: [],
     // the default is a folder of the machine's, which the kubelet makes
     volumePluginDir: '/var/lib/kubelet/volume-plugins',
-    // nobody answers there; without it each pod gets a warning
+    // nothing answers there; without it each pod gets a warning
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     resolvConf: '',

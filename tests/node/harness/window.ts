@@ -62,11 +62,11 @@ export const refusalsIn = ({ pods }: Writes, { opened, closed }: Window): PodWri
   pods.filter(({ version, refusal }) => refusal !== undefined && version > opened && version < closed);
 
 /**
- * Who was bound while the window was open. A binding that was under way when it opened is told apart: the API server
+ * Who was bound while the window was open. A binding that was in progress when it opened is separate: the API server
  * asks the gate first and writes after that, and what is written in between the gate cannot know. Under way were at
- * most pods that were made before, and were bound before the first refusal was told.
+ * most pods that were made before, and were bound before the first refusal was reported.
  *
- * @param refused the version at which the first refusal was told
+ * @param refused the version at which the first refusal was reported
  */
 export function boundWhile(
   { opened, closed }: Window,

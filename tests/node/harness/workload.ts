@@ -141,7 +141,7 @@ export function latestProof({ status }: Pod): { id: string; exitCode: number } |
 /** `containerd://ID`: containerd itself says ID. */
 const withoutScheme = (id: string | undefined): string | undefined => id?.split('//')[1];
 
-/** Who answers what the pod's application asks of somebody outside of it. */
+/** What answers the calls of the pod's application to a server outside. */
 export const whoAnswers = ({ status }: Pod): Promise<string> => whoAnswersAt(status.podIP);
 
 /** @param address of the pod */

@@ -52,7 +52,7 @@ export async function writeImages(folder: string, images: Image[]): Promise<void
 
 async function writeLayer(blobs: string, path: string): Promise<Descriptor> {
   const unnamed = join(blobs, 'layer');
-  // files of the checkout belong to somebody who is nobody in the image
+  // the owner of the checkout does not exist in the image
   await run('tar', ['--owner=0', '--group=0', '--numeric-owner', '-C', path, '-cf', unnamed, '.']);
   const sum = createHash('sha256');
   await pipeline(createReadStream(unnamed), sum);

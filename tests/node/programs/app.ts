@@ -1,7 +1,7 @@
 import { createServer, get } from 'node:http';
 
 /**
- * An application behind a mesh. Asked for `/who`, it asks somebody outside of the pod, as applications do, and tells
+ * An application behind a mesh. Asked for `/who`, it calls a server outside of the pod, as applications do, and reports
  * who answered: in the mesh that is the proxy. `/ready` is for the kubelet.
  */
 const elsewhere = process.env.ELSEWHERE ?? '';

@@ -1,5 +1,4 @@
 import { type Leaf, Reconciler, type ReconcilerOptions } from '../../../certs/reconcile.ts';
-import { CniGateError } from '../../../webhook/lib/errors.ts';
 import type { World } from './world.ts';
 
 export type Settings = Pick<ReconcilerOptions, 'overlap' | 'authorityDays' | 'leafDays' | 'names'>;
@@ -11,10 +10,6 @@ export class Replica {
   /** When it last ended a reconciliation, in the world's monotonic time. */
   reconciledAt = 0;
   frozen = false;
-  /** The code of the error that its last reconciliation ended with. */
-  refused: string | undefined;
-  /** What it repaired, in words. */
-  readonly repaired: string[] = [];
   readonly #world: World;
   readonly #settings: Settings;
   #reconciler: Reconciler;
@@ -30,7 +25,7 @@ export class Replica {
   }
 
   get remembers(): boolean {
-    return this.#reconciler.state !== undefined;
+    return this.#reconciler.leaf !== undefined;
   }
 
   get isReconciling(): boolean {
@@ -61,14 +56,9 @@ export class Replica {
   }
 
   async #reconcileOnce(life: number): Promise<void> {
-    try {
-      await this.#reconciler.reconcile();
-      this.refused = undefined;
-    } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      this.refused = error.code;
-    }
+    await this.#reconciler.reconcile();
     if (life !== this.#life) return;
+    this.serving = this.#reconciler.leaf;
     this.#running = undefined;
     this.reconciledAt = this.#world.monotonicNow;
     this.#stopped.resolve();
@@ -85,19 +75,16 @@ export class Replica {
       }
       return promise;
     };
+    const ignore = (): void => {};
     return new Reconciler({
       ...this.#settings,
       shared: this.#world.shared(turn),
       monotonicNow: () => this.#world.monotonicNow,
-      events: {
-        wrote: (_step, faults) =>
-          this.repaired.push(...faults.map(({ part, reason }) => `${part} ${reason}`)),
-        waiting: () => {},
-        repaired: (name, reason) => this.repaired.push(`${name} ${reason}`),
-        current: (_state, leaf) => {
-          if (life === this.#life) this.serving = leaf;
-        },
-        observed: () => {},
+      report: {
+        wrote: ignore,
+        repaired: ignore,
+        current: ignore,
+        observed: ignore,
         failed: (_about, error) => {
           throw error;
         },

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { applyStep } from '../../../certs/apply.ts';
-import { inForce } from '../../../certs/period.ts';
-import { faultsIn, patience } from '../../../certs/plan.ts';
+import { applyStep, faultsIn } from '../../../certs/rotation.ts';
 import {
   bundleOf,
-  type Fault,
+  fingerprintsIn,
   readSecret,
   type SecretData,
   secretData,
   wholeState,
 } from '../../../certs/state.ts';
-import { fingerprintsIn } from '../../../certs/trust.ts';
+import { inForce } from '../../../certs/verify.ts';
 import { Replica, type Settings } from './replica.ts';
 import { World, type Written } from './world.ts';
 
@@ -20,12 +18,12 @@ export const day = 24 * 60 * minute;
 /** How long a replica that is not frozen may take for a reconciliation. */
 const longestReconciliation = 5_000;
 
-const names = ['mutating/cni-gate', 'validating/cni-gate'];
+const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
 
 /** How one API server follows one webhook configuration. */
 interface Watch {
   server: number;
-  name: string;
+  name: (typeof names)[number];
   /** The place in the configuration's history of the last caBundle that it heard of. */
   known: number;
 }
@@ -87,7 +85,6 @@ export class Simulation {
 
   static async begin(settings: Settings, replicas: number): Promise<Simulation> {
     const made = applyStep({ do: 'create' }, { ...settings, now: new World().now() });
-    assert.ok(made);
     return new Simulation(settings, replicas, secretData(made));
   }
 
@@ -99,14 +96,14 @@ export class Simulation {
   }
 
   /**
-   * Lets time pass in pieces, in which everybody does what they have to do within that time. A replica that remembers
-   * reconciles before the patience of one that does not is over, so the first pieces are short; and none is so long
-   * that a leaf could end between two reconciliations, since it is renewed when a third of its life is left.
+   * Lets time pass in pieces, in which everybody does what they have to do within that time. The first pieces are
+   * short; and none is so long that a leaf could end between two reconciliations: it is renewed when a third of its
+   * life is left.
    */
   async pass(ms: number): Promise<void> {
     const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
     for (let passed = 0; passed < ms; ) {
-      const piece = passed < patience ? short : Math.min(longest, Math.ceil(ms / 8));
+      const piece = passed < 20_000 ? short : Math.min(longest, Math.ceil(ms / 8));
       passed += piece;
       this.world.monotonicNow += piece;
       // however long the piece is, by its end they have heard of whatever was written an overlap ago
@@ -161,7 +158,7 @@ export class Simulation {
 
   async breakBundle(fault: string): Promise<void> {
     await this.#settle();
-    const name = names[0] as string;
+    const [name] = names;
     this.world.setBundle(
       name,
       bundleFaults[fault]?.(this.world.configurations.get(name)?.bundle, this.#stranger),
@@ -252,9 +249,10 @@ export class Simulation {
     return !this.#excused && this.#faults().length === 0;
   }
 
-  #faults(): Fault[] {
+  #faults(): string[] {
     const { secret } = this.world;
-    return faultsIn(secret && readSecret(secret.data), this.world.now());
+    if (!secret) return ['missing'];
+    return faultsIn(readSecret(secret.data), this.world.now()).map(({ reason }) => reason);
   }
 
   /** API servers have heard of whatever was written until then, and may have heard of more. */

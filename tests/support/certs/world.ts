@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type ConfigurationName,
   type ConfigurationSnapshot,
-  type ConfigurationsSnapshot,
+  type Configurations,
   Conflict,
   type SecretSnapshot,
   type SharedObjects,
-} from '../../../certs/shared.ts';
-import type { SecretData } from '../../../certs/state.ts';
-import { fingerprintsIn } from '../../../certs/trust.ts';
+} from '../../../certs/objects.ts';
+import { fingerprintsIn, type SecretData } from '../../../certs/state.ts';
 
 /** One webhook configuration with one webhook of ours. */
 export interface Configuration {
@@ -32,7 +32,7 @@ export interface Written {
  */
 export class World {
   secret: SecretSnapshot | undefined;
-  configurations = new Map<string, Configuration>();
+  configurations = new Map<ConfigurationName, Configuration>();
   /** Milliseconds that passed; nobody can set this. */
   monotonicNow = 0;
   /** What was added to the wall clock by setting it. */
@@ -50,7 +50,7 @@ export class World {
     this.secret = data && { uid, version: this.#next(), labelled, data };
   }
 
-  setBundle(name: string, bundle: string | undefined): void {
+  setBundle(name: ConfigurationName, bundle: string | undefined): void {
     const { uid = randomUUID(), history = [] } = this.configurations.get(name) ?? {};
     const written = [...history, { at: this.monotonicNow, trusted: fingerprintsIn(bundle) }];
     this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
@@ -86,8 +86,8 @@ export class World {
     };
   }
 
-  #snapshot(): ConfigurationsSnapshot {
-    const configurations = [...this.configurations].map(
+  #snapshot(): Configurations {
+    const found = [...this.configurations].map(
       ([name, { uid, version, bundle }]): ConfigurationSnapshot => ({
         name,
         version: `${uid}/${version}`,
@@ -96,7 +96,7 @@ export class World {
         webhooks: [0],
       }),
     );
-    return { configurations, complete: true, absent: new Map(), failed: new Map() };
+    return { found, absent: new Map(), failed: new Map() };
   }
 
   #next(): string {

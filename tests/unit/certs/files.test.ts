@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { whyNotAccepted } from '../../../certs/accept.ts';
-import { checkPair } from '../../../certs/pair.ts';
+import { checkPair, verifyChain } from '../../../certs/verify.ts';
 import { cniGate } from '../../support/command.ts';
 
 function issue(t: TestContext): { folder: string; run: (...more: string[]) => ReturnType<typeof cniGate> } {
@@ -25,7 +24,7 @@ test('an authority and a certificate are issued into files, and the authority is
   assert.deepEqual(names.slice(0, 2), ['cni-gate.cni-gate.svc', 'cni-gate.cni-gate.svc.cluster.local']);
   assert.equal(Math.round((notAfter.getTime() - notBefore.getTime()) / 86_400_000), 3);
   const fault = (host: string): string | undefined =>
-    whyNotAccepted(read('tls.crt'), authority, host, new Date());
+    verifyChain(read('tls.crt'), authority, host, new Date());
   assert.equal(fault('cni-gate.cni-gate.svc'), undefined);
   for (const key of ['ca.key', 'tls.key']) assert.equal(statSync(join(folder, key)).mode & 0o777, 0o600);
 

@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { applyStep } from '../../../certs/apply.ts';
-import { patience } from '../../../certs/plan.ts';
-import { type Leaf, Reconciler } from '../../../certs/reconcile.ts';
-import { type ConfigurationSnapshot, Conflict, type SharedObjects } from '../../../certs/shared.ts';
+import { type ConfigurationSnapshot, Conflict, type SharedObjects } from '../../../certs/objects.ts';
+import { Reconciler } from '../../../certs/reconcile.ts';
+import { applyStep } from '../../../certs/rotation.ts';
 import { bundleOf, type State, secretData } from '../../../certs/state.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { World } from '../../support/certs/world.ts';
 
-const [one, other] = ['mutating/one', 'validating/other'];
+const [one, other] = ['mutating/one', 'validating/other'] as const;
 const options = { authorityDays: 365, leafDays: 7, names: ['x.svc'] };
 let state: State;
 let world: World;
 let reconciler: Reconciler;
 /** What the reconciler reported. */
 let reported: string[];
-/** What it serves. */
-let serving: Leaf | undefined;
 /** What stands in for a request to the cluster. */
 let instead: Partial<SharedObjects>;
 
 beforeEach(async () => {
-  [world, reported, instead, serving] = [new World(), [], {}, undefined];
-  const made = applyStep({ do: 'create' }, { ...options, now: world.now() });
-  assert.ok(made);
-  state = made;
+  [world, reported, instead] = [new World(), [], {}];
+  state = applyStep({ do: 'create' }, { ...options, now: world.now() });
   world.setSecret(secretData(state));
   for (const name of [one, other]) world.setBundle(name, bundleOf(state));
   const shared = world.shared(async () => {});
@@ -34,14 +29,10 @@ beforeEach(async () => {
     shared: new Proxy(shared, { get: (target, key: keyof SharedObjects) => instead[key] ?? target[key] }),
     monotonicNow: () => world.monotonicNow,
     overlap: 1000,
-    events: {
+    report: {
       wrote: (step) => reported.push(step),
-      waiting: () => reported.push('waiting'),
       repaired: (name, reason) => reported.push(`${name} ${reason}`),
-      current: (_state, leaf) => {
-        serving = leaf;
-        reported.push('state');
-      },
+      current: () => reported.push('state'),
       observed: () => {},
       failed: (about, { code }) => reported.push(`${about} ${code}`),
     },
@@ -79,26 +70,6 @@ test('one that is as it should be is left alone', async () => {
   assert.equal(await reconciler.reconcile(), 'done');
 });
 
-test('a second webhook of ours counts as much as the first', async () => {
-  const { configurations } = world.shared(async () => {});
-  const patched: number[][] = [];
-  instead = {
-    configurations: async () => {
-      const seen = await configurations();
-      for (const each of seen.configurations) {
-        each.bundles = [bundleOf(state), each.name === one ? undefined : bundleOf(state)];
-        each.webhooks = [0, 3];
-      }
-      return seen;
-    },
-    trust: async ({ webhooks }) => {
-      patched.push(webhooks);
-    },
-  };
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(patched, [[0, 3]]);
-});
-
 test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
   for (const name of [one, other]) world.setBundle(name, undefined);
   patching(({ name }) => {
@@ -121,35 +92,15 @@ test('a configuration that somebody changed meanwhile is read again at once, wit
   assert.deepEqual(reported, ['state']);
 });
 
-test("while the Secret is somebody else's, what is served stays trusted", async () => {
+test('a Secret without our label stays as it is, and so does what is served', async () => {
+  const { leaf } = reconciler;
   world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
-  world.setBundle(one, undefined);
   await assert.rejects(reconciler.reconcile(), { code: 'CNI_GATE_TLS_SECRET_FOREIGN' });
-  assert.deepEqual(reported, [`${one} empty`]);
-  assert.deepEqual(whole(), [true, true]);
-  assert.deepEqual(world.secret?.data, { password: 'x' });
-});
-
-test('while it waits for another replica it puts nothing into a caBundle; after its time it does', async () => {
-  const stranger = applyStep({ do: 'create' }, { ...options, now: world.now() });
-  assert.ok(stranger);
-  world.setSecret(undefined);
-  for (const name of [one, other]) world.setBundle(name, bundleOf(stranger));
-  for (const passed of [0, patience - 1]) {
-    world.monotonicNow += passed;
-    assert.equal(await reconciler.reconcile(), 'wait');
-  }
-  assert.deepEqual(reported.splice(0), ['waiting', 'waiting']);
-  assert.deepEqual(whole(), [false, false]);
-  world.monotonicNow += 1;
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported, ['restore', `${one} foreign`, `${other} foreign`, 'state']);
-  assert.deepEqual(whole(), [true, true]);
+  assert.deepEqual([world.secret?.data, reconciler.leaf], [{ password: 'x' }, leaf]);
 });
 
 test('what another replica does between the two reads is not undone', async () => {
   const begun = applyStep({ do: 'begin', state }, { ...options, now: world.now() });
-  assert.ok(begun);
   const plain = world.shared(async () => {});
   const reads: (() => void)[] = [
     () => {},
@@ -180,17 +131,17 @@ async function validAfter(days: number): Promise<number> {
   world.monotonicNow += days * day;
   const result = await reconciler.reconcile();
   assert.equal(result, 'done', reported.join());
-  return ((serving?.notAfter.getTime() ?? 0) - world.now().getTime()) / day;
+  return ((reconciler.leaf?.notAfter.getTime() ?? 0) - world.now().getTime()) / day;
 }
 
 test('the serving certificate is for the names, and is renewed at two thirds of its life without a write', async () => {
-  const { certificate } = serving ?? assert.fail();
+  const { certificate } = reconciler.leaf ?? assert.fail();
   assert.ok(new X509Certificate(certificate).checkHost('x.svc'));
   const written = world.secret?.version;
   assert.equal(await validAfter(4.6), 2.4);
-  assert.equal(serving?.certificate, certificate);
+  assert.equal(reconciler.leaf?.certificate, certificate);
   assert.equal(await validAfter(0.1), 7);
-  assert.notEqual(serving?.certificate, certificate);
+  assert.notEqual(reconciler.leaf?.certificate, certificate);
   assert.equal(world.secret?.version, written);
 });
 
@@ -202,11 +153,11 @@ test('a serving certificate that ends with its authority is not renewed again an
   });
   world.monotonicNow += (until - 3) * day;
   await reconciler.reconcile();
-  const last = serving;
+  const last = reconciler.leaf;
   assert.deepEqual(last?.notAfter, state.authority.notAfter);
   world.monotonicNow += 2.9 * day;
   await reconciler.reconcile();
-  assert.equal(serving, last);
+  assert.equal(reconciler.leaf, last);
 });
 
 test('its validity counts from before the Secret was read: who retires its authority knows how long to trust it', async () => {
@@ -221,27 +172,32 @@ test('its validity counts from before the Secret was read: who retires its autho
   };
   world.monotonicNow += 5 * day;
   await reconciler.reconcile();
-  assert.equal(serving?.notAfter.getTime(), asked + 7 * day);
+  assert.equal(reconciler.leaf?.notAfter.getTime(), asked + 7 * day);
 });
 
 test('when the authority changes, so does the serving certificate', async () => {
   const begun = applyStep({ do: 'begin', state }, { ...options, now: world.now() });
-  const promoted = begun && applyStep({ do: 'promote', state: begun }, { ...options, now: world.now() });
-  assert.ok(promoted);
+  const promoted = applyStep({ do: 'promote', state: begun }, { ...options, now: world.now() });
   world.setSecret(secretData(promoted));
   await reconciler.reconcile();
-  assert.equal(serving?.signedBy, promoted.authority.fingerprint);
+  assert.equal(reconciler.leaf?.signedBy, promoted.authority.fingerprint);
 });
 
 test('memory counts only while the serving certificate that goes with it is valid', async () => {
-  const stranger = applyStep({ do: 'create' }, { ...options, now: world.now() });
-  assert.ok(stranger);
-  world.setSecret(secretData(stranger));
-  world.monotonicNow += 7 * day + 1;
-  assert.equal(await reconciler.reconcile(), 'wait', 'another replica may know better');
-  world.monotonicNow -= 1;
+  world.monotonicNow += 7 * day;
+  world.setSecret(undefined);
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported.splice(0), ['waiting', 'restore', 'state']);
+  world.monotonicNow += 7 * day + 1;
+  world.setSecret(undefined);
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported.splice(0), [
+    'restore',
+    'state',
+    'create',
+    `${one} foreign`,
+    `${other} foreign`,
+    'state',
+  ]);
 });
 
 test('a clock that is wrong until the API server answers replaces no authority', async () => {

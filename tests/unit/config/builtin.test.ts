@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { applies } from '../../../webhook/admission/mutate/when.ts';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { wordOf } from '../../../webhook/config/checks.ts';
-import { applies } from '../../../webhook/inject/when.ts';
 
 interface Facts {
   containers?: string[];
@@ -94,55 +94,20 @@ suite('built-in profiles', () => {
     });
   }
 
-  test('inject=false excludes a pod from profile istio; the label overrides the annotation', () => {
-    const isPromised = (label?: string, annotation?: string): boolean =>
-      promised({
-        containers: meshed,
-        labels: label === undefined ? {} : { [inject]: label },
-        annotations: { ...sidecar, ...(annotation !== undefined && { [inject]: annotation }) },
-      }).includes('istio');
-    // the values that Go's strconv.ParseBool reads as false
-    for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
-      assert.equal(isPromised(no), false, `label ${no}`);
-      assert.equal(isPromised(no, 'true'), false, `label ${no}, annotation true`);
-      assert.equal(isPromised(undefined, no), false, `annotation ${no}`);
-      assert.equal(isPromised('true', no), true, `label true, annotation ${no}`);
-      assert.equal(isPromised('', no), true, `label empty, annotation ${no}`);
-    }
-    for (const other of ['true', '1', 'no', 'fALSE', '']) {
-      assert.equal(isPromised(other), true, `label ${other}`);
-      assert.equal(isPromised(undefined, other), true, `annotation ${other}`);
-    }
-  });
+  // the values that Go's strconv.ParseBool reads as false
+  for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
+    test(`inject=${no} excludes a pod from profile istio; the label overrides the annotation`, () => {
+      const isPromised = (labels: Record<string, string>, annotations: Record<string, string>): boolean =>
+        promised({ containers: meshed, labels, annotations: { ...sidecar, ...annotations } }).includes(
+          'istio',
+        );
+      assert.equal(isPromised({ [inject]: no }, { [inject]: 'true' }), false);
+      assert.equal(isPromised({}, { [inject]: no }), false);
+      assert.equal(isPromised({ [inject]: 'true' }, { [inject]: no }), true);
+    });
+  }
 
   test('the profile of a cluster network applies to every pod', () => {
     assert.deepEqual(promised({}), everywhere);
-  });
-
-  test("linkerd's proof does not run as the proxy's user, Istio's does", () => {
-    const redirects = builtInProfiles().flatMap(({ proof }) =>
-      proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : [])),
-    );
-    assert.deepEqual(redirects, [
-      {
-        direction: 'inbound',
-        listen: 15_006,
-        connect: ['127.0.0.6:15002', '[::6]:15002'],
-        asUser: { containers: ['istio-validation', 'istio-proxy'], default: 1337 },
-        timeout: '5s',
-      },
-      {
-        direction: 'outbound',
-        listen: 4140,
-        connect: ['192.0.2.2:1404', '[2001:db8::2]:1404'],
-        notAsUser: {
-          annotation: 'config.linkerd.io/proxy-uid',
-          containers: ['linkerd-proxy'],
-          default: 2102,
-        },
-        notAsGroup: { annotation: 'config.linkerd.io/proxy-gid', containers: ['linkerd-proxy'] },
-        timeout: '10s',
-      },
-    ]);
   });
 });

@@ -2,58 +2,75 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { invalid, refusal } from '../../support/configurations.ts';
 
-suite('a wrong configuration is refused with its file, line, path and what is allowed', () => {
-  test('an unknown field', () => {
-    assert.equal(
-      refusal('proof:\n  mode: warn\n  images: x\n'),
-      invalid(
-        'cni-gate.yaml:5: proof.images: unknown field; allowed here: mode, image, imagePullPolicy, imagePullSecrets, allowOptOut',
-      ),
-    );
-    assert.equal(
-      refusal('profile: []\n'),
-      invalid(
-        'cni-gate.yaml:3: profile: unknown field; allowed here: apiVersion, kind, proof, gate, steer, repair, profiles, review',
-      ),
-    );
-    assert.equal(
-      refusal('repair: {mode: "off", perHour: 7}\n'),
-      invalid(
-        'cni-gate.yaml:3: repair.perHour: unknown field; allowed here: mode, perNodePerMinute, perOwnerPerMinute, perMinute, owners',
-      ),
-    );
-    assert.equal(
-      refusal('profiles:\n  - name: a\n    when: {pod: b}\n'),
-      invalid(
-        'cni-gate.yaml:5: profiles[0].when.pod: unknown field; allowed here: container, args, env, noContainer, labels, annotations, namespaceLabels',
-      ),
-    );
-  });
+/** What is wrong, the text behind the first two lines, and what is reported of it. */
+type Row = [what: string, text: string, ...faults: string[]];
 
-  test('a wrong type or value', () => {
-    assert.equal(
-      refusal('proof:\n  imagePullSecrets: mirror\n'),
-      invalid(
-        'cni-gate.yaml:4: proof.imagePullSecrets: must be array, is "mirror" (Names of Secrets in the pod\'s own namespace, added to the pod\'s list.)',
+const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
+const orTarget =
+  '(an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)';
+const words = 'redirect, captured, interfaces, address, gateway, reach';
+const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
+
+/** Checks each row: the faults stand behind `cni-gate.yaml:LINE: ` and a path. */
+function refused(rows: Row[], { before = '', at = '' } = {}): void {
+  for (const [what, text, ...faults] of rows) {
+    test(what, () => assert.equal(refusal(before + text), invalid(...faults.map((fault) => at + fault))));
+  }
+}
+
+suite('a wrong configuration is refused with its file, line, path and what is allowed', () => {
+  refused(
+    [
+      [
+        'an unknown field',
+        'proof:\n  mode: warn\n  images: x\n',
+        `5: proof.images: ${unknown('mode, image, imagePullPolicy, imagePullSecrets, allowOptOut')}`,
+      ],
+      [
+        'an unknown section',
+        'profile: []\n',
+        `3: profile: ${unknown('apiVersion, kind, proof, gate, steer, repair, profiles, review')}`,
+      ],
+      [
+        'an unknown field of a condition',
+        'profiles:\n  - name: a\n    when: {pod: b}\n',
+        `5: profiles[0].when.pod: ${unknown('container, args, env, noContainer, labels, annotations, namespaceLabels')}`,
+      ],
+      [
+        'a wrong type',
+        'proof:\n  imagePullSecrets: mirror\n',
+        `4: proof.imagePullSecrets: must be array, is "mirror" (Names of Secrets in the pod's own namespace, added to the pod's list.)`,
+      ],
+      [
+        'a wrong value',
+        'proof: {mode: strict}\n',
+        '3: proof.mode: must be one of enforce, warn, is "strict"',
+      ],
+      [
+        'a duration without a unit',
+        'gate: {maxHold: 10 minutes}\n',
+        '3: gate.maxHold: "10 minutes" is not allowed (a number and a unit, such as 500ms, 10s, 2m or 1h)',
+      ],
+      [
+        'two profiles of one name',
+        'profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n',
+        '6: profiles[2].name: profile "linkerd" is already profiles[0]',
+      ],
+      ...['none', 'Upper', 'a.b'].map(
+        (name): Row => [
+          `the name ${name}`,
+          `profiles:\n  - name: ${name}\n`,
+          `4: profiles[0].name: "${name}" is not allowed (lower-case letters, digits and dashes, at most 63; 'none' is reserved)`,
+        ],
       ),
-    );
-    assert.equal(
-      refusal('proof: {mode: strict}\n'),
-      invalid('cni-gate.yaml:3: proof.mode: must be one of enforce, warn, is "strict"'),
-    );
-    assert.equal(
-      refusal('gate: {maxHold: 10 minutes}\n'),
-      invalid(
-        'cni-gate.yaml:3: gate.maxHold: "10 minutes" is not allowed (a number and a unit, such as 500ms, 10s, 2m or 1h)',
-      ),
-    );
-    assert.equal(refusal('[]\n', true), invalid('cni-gate.yaml:1: the document: must be object, is []'));
-    assert.equal(refusal('', true), invalid('cni-gate.yaml:1: the document: must be object, is null'));
-  });
+    ],
+    { at: 'cni-gate.yaml:' },
+  );
 
   test('another kind of file', () => {
+    const [version, kind] = ['apiVersion: v1\n', 'kind: ConfigMap\n'];
     assert.equal(
-      refusal('apiVersion: v1\nkind: ConfigMap\n', true),
+      refusal(version + kind, true),
       invalid(
         'cni-gate.yaml:1: apiVersion: must be "cni-gate.io/v1alpha1", is "v1"',
         'cni-gate.yaml:2: kind: must be "Configuration", is "ConfigMap"',
@@ -63,30 +80,176 @@ suite('a wrong configuration is refused with its file, line, path and what is al
       refusal('kind: Configuration\n', true),
       invalid('cni-gate.yaml:1: the document: "apiVersion" is missing'),
     );
-  });
-
-  test('two profiles of the same name', () => {
-    assert.equal(
-      refusal('profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n'),
-      invalid('cni-gate.yaml:6: profiles[2].name: profile "linkerd" is already profiles[0]'),
-    );
-  });
-
-  test('an invalid name, and the reserved name', () => {
-    for (const name of ['none', 'Upper', 'a.b', 'a'.repeat(64)]) {
-      assert.equal(
-        refusal(`profiles:\n  - name: ${name}\n`),
-        invalid(
-          `cni-gate.yaml:4: profiles[0].name: ${name.length > 57 ? `"${name.slice(0, 56)}...` : `"${name}"`} is not allowed (lower-case letters, digits and dashes, at most 63; 'none' is reserved)`,
-        ),
-      );
-    }
+    assert.equal(refusal('[]\n', true), invalid('cni-gate.yaml:1: the document: must be object, is []'));
+    assert.equal(refusal('', true), invalid('cni-gate.yaml:1: the document: must be object, is null'));
   });
 
   test('more than ten faults: ten are listed, the others counted', () => {
     const many = Array.from({ length: 13 }, (_, index) => `field-${index}: 1`).join('\n');
     const lines = refusal(many).split('\n');
-    assert.equal(lines.length, 12);
-    assert.equal(lines.at(-1), 'and 3 more');
+    assert.deepEqual([lines.length, lines.at(-1)], [12, 'and 3 more']);
   });
+
+  for (const [what, text, message] of [
+    ['a mapping without an end', 'proof: {mode: warn\n', '4:1: not YAML: Flow map in block collection'],
+    ['a tab', 'proof:\n\tmode: warn\n', '4:1: not YAML: a tab is not allowed here'],
+    ['a key twice', 'kind: Twice\n', '3:1: not YAML: Map keys must be unique'],
+    ['aliases that expand too much', aliases(12), '1:1: not YAML: aliases expand to more than'],
+  ] as const) {
+    test(`${what} is no YAML`, () =>
+      assert.ok(refusal(text).startsWith(`CNI_GATE_CONFIG_SYNTAX\ncni-gate.yaml:${message}`)));
+  }
+});
+
+/** Lists of ten aliases of the list before. */
+function aliases(levels: number): string {
+  const lines = Array.from({ length: levels }, (_, index) => {
+    const inner = index === 0 ? 'x' : `*l${index - 1}`;
+    return `l${index}: &l${index} [${`${inner}, `.repeat(10)}]`;
+  });
+  return lines.join('\n');
+}
+
+const profile = 'profiles:\n  - name: a\n';
+const listened = 'has a port that is listened on: it may be reached without the rule';
+const stays = 'never leaves the pod: an outbound rule has nothing to do with it';
+
+suite('a wrong check is refused', () => {
+  const check = (what: string, text: string, ...faults: string[]): Row => [
+    what,
+    `proof: {checks: [${text}]}\n`,
+    ...faults,
+  ];
+  refused(
+    [
+      check('no name', '{}', `: must be exactly one of ${words}, has nothing`),
+      check(
+        'two names',
+        '{address: {}, gateway: {}}',
+        `: must be exactly one of ${words}, has address, gateway`,
+      ),
+      check('an unknown name', '{ping: {}}', `.ping: ${unknown(words)}`),
+      check('a missing port', '{reach: {host: db}}', '.reach: "port" is missing'),
+      check(
+        'a port, a target and an id out of range',
+        '{redirect: {listen: 70000, connect: [localhost:80, "[::g]:1"], asUser: 0}}',
+        '.redirect.listen: must be <= 65535, is 70000',
+        `.redirect.connect[0]: "localhost:80" is not allowed ${orTarget}`,
+        `.redirect.connect[1]: "[::g]:1" is not allowed ${orTarget}`,
+        `.redirect.asUser: must be >= 1, is 0 ${orId}`,
+      ),
+      check(
+        'targets that are no addresses',
+        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}',
+        '.redirect.connect[0]: "192.0.2.999:1" is no address and port',
+        '.redirect.connect[1]: "[::1]:99999" is no address and port',
+      ),
+      check(
+        'outbound targets that are reached without the rule',
+        '{redirect: {listen: 4140, connect: ["192.0.2.2:4140", "127.9.0.1:80", "[::1]:80", "192.0.2.2:1404"]}}',
+        `.redirect.connect[0]: "192.0.2.2:4140" ${listened}`,
+        `.redirect.connect[1]: "127.9.0.1:80" ${stays}`,
+        `.redirect.connect[2]: "[::1]:80" ${stays}`,
+      ),
+      check(
+        'an inbound one',
+        '{redirect: {direction: inbound, listen: 15006, connect: ["127.0.0.6:15006", "127.0.0.6:15002"]}}',
+        `.redirect.connect[0]: "127.0.0.6:15006" ${listened}`,
+      ),
+      check(
+        'one of a captured pod',
+        '{captured: {listeners: [15008], outbound: 15001, connect: ["192.0.2.2:15001", "127.0.0.1:1"]}}',
+        `.captured.connect[0]: "192.0.2.2:15001" ${listened}`,
+        `.captured.connect[1]: "127.0.0.1:1" ${stays}`,
+      ),
+      check(
+        'an id without a default, and without a source',
+        '{redirect: {listen: 1, connect: ["192.0.2.2:2"], asUser: {containers: [p]}, notAsUser: {}}}',
+        '.redirect.asUser: "default" is missing',
+        `.redirect.notAsUser: must be ${orId.slice(1, -1)}, has nothing`,
+      ),
+    ],
+    { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0].proof.checks[0]' },
+  );
+});
+
+suite('a wrong profile is refused', () => {
+  const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
+  const container = '.proof.container:';
+  refused(
+    [
+      [
+        'families with two sources',
+        'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
+        '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
+      ],
+      [
+        'args and env without a container',
+        'when: [{container: a, args: [b]}, {args: [b], env: {A: b}}]\n',
+        '.when[1].args: needs container: it applies to the container of that name',
+        '.when[1].env: needs container: it applies to the container of that name',
+      ],
+      [
+        'a condition on what the injection sets',
+        'when: {labels: {cni-gate.io/profile: a}}\n',
+        '.when.labels["cni-gate.io/profile"]: is not allowed: cni-gate sets it itself',
+      ],
+      [
+        'an own validator beside checks',
+        'proof: {checks: [{address: {}}], container: {image: a}}\n',
+        `${container} replaces the validator that proof.checks needs: set one of the two`,
+      ],
+      [
+        'an own validator without an image',
+        'proof: {container: {args: [a]}}\n',
+        `${container} needs either image or imageOf`,
+      ],
+      [
+        'the image of a container that may be absent',
+        'proof: {container: {imageOf: proxy}}\n',
+        '.proof.container.imageOf: "proxy" must be required by each condition of when (container: proxy), because its image is used',
+      ],
+      [
+        'a list of networks that Multus cannot read',
+        "annotations: {k8s.v1.cni.cncf.io/networks: '[{'}\n",
+        '.annotations["k8s.v1.cni.cncf.io/networks"]: is neither a comma-separated list nor a JSON list of networks',
+      ],
+      [
+        'a key that is none',
+        'annotations: {a/b/c: x}\n',
+        '.annotations["a/b/c"]: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
+      ],
+      ...Object.entries({
+        'k8s.v1.cni.cncf.io/network-status': 'Multus writes it when it creates the sandbox',
+        'vpc.amazonaws.com/pod-eni': "it is written by AWS's VPC resource controller",
+        'ambient.istio.io/redirection': "it is written by Istio's node agent",
+        'sidecar.istio.io/status': "it is written by Istio's injector",
+        'kubernetes.io/config.mirror': 'the kubelet writes it on static pods',
+        'cni-gate.io/status': 'cni-gate writes it itself',
+      }).map(
+        ([key, owner]): Row => [
+          `the annotation ${key}`,
+          `annotations: {${key}: x}\n`,
+          `.annotations["${key}"]: must not be set: ${owner}`,
+        ],
+      ),
+    ],
+    { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0]' },
+  );
+  refused(
+    [
+      [
+        'checks that conflict',
+        `proof: {checks: [${redirect('asUser: 5')}, ${redirect('notAsUser: 5')}]}\n`,
+        ': user 5 of profile "a" is required by asUser and excluded by notAsUser of profile "a"',
+        ': two redirect checks bind port 1 (profile "a")',
+      ],
+      [
+        'a condition that its own annotation ends',
+        'when: {annotations: {x: {exists: false}}}\n    annotations: {x: z}\n',
+        ': profile "a" excludes pods with the annotation x, which profile "a" sets',
+      ],
+    ],
+    { before: `${profile}    `, at: 'cni-gate.yaml:4: profiles[0]' },
+  );
 });

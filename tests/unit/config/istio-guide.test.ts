@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { applies } from '../../../webhook/admission/mutate/when.ts';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Profile } from '../../../webhook/config/types.ts';
-import { applies } from '../../../webhook/inject/when.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
 /* The profiles of docs/guides/istio.md, as they stand there. */
@@ -45,10 +45,7 @@ const env = (value: string) => ({ env: [{ name: 'DISABLE_ENVOY', value }] });
 const cases: [title: string, given: Given, promised: boolean][] = [
   ['a sidecar', {}, true],
   ['a native sidecar', { init: [proxy()], containers: [] }, true],
-  ['a sidecar beside istio-validation', { init: [{ name: 'istio-validation' }] }, true],
-  ['a sidecar with Envoy', { containers: [proxy(env('false'))] }, true],
   ['a gateway', { containers: [proxy({ args: ['proxy', 'router', '--domain', 'x'] })] }, false],
-  ['a waypoint', { containers: [proxy({ args: ['proxy', 'waypoint'] })] }, false],
   ['a proxyless gRPC pod', { containers: [proxy(env('true'))] }, false],
   ['the same in another spelling', { containers: [proxy(env('1'))] }, false],
   ['one beside istio-init', { init: [{ name: 'istio-init' }] }, false],

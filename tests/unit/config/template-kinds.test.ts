@@ -15,15 +15,12 @@ const wrong: [entry: string, message: RegExp][] = [
     '{apiVersion: apps/v1, kind: Deployment, path: spec.template}',
     /apiVersion: "apps\/v1" is not allowed \(group\/version or group\/\* of a custom/,
   ],
-  ['{apiVersion: v1, kind: Pod, path: .}', /apiVersion: "v1" is not allowed/],
   ['{apiVersion: a.b/v1, kind: farm, path: spec}', /kind: "farm" is not allowed/],
   ['{apiVersion: a.b/v1, kind: Farm}', /"path" is missing/],
   [
     '{apiVersion: a.b/v1, kind: Farm, path: spec..x}',
     /path: "spec\.\.x" is not allowed \(at most 12 field names/,
   ],
-  ['{apiVersion: a.b/v1, kind: Farm, path: $.spec}', /path: "\$\.spec" is not allowed/],
-  [`{apiVersion: a.b/v1, kind: Farm, path: ${'a.'.repeat(12)}a}`, /path: .* is not allowed/],
   ['{apiVersion: a.b/v1, kind: Farm, path: a.*.*.*}', /path: has 3 wildcards; at most 2/],
   ['{apiVersion: a.b/v1, kind: Farm, path: a, reference: b.*}', /reference: must not have a wildcard/],
   [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
+import { reviewNamespace } from '../../../webhook/admission/mutate/namespace-label.ts';
 import { annotationsOf } from '../../../webhook/admission/namespaces.ts';
-import { reviewNamespace } from '../../../webhook/inject/namespace-label.ts';
 import { growsLinearly, map, on, onText } from '../../support/hostile-work.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { reviewOf } from '../../support/reviews.ts';

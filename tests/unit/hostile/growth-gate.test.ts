@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { Evidence } from '../../../webhook/evidence/evidence.ts';
-import { decidePlacement } from '../../../webhook/gate/decide.ts';
-import { toGatePod } from '../../../webhook/gate/gate-pod.ts';
-import { decodePlacement } from '../../../webhook/gate/placement.ts';
-import { refusedFor } from '../../../webhook/gate/refusal.ts';
-import { promisedTo } from '../../../webhook/inject/promised.ts';
+import { decidePlacement } from '../../../webhook/admission/gate/decide.ts';
+import { toGatePod } from '../../../webhook/admission/gate/gate-pod.ts';
+import { decodePlacement } from '../../../webhook/admission/gate/placement.ts';
+import { refusedFor } from '../../../webhook/admission/gate/refusal.ts';
+import { requiredProfiles } from '../../../webhook/admission/mutate/promised.ts';
 import { profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
+import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
 import { growsLinearly, many, on, onText } from '../../support/hostile-work.ts';
-import { binding, clusterWith } from '../gate/support.ts';
-import { now } from '../readiness/objects.ts';
+import { binding, clusterWith } from '../admission/gate/support.ts';
+import { now } from '../nodes/readiness/objects.ts';
 import { condition, containers, denied, metadata, nested, ours, policy } from './inputs.ts';
 
 const view = {
@@ -20,47 +20,47 @@ const view = {
 
 growsLinearly('the gate', [
   ['refusedFor: refusals', onText(refusedFor, denied, '', 'CNI_GATE_NODE_NOT_READY')],
-  ['refusedFor: a node', onText(refusedFor, 'a', denied, ' is not ready CNI_GATE_NODE_NOT_READY')],
   [
-    'refusedFor: profiles',
-    onText(refusedFor, ' for profile a:', `${denied}n1 is not ready`, ' CNI_GATE_NODE_NOT_READY'),
+    'refusedFor: a node',
+    onText(refusedFor, 'a', `${denied} (CNI_GATE_NODE_NOT_READY node=`, ' profile=a state=b)'),
   ],
-  [
-    'refusedFor: codes',
-    onText(refusedFor, ' (CNI_GATE_NODE_NOT_READY', `${denied}n1 is not ready for profile a: `),
-  ],
+  ['refusedFor: fields', onText(refusedFor, ' node=a', `${denied} (CNI_GATE_NODE_NOT_READY`, ')')],
+  ['refusedFor: codes', onText(refusedFor, ' (CNI_GATE_NODE_NOT_READY ', denied, ')')],
   [
     'pickPending',
     onText((text) => toGatePod({ metadata, status: condition(text) }), denied, '', 'CNI_GATE_NODE_NOT_READY'),
   ],
   [
-    'promisedTo: a label',
+    'requiredProfiles: a label',
     onText(
       (text) =>
-        promisedTo({ metadata: { labels: { [profileLabel]: text } }, spec: { initContainers: [ours] } }),
+        requiredProfiles({
+          metadata: { labels: { [profileLabel]: text } },
+          spec: { initContainers: [ours] },
+        }),
       'a.',
     ),
   ],
   [
-    'promisedTo: a status',
+    'requiredProfiles: a status',
     on(
       (size) => JSON.stringify({ profiles: many(size, (index) => `p${index}`) }),
-      (text) => promisedTo({ metadata: { annotations: { [statusAnnotation]: text } } }),
+      (text) => requiredProfiles({ metadata: { annotations: { [statusAnnotation]: text } } }),
     ),
   ],
   [
-    'promisedTo: a deep status',
-    on(nested, (text) => promisedTo({ metadata: { annotations: { [statusAnnotation]: text } } })),
+    'requiredProfiles: a deep status',
+    on(nested, (text) => requiredProfiles({ metadata: { annotations: { [statusAnnotation]: text } } })),
   ],
   [
-    'promisedTo: variables',
+    'requiredProfiles: variables',
     on(
       (size) => [{ ...ours, env: many(size, () => ({ name: 'CNI_GATE_CHECKS', value: '[{}]' })) }],
-      (initContainers) => promisedTo({ metadata: {}, spec: { initContainers } }),
+      (initContainers) => requiredProfiles({ metadata: {}, spec: { initContainers } }),
     ),
   ],
   [
-    'promisedTo: checks',
+    'requiredProfiles: checks',
     on(
       (size) => [
         {
@@ -73,7 +73,7 @@ growsLinearly('the gate', [
           ],
         },
       ],
-      (initContainers) => promisedTo({ metadata: {}, spec: { initContainers } }),
+      (initContainers) => requiredProfiles({ metadata: {}, spec: { initContainers } }),
     ),
   ],
   [
@@ -95,7 +95,7 @@ growsLinearly('the gate', [
     'decidePlacement',
     on(
       (size) =>
-        promisedTo({
+        requiredProfiles({
           metadata: {
             annotations: { [statusAnnotation]: JSON.stringify({ profiles: many(size, () => 'mesh') }) },
           },

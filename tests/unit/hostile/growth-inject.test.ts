@@ -1,7 +1,7 @@
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
+import { mergeNetworks } from '../../../webhook/admission/mutate/merge-networks.ts';
+import { admit } from '../../../webhook/admission/mutate/mutate.ts';
 import { parseNetworks } from '../../../webhook/config/networks.ts';
-import { mergeNetworks } from '../../../webhook/inject/merge-networks.ts';
-import { admit } from '../../../webhook/inject/mutate.ts';
 import { foreign, podInfoVolume, profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 import type { Work } from '../../support/growth.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';

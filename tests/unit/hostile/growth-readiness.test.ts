@@ -1,10 +1,10 @@
-import { refusalText } from '../../../webhook/gate/refusal.ts';
-import { countStates } from '../../../webhook/readiness/count.ts';
-import { Readiness } from '../../../webhook/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/readiness/to-facts.ts';
+import { refusalText } from '../../../webhook/admission/gate/refusal.ts';
+import { countStates } from '../../../webhook/nodes/readiness/count.ts';
+import { Readiness } from '../../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
-import { clusterWith } from '../gate/support.ts';
-import { apiAgent, apiDaemonSet, apiNode, now } from '../readiness/objects.ts';
+import { clusterWith } from '../admission/gate/support.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../nodes/readiness/objects.ts';
 import { taint, toleration } from './inputs.ts';
 
 growsLinearly('readiness', [

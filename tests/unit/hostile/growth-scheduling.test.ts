@@ -1,8 +1,8 @@
-import { wantsDaemonPod } from '../../../webhook/scheduling/daemon.ts';
-import { selectorText } from '../../../webhook/scheduling/label-selector.ts';
-import { matchesNode } from '../../../webhook/scheduling/node-selector.ts';
-import { matches } from '../../../webhook/scheduling/requirement.ts';
-import { toleratesAll } from '../../../webhook/scheduling/taints.ts';
+import { wantsDaemonPod } from '../../../webhook/nodes/scheduling/daemon.ts';
+import { selectorText } from '../../../webhook/nodes/scheduling/label-selector.ts';
+import { matchesNode } from '../../../webhook/nodes/scheduling/node-selector.ts';
+import { matches } from '../../../webhook/nodes/scheduling/requirement.ts';
+import { toleratesAll } from '../../../webhook/nodes/scheduling/taints.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { taint, toleration } from './inputs.ts';
 

@@ -1,9 +1,9 @@
 import { profileLabel } from '../../../webhook/lib/names.ts';
+import { pickPod } from '../../../webhook/report/facts/pick-pod.ts';
+import { countProofs } from '../../../webhook/report/facts/proof.ts';
+import { layTable } from '../../../webhook/report/text/table.ts';
 import { coverageFindings } from '../../../webhook/review/findings/coverage.ts';
 import { workloadKeys } from '../../../webhook/review/findings/keys.ts';
-import { pickPod } from '../../../webhook/status/pick-pod.ts';
-import { countProofs } from '../../../webhook/status/proof.ts';
-import { layTable } from '../../../webhook/status/table.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { condition, containers, denied, metadata, policy } from './inputs.ts';
 
@@ -38,7 +38,7 @@ growsLinearly('status and review', [
     'layTable',
     on(
       (size) => many(size, (index) => [`row ${index}`, 'a '.repeat(60)]),
-      (rows) => layTable(['NAME', 'WHY'], rows, { width: 100, sentences: 1, emphasis: (text) => text }),
+      (rows) => layTable(['NAME', 'WHY'], rows, 100, 1),
     ),
   ],
   [
@@ -71,7 +71,7 @@ growsLinearly('status and review', [
             ]),
           ),
         ] as unknown as [Parameters<typeof coverageFindings>[0], Parameters<typeof coverageFindings>[1]],
-      ([reviewed, known]) => coverageFindings(reviewed, known, [], 'labels', undefined),
+      ([reviewed, known]) => coverageFindings(reviewed, known, 'labels', undefined),
     ),
   ],
 ]);

@@ -1,12 +1,12 @@
 import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
-import { fitNote } from '../../../webhook/events/notice.ts';
+import { fitNote } from '../../../webhook/cluster/events/event.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { isNamespaceName, isObjectName, isUid } from '../../../webhook/lib/object-names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
-import { addAll, amountsOf } from '../../../webhook/scheduling/amounts.ts';
-import { podRequests } from '../../../webhook/scheduling/requests.ts';
-import { wrap } from '../../../webhook/status/table.ts';
+import { wrap } from '../../../webhook/lib/wrap.ts';
+import { addAll, amountsOf } from '../../../webhook/nodes/scheduling/amounts.ts';
+import { podRequests } from '../../../webhook/nodes/scheduling/requests.ts';
 import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { requests } from './inputs.ts';
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
+import { refusalText, refusedFor } from '../../../webhook/admission/gate/refusal.ts';
+import { mergeNetworks } from '../../../webhook/admission/mutate/merge-networks.ts';
+import { readStatus } from '../../../webhook/admission/mutate/status-annotation.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
-import { refusalText, refusedFor } from '../../../webhook/gate/refusal.ts';
-import { mergeNetworks } from '../../../webhook/inject/merge-networks.ts';
-import { readStatus } from '../../../webhook/inject/status-annotation.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { agentStatus, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
-import { toAgentFacts } from '../../../webhook/readiness/to-facts.ts';
-import { podRequests } from '../../../webhook/scheduling/requests.ts';
-import { type Taint, toleratesAll } from '../../../webhook/scheduling/taints.ts';
-import { apiAgent } from '../readiness/objects.ts';
+import { toAgentFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
+import { podRequests } from '../../../webhook/nodes/scheduling/requests.ts';
+import { type Taint, toleratesAll } from '../../../webhook/nodes/scheduling/taints.ts';
+import { apiAgent } from '../nodes/readiness/objects.ts';
 
 const long = 'x'.repeat(700_000);
 const bidirectional = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
@@ -67,7 +67,7 @@ suite('texts of others', () => {
     });
     const reported = response.status?.message ?? '';
     assert.ok(Buffer.byteLength(reported) <= 900);
-    assert.match(reported, /\(CNI_GATE_NODE_NOT_READY\)$/);
+    assert.match(reported, /\(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken\)$/);
   });
 
   test('an ordinary reason is told whole, and so are the containers of an ordinary pod', () => {
@@ -89,7 +89,7 @@ suite('texts of others', () => {
   test('a condition names a node only where that can be one', () => {
     const reported = (node: string): unknown =>
       refusedFor(
-        `x "bindings.cni-gate.io" denied the request: node ${node} is not ready for profile a: b (CNI_GATE_NODE_NOT_READY)`,
+        `x "bindings.cni-gate.io" denied the request: b (CNI_GATE_NODE_NOT_READY node=${node} profile=a state=broken)`,
       );
     assert.deepEqual(reported('ip-10-0-0-1.ec2.internal'), { node: 'ip-10-0-0-1.ec2.internal', why: 'b' });
     for (const node of ['n1,metadata.namespace=kube-system', '..', 'x'.repeat(300)])

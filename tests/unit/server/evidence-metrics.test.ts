@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { Evidence } from '../../../webhook/evidence/evidence.ts';
-import type { PodEvidence } from '../../../webhook/evidence/facts.ts';
+import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
+import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
 import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
-import { evidencePod, now } from '../evidence/pods.ts';
+import { evidencePod, now } from '../nodes/evidence/pods.ts';
 
 const clock = { now: () => now, monotonicNow: () => 0 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Decision } from '../../../webhook/inject/decide.ts';
+import type { Decision } from '../../../webhook/admission/mutate/decide.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 
 test('a patch that does not apply is counted, besides the refusal', async () => {

@@ -4,8 +4,8 @@ import { Registry } from 'prom-client';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
-import { evidenceWith } from '../evidence/support.ts';
-import { clusterWith, pending } from '../gate/support.ts';
+import { clusterWith, pending } from '../admission/gate/support.ts';
+import { evidenceWith } from '../nodes/evidence/support.ts';
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },

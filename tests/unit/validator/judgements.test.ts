@@ -4,7 +4,7 @@ import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
-import { mostTelling, wrongUser } from '../../../validator/checks/redirect.ts';
+import { worstFailure, wrongUser } from '../../../validator/checks/redirect.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import { type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
@@ -54,8 +54,8 @@ test('several targets: the most informative failure counts', () => {
     failed('not-redirected', 'c'),
     failed('answered-by-someone-else', 'd'),
   ];
-  assert.deepEqual(mostTelling(found), failed('answered-by-someone-else', 'b, d'));
-  assert.deepEqual(mostTelling(found.slice(0, 1)), failed('no-route', 'a'));
+  assert.deepEqual(worstFailure(found), failed('answered-by-someone-else', 'b, d'));
+  assert.deepEqual(worstFailure(found.slice(0, 1)), failed('no-route', 'a'));
 });
 
 const socket = (local: string, localPort: number, remote: string, remotePort: number): TcpSocket => {
@@ -109,7 +109,7 @@ const signs: Signs = {
   device: 'eth0',
   left: 0,
   answered: false,
-  tells: true,
+  reportsErrors: true,
   refused: false,
   error: undefined,
   over: false,
@@ -125,7 +125,7 @@ const result: [what: string, more: Partial<Signs>, then: string | undefined][] =
   ['nothing at the end', { over: true }, 'gateway-silent'],
   ['an error so far', { error: 'EADDRNOTAVAIL' }, undefined],
   ['an error at the end', { error: 'EPERM', over: true }, 'send-refused'],
-  ['a kernel that does not tell', { tells: false, over: true }, 'passed'],
+  ['a kernel that does not tell', { reportsErrors: false, over: true }, 'passed'],
 ];
 
 for (const [what, more, then] of result)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mostTelling } from '../../../validator/checks/interfaces.ts';
+import { worstFailure } from '../../../validator/checks/interfaces.ts';
 import { judgeInterfaces } from '../../../validator/checks/judge-interfaces.ts';
 import type { Device } from '../../../validator/devices.ts';
 import { isUp } from '../../../validator/devices.ts';
@@ -60,7 +60,7 @@ const judge = (text: string, devices: Device[], known?: string): Status => {
     known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
   );
-  const reason = mostTelling(results)?.reason;
+  const reason = worstFailure(results)?.reason;
   const note = results.flatMap((it) => it.note ?? []).join('; ');
   return {
     ...(reason && { reason }),

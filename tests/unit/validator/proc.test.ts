@@ -97,10 +97,10 @@ test('routes of lo are ignored', () => {
 
 test('an IPv6 gateway of an IPv4 route has no known address', () => {
   const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n', 'LE');
-  assert.equal(found?.untoldGateway, true);
+  assert.equal(found?.hiddenGateway, true);
   assert.equal(found?.gateway, undefined);
   const [direct] = parseRoutes('eth0 00000000 00000000 0001 0 0 0 00000000 0 0 0\n', 'LE');
-  assert.equal(direct?.untoldGateway, undefined);
+  assert.equal(direct?.hiddenGateway, undefined);
 });
 
 const arp = `IP address       HW type     Flags       HW address            Mask     Device

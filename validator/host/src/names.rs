@@ -24,7 +24,7 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
-        // nobody reads it any more if this fails
+        // if this fails, the reader is gone
         let _ = writer.write_all(text.as_bytes());
     };
     named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;

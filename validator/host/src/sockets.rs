@@ -61,7 +61,7 @@ fn listen(ctx: Ctx, socket: i32) -> Result<()> {
 
 fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
     let accepted = named(&ctx, with(socket, |open| net::accept4(open.as_raw_fd(), FLAGS)))?;
-    // SAFETY: the kernel just opened it for this call, and nobody else knows its number
+    // SAFETY: the kernel just opened it for this call, and no other code has its number
     Ok(keep(unsafe { OwnedFd::from_raw_fd(accepted) }))
 }
 

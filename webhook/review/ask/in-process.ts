@@ -1,10 +1,10 @@
 import { decodePodRequest } from '../../admission/decode.ts';
+import { exemption, isExemptNamespace } from '../../admission/mutate/exempt.ts';
+import { mutate } from '../../admission/mutate/mutate.ts';
+import { selectProfile } from '../../admission/mutate/profile-selection.ts';
 import { FixedNamespaces } from '../../admission/namespaces.ts';
 import type { PodRequest } from '../../admission/review.ts';
 import type { Policy } from '../../config/policy.ts';
-import { exemption, isExemptNamespace } from '../../inject/exempt.ts';
-import { mutate } from '../../inject/mutate.ts';
-import { selectProfile } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
@@ -12,18 +12,23 @@ import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
 import type { Admission } from './judge.ts';
 
+/** Admission by the code of the server in this process. */
+export interface InProcess {
+  policy: Policy;
+  /** The profile of every namespace, instead of its label. */
+  profile?: string | undefined;
+  /** The namespace of cni-gate, whose pods are exempt. */
+  ownNamespace?: string | undefined;
+}
+
 /**
  * Admission without a server: calls the code of `/mutate` in this process.
  *
  * @param known the namespaces in the input
- * @param profile the profile of every namespace
- * @param ownNamespace the namespace of cni-gate, whose pods are exempt
  */
 export function inProcess(
-  policy: Policy,
+  { policy, profile, ownNamespace }: InProcess,
   known: ReadonlyMap<string, NamespaceObject>,
-  profile: string | undefined,
-  ownNamespace: string | undefined,
 ): Admission {
   const labels = new Map([...known].map(([name, namespace]) => [name, namespace.labels]));
   const annotations = new Map([...known].map(([name, namespace]) => [name, namespace.annotations]));

@@ -1,17 +1,15 @@
 import { decodePodRequest } from '../../admission/decode.ts';
+import { isOurs } from '../../admission/mutate/profile-selection.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
-import { isOurs } from '../../inject/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { lineNear, valueOfDocument } from '../input/locate.ts';
 import type { MeshGap } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
-import { type Fault, faultAt, type Reviewed, type Verdict, type Workload } from '../model.ts';
-import { nameOf } from '../name.ts';
-import { fieldsOf, valueAt } from '../values.ts';
-import { parts, relocate } from './pointer.ts';
+import { type Fault, faultAt, nameOf, type Reviewed, type Verdict, type Workload } from '../model.ts';
+import { fieldsOf, parts, relocate, valueAt } from '../values.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Answers admission calls: the server's code in this process, or a running server. */
@@ -83,9 +81,7 @@ export async function judge(
       verdict: {
         ...kept,
         operations,
-        ...(!given &&
-          (verdict.outcome === 'refused' || verdict.reason === ('not-opted-in' satisfies Uncalled)) &&
-          podLabelOf(body)),
+        ...(!given && verdict.reason === ('not-opted-in' satisfies Uncalled) && podLabelOf(body)),
         ...(given && answer !== undefined && { answer }),
         ...(assumed.length > 0 && { assumed }),
       },

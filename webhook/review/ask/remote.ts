@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { readCertificates } from '../../../certs/pem.ts';
+import { readCertificates } from '../../../certs/verify.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
-import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../../lib/errors.ts';
+import { CniGateError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { readText } from '../../lib/live-files.ts';
 import { fieldsOf } from '../values.ts';
 import type { Admission } from './judge.ts';
@@ -43,7 +43,7 @@ export function remote(options: RemoteOptions): Admission {
 
 function authority(file: string): string {
   const pem = readText(file, 'CNI_GATE_TLS_UNREADABLE');
-  // TLS accepts a text without certificates, and then trusts nobody
+  // TLS accepts a text without certificates, and then trusts no certificate
   readCertificates(pem);
   return pem;
 }
@@ -78,23 +78,13 @@ async function post(url: URL, agent: Agent, body: string, timeout: number): Prom
   try {
     return await promise;
   } catch (error) {
-    const why = signal.aborted ? `no answer within ${timeout} ms` : (explain(error) ?? messageOf(error));
-    throw wrong(`${url.origin} cannot be reached: ${why}`, error);
+    const why = signal.aborted ? `no answer within ${timeout} ms` : messageOf(error);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const advice = /CERT|SIGNATURE|ISSUER/.test(code)
+      ? ': pass the authority of its certificate with --ca'
+      : '';
+    throw wrong(`${url.origin} cannot be reached: ${why}${advice}`, error);
   }
-}
-
-function explain(error: unknown): string | undefined {
-  const errno = errnoOf(error);
-  if (errno === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
-  if (errno === 'ENOTFOUND') return 'the name has no address (ENOTFOUND)';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return `its certificate is for other names (${code}): call it by one of them, or start it with --tls-names`;
-  }
-  if (code === 'EPROTO') return 'it does not speak TLS there (EPROTO): is this its plain port?';
-  return /CERT|SIGNATURE|ISSUER/.test(code)
-    ? `its certificate is not trusted (${code}): pass its current authority with --ca; without --tls-cert, each start generates another`
-    : undefined;
 }
 
 function parseAnswer(url: URL, { status, body }: Reply): AdmissionReview {

@@ -1,26 +1,14 @@
-import type { Operation } from 'fast-json-patch';
+import jsonpatch, { type Operation } from 'fast-json-patch';
+import type { Outcome } from '../../admission/mutate/decide.ts';
+import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import type { AdmissionReview } from '../../admission/review.ts';
-import type { Outcome } from '../../inject/decide.ts';
-import { readStatus } from '../../inject/status-annotation.ts';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
 import { statusAnnotation } from '../../lib/names.ts';
 import type { Verdict } from '../model.ts';
 import { fieldsOf, isObject } from '../values.ts';
-import { pointer } from './pointer.ts';
-
-const outcomes: ReadonlySet<string> = new Set<Outcome>([
-  'injected',
-  'updated',
-  'current',
-  'removed',
-  'skipped',
-  'refused',
-  'warned',
-]);
 
 /**
- * Reads an answer. Outcome and reason are in its audit annotations; if a server writes none, they follow from what it
- * allows and patches.
+ * Reads an answer. Outcome and reason are in its audit annotations.
  *
  * @param body the call that was answered
  * @throws CniGateError CNI_GATE_SERVER if it does not answer the request, or its patch is invalid
@@ -38,13 +26,7 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
   const { outcome, reason, profiles } = audit;
   const { message } = fieldsOf(response.status);
   return {
-    outcome: isOutcome(outcome)
-      ? outcome
-      : !response.allowed
-        ? 'refused'
-        : operations.length > 0
-          ? 'injected'
-          : 'skipped',
+    outcome: response.allowed ? (String(outcome ?? 'skipped') as Outcome) : 'refused',
     reason: typeof reason === 'string' ? reason : 'not given',
     profiles: typeof profiles === 'string' && profiles !== '' ? profiles.split('.') : [],
     checks: response.allowed ? checksOf(object, operations) : [],
@@ -55,18 +37,11 @@ export function verdictOf(answer: AdmissionReview, body: unknown): Verdict {
   };
 }
 
-const isOutcome = (value: unknown): value is Outcome => typeof value === 'string' && outcomes.has(value);
-
-/** The checks in the admitted pod's status annotation, which is in the patch or already on the pod. */
-function checksOf(pod: unknown, operations: readonly Operation[]): string[] {
-  const { annotations } = fieldsOf(fieldsOf(pod).metadata);
-  let text = fieldsOf(annotations)[statusAnnotation];
-  const path = pointer(['metadata', 'annotations']);
-  for (const operation of operations) {
-    const value = 'value' in operation ? operation.value : undefined;
-    if (operation.path === path) text = fieldsOf(value)[statusAnnotation];
-    if (operation.path === `${path}${pointer([statusAnnotation])}`) text = value;
-  }
+/** The checks in the status annotation of the admitted pod. */
+function checksOf(pod: unknown, operations: Operation[]): string[] {
+  const { newDocument } = jsonpatch.applyPatch(pod, operations, false, false);
+  const annotations = fieldsOf(fieldsOf(fieldsOf(newDocument).metadata).annotations);
+  const text = annotations[statusAnnotation];
   if (typeof text !== 'string') return [];
   const { checks } = readStatus({ metadata: { annotations: { [statusAnnotation]: text } } }) ?? {};
   return Array.isArray(checks) ? checks.map(String) : [];

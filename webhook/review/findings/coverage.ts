@@ -1,9 +1,9 @@
-import { optedInTo } from '../../inject/profile-selection.ts';
-import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { optedInTo } from '../../admission/mutate/profile-selection.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
-import type { Finding, Reviewed, Workload } from '../model.ts';
-import { nameOf } from '../name.ts';
+import type { Finding, Report, Reviewed, Workload } from '../model.ts';
+import { nameOf } from '../model.ts';
 import { isNotInInput } from '../summary.ts';
 
 /** What opts namespaces in: their labels, `--profile`, or the server's labels. */
@@ -14,64 +14,44 @@ export type OptIn = 'labels' | 'profile' | 'server';
  * no workload gets one, a namespace that is not in the input, a profile that does not exist, a label of pods whose
  * namespace did not opt in. AdmissionReviews of the input do not count: they are single calls.
  *
- * @param found findings about single objects: one that waits for a mesh already says why nothing is checked
  * @param join throws a CniGateError if a label names no profile; absent if the profiles are unknown
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
   namespaces: ReadonlyMap<string, NamespaceObject>,
-  found: readonly Finding[],
   optIn: OptIn,
   join: ((profile: string) => unknown) | undefined,
 ): Finding[] {
   const manifests = reviewed.filter(({ workload }) => !workload.given);
-  const reported = new Set(
-    found.filter(({ code }) => code === 'CNI_GATE_PROXY_MISSING').map(({ workload }) => workload),
-  );
   const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
-  const unchecked = (group: readonly Reviewed[]): boolean =>
-    group.length > 0 && !group.some((one) => isChecked(one) || reported.has(one.workload));
   const findings = [...byNamespace].flatMap(([name, group]) => [
     ...notInInput(name, group),
-    ...(found.some((one) => one.namespace === name && isAboutOptIn(one)) ? [] : labelAlone(name, group)),
+    ...labelAlone(name, group),
   ]);
-  if (optIn === 'labels') {
-    for (const [name, namespace] of namespaces) {
-      const profile = optedInTo(namespace.labels);
-      if (profile === undefined) continue;
-      const group = byNamespace.get(name) ?? [];
-      const fault = group.length === 0 ? faultOf(profile, join) : undefined;
-      if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
-      if (unchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
-    }
+  for (const [name, namespace] of optIn === 'labels' ? namespaces : []) {
+    const profile = optedInTo(namespace.labels);
+    if (profile === undefined) continue;
+    const group = byNamespace.get(name) ?? [];
+    const fault = faultOf(profile, join);
+    if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
+    if (isUnchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
   }
   const [first] = manifests;
-  if (first !== undefined && unchecked(manifests)) {
+  if (first !== undefined && isUnchecked(manifests)) {
     findings.push({ ...of(first.workload), ...noCheckAtAll(manifests) });
   }
   return findings;
 }
 
-const aboutOptIn: readonly ErrorCode[] = [
-  'CNI_GATE_KEY_UNKNOWN',
-  'CNI_GATE_NOT_OPTED_IN',
-  'CNI_GATE_NAMESPACE_TWICE',
-];
+const isUnchecked = (group: readonly Reviewed[]): boolean => group.length > 0 && !group.some(isChecked);
 
-/** Whether a finding already says why a Namespace may not have opted in. */
-const isAboutOptIn = ({ code, namespace }: Finding): boolean =>
-  namespace !== undefined && aboutOptIn.includes(code);
-
-/**
- * The findings without the one that nothing in the input is checked, if another one, of a namespace, says why. Apply it
- * to what is reported: `--changed-since` may leave out the other one.
- */
-export function withoutRepeated(findings: readonly Finding[]): Finding[] {
-  const codes = [...aboutOptIn, 'CNI_GATE_NAMESPACE_NOT_GIVEN', 'CNI_GATE_NOTHING_CHECKED'];
-  const isSaid = findings.some(({ code, namespace }) => namespace !== undefined && codes.includes(code));
+/** A report without the finding that nothing in the input is checked, if one of a namespace says why. */
+export function withoutRepeated(report: Report): Report {
+  const { findings } = report;
+  if (!findings.some(({ namespace }) => namespace !== undefined)) return report;
   const isOfInput = ({ code, namespace }: Finding): boolean =>
     code === 'CNI_GATE_NOTHING_CHECKED' && namespace === undefined;
-  return findings.filter((finding) => !(isSaid && isOfInput(finding)));
+  return { ...report, findings: findings.filter((finding) => !isOfInput(finding)) };
 }
 
 /** A refusal is reported as such: the pipeline did check something. */
@@ -129,21 +109,18 @@ function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
 
 /**
  * Namespaces of the input that opted in at an earlier revision and do not any more. A Namespace that is gone is no
- * finding: its workloads are, if some are left. An empty label or two Namespaces are reported as such.
+ * finding: its workloads are, if some are left.
  *
  * @param before the Namespaces as they were
- * @param found findings about single objects
  */
 export const lostOptIns = (
   before: ReadonlyMap<string, NamespaceObject>,
   namespaces: ReadonlyMap<string, NamespaceObject>,
-  found: readonly Finding[],
 ): Finding[] =>
   [...before].flatMap(([name, { labels }]) => {
     const earlier = optedInTo(labels);
     const now = namespaces.get(name);
     if (earlier === undefined || now === undefined || optedInTo(now.labels) !== undefined) return [];
-    if (found.some((one) => one.namespace === name && isAboutOptIn(one))) return [];
     const has = now.labels[profileLabel];
     const state = has === undefined ? `has no label ${profileLabel}` : `has ${profileLabel}=${has}`;
     const message = `opted in to profile ${earlier} at the revision of --changed-since, and now ${state}: its pods get no check`;

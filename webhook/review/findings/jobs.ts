@@ -1,8 +1,8 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
+import type { Outcome } from '../../admission/mutate/decide.ts';
 import { dotted } from '../../config/explain.ts';
-import type { Outcome } from '../../inject/decide.ts';
 import type { Finding, Path, Reviewed, Workload } from '../model.ts';
-import { nameOf } from '../name.ts';
+import { nameOf } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 /** The lines that a Job needs so that it does not count a proof that fails, in one. */

@@ -2,7 +2,7 @@ import { dotted } from '../../config/explain.ts';
 import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { distance } from '../../lib/nearest.ts';
 import type { Finding, Path, Workload } from '../model.ts';
-import { nameOf } from '../name.ts';
+import { nameOf } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 const code = 'CNI_GATE_KEY_UNKNOWN';
@@ -19,13 +19,9 @@ const known: Record<MapName, readonly string[]> = {
 };
 
 /** A key with more wrong letters than this is another key. */
-const furthest = 3;
-/** The same for a key without our prefix, which may be somebody else's. */
-const furthestElsewhere = 2;
-/** A longer key is unlike ours, and the comparison takes quadratic time. */
+const furthest = 2;
+/** The number of characters of the longest key that is compared. */
 const longest = 40;
-/** The longest key of a label or annotation: a DNS name, a slash and 63 characters. */
-const longestKey = 317;
 
 type Where = Required<Pick<Finding, 'file' | 'line' | 'at'>>;
 
@@ -38,7 +34,7 @@ interface KeyFault {
 
 /**
  * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
- * `cni-gate.io/`, keys in the wrong map, keys that differ from ours by a letter or two or have another prefix, and a
+ * `cni-gate.io/`, keys in the wrong map, keys that differ from ours by a letter or two or have another domain, and a
  * profile label without a value.
  *
  * @param namespace its name
@@ -100,39 +96,24 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
   if (known[other].includes(key)) {
     return `${name} has no effect: ${key} is ${words[other] === 'label' ? 'a label' : 'an annotation'}, so move it to metadata.${other}`;
   }
-  const isOurs = key.startsWith(ownPrefix);
-  const meant =
-    nearest(key, map, isOurs ? furthest : furthestElsewhere) ??
-    (meansProfile(key) ? profileLabel : undefined);
-  if (meant !== undefined) return `${name} is unknown and has no effect: did you mean ${meant}?`;
-  if (!isOurs) return undefined;
-  return `${name} is unknown and has no effect: users set the label ${profileLabel}`;
+  if (!isLikeOurs(key)) return undefined;
+  return `${name} is unknown and has no effect: did you mean ${profileLabel}?`;
+}
+
+/** Whether a key is under our prefix, misspelled by a letter or two, or the profile label with another domain. */
+function isLikeOurs(key: string): boolean {
+  if (key.startsWith(ownPrefix)) return true;
+  if (/(?:^|[./])cni[-_]?gate(?:[-./]|$)/i.test(key) && /profil/i.test(key)) return true;
+  // a longer key is unlike ours, and the comparison takes quadratic time
+  return (
+    key.length <= longest &&
+    Object.values(known)
+      .flat()
+      .some((one) => distance(key, one) <= furthest)
+  );
 }
 
 const isEmpty = (value: unknown): boolean => value === '' || value === null;
-
-/**
- * Whether a key means the profile label by another prefix, such as `cni-gate/profile`, `cni-gate.dev/profile` or
- * `profile.cni-gate.io`: one part is our name, in any spelling, and another is like `profile`.
- */
-function meansProfile(key: string): boolean {
-  if (key.length > longestKey) return false;
-  const parts = key.toLowerCase().split(/[./_]/);
-  const others = parts.map((part) => part.replace(/^cni-?gate-/, ''));
-  const isNamed = parts.some((part, index) => /^cni-?gate$/.test(part) || part !== others[index]);
-  return isNamed && others.some((part) => distance(part, 'profile') <= furthestElsewhere);
-}
-
-/** The key of ours that is most similar to a text, first in the same map. */
-function nearest(key: string, map: MapName, within: number): string | undefined {
-  if (key.length > longest) return undefined;
-  const [best] = [...known[map], ...maps.flatMap((other) => known[other])]
-    // the distance is never less than this, which excludes most keys
-    .filter((candidate) => Math.abs(candidate.length - key.length) <= within)
-    .map((candidate) => ({ candidate, apart: distance(key, candidate) }))
-    .sort((a, b) => a.apart - b.apart);
-  return best !== undefined && best.apart <= within ? best.candidate : undefined;
-}
 
 /** A profile label on a workload whose templates have none: its pods do not get it. */
 function misplacedLabel(

@@ -1,21 +1,23 @@
 import { isMap, isScalar } from 'yaml';
-import { type CniGateError, messageOf } from '../../lib/errors.ts';
 import { offsetNear, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
-import { itemsOf } from './items.ts';
-import { cutValues, itemRanges, type Range } from './json.ts';
-import { inMebi, largestObject, tooLarge } from './limits.ts';
-import { Lines } from './lines.ts';
-import { cutJsonList, cutYamlList } from './list.ts';
-import { behindMarker, isBlank, newlines, type Piece, splitStream, withoutMarker } from './split.ts';
-import { unrendered } from './template.ts';
-import { parseManifest } from './yaml.ts';
+import { inMebi, largestObject } from './limits.ts';
+import { cutYamlList, itemStarts, itemsOf, valueStarts } from './list.ts';
+import { parseManifest } from './locate.ts';
+import {
+  behindMarker,
+  isBlank,
+  Lines,
+  newlines,
+  type Piece,
+  splitStream,
+  unrendered,
+  withoutMarker,
+} from './split.ts';
 
 /** A document that was read, with the positions of its parts. */
-export interface ReadDocument extends Omit<SourceDocument, 'list' | 'reviewed'> {
+export interface ReadDocument extends SourceDocument {
   value: unknown;
-  /** Whether it is an item of a split List. */
-  isItem: boolean;
   /** The line of the value at a path of the document, or of the nearest parent. */
   lineOf: (path: Path) => number;
   /** The second of two equal keys at the top level: two manifests without `---` between them. */
@@ -27,8 +29,6 @@ export interface RepeatedKey {
   key: string;
   line: number;
   column: number;
-  /** All values that the object's `kind` is given. */
-  kinds: string[];
 }
 
 /** A part of a stream that is read as one document. */
@@ -69,24 +69,34 @@ export function* readStream(
 
 function* partsOf(text: string): Generator<Part, undefined> {
   for (const piece of splitStream(text)) {
-    if (piece.text.length > largestObject) yield* partsOfLarge(piece);
-    else yield* splitJson(piece);
+    const own = withoutMarker(piece.text);
+    if (looksLikeJson(own)) yield* valuesOf(piece, own);
+    else if (own.length > largestObject) yield* listParts(piece, own);
+    else yield { ...piece, continues: false };
   }
 }
 
-/** A part that is too large for one object can be a List, or several JSON values. */
-function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
-  const text = withoutMarker(piece.text);
-  const json = looksLikeJson(text);
-  const values = json ? splitValues(piece, text) : [];
-  if (values.length > 1) {
-    for (const value of values) {
-      if (value.text.length > largestObject) yield* partsOfLarge(value);
-      else yield { ...value, continues: false };
-    }
-    return;
+const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
+
+/** The JSON values in one part of a stream. Flow YAML, which looks similar, stays one part. */
+function* valuesOf(piece: Piece, text: string): Generator<Part, undefined> {
+  const starts = parseJson(text) === undefined ? valueStarts(text) : [];
+  const texts = starts.map((from, index) =>
+    piece.text.slice(index === 0 ? 0 : from, starts[index + 1] ?? piece.text.length),
+  );
+  if (starts.length < 2 || parseJson(withoutMarker(texts[0] ?? '')) === undefined) {
+    return yield { ...piece, continues: false };
   }
-  const cut = json ? cutJsonList(text) : cutYamlList(text);
+  let { start } = piece;
+  for (const own of texts) {
+    yield { text: own, start, continues: false };
+    start += newlines(own);
+  }
+}
+
+/** A document that is too large for one object can be a List, of which each item is read on its own. */
+function* listParts(piece: Piece, text: string): Generator<Part, undefined> {
+  const cut = cutYamlList(text);
   if (cut === undefined) return yield { ...piece, continues: false };
   let at = 0;
   let { start } = piece;
@@ -97,29 +107,6 @@ function* partsOfLarge(piece: Piece): Generator<Part, undefined> {
     at += part.length;
     start += newlines(part);
   }
-}
-
-const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
-
-/** Splits JSON values in one part of a stream. Flow YAML, which looks similar, stays one part. */
-function splitJson(piece: Piece): Part[] {
-  const text = withoutMarker(piece.text);
-  const whole = [{ ...piece, continues: false }];
-  if (!looksLikeJson(text) || parseJson(text) !== undefined) return whole;
-  const values = splitValues(piece, text);
-  return values.length > 1 ? values.map((value) => ({ ...value, continues: false })) : whole;
-}
-
-function splitValues(piece: Piece, text: string): Piece[] {
-  const cuts = cutValues(text) ?? [];
-  if (cuts.length < 3) return [piece];
-  // text before the first value belongs to it
-  const lines = new Lines(piece.text, piece.start);
-  const starts = [0, ...cuts.slice(1)];
-  return starts.slice(0, -1).map((from, index) => ({
-    text: piece.text.slice(from, starts[index + 1]),
-    start: lines.at(from).line,
-  }));
 }
 
 function parseJson(text: string): unknown {
@@ -133,12 +120,9 @@ function parseJson(text: string): unknown {
 const blankOf = (file: string, { text, start, continues }: Part): SourceDocument => ({
   file,
   start,
-  line: start,
   text,
   continues,
   json: false,
-  list: false,
-  reviewed: false,
 });
 
 function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument | SourceDocument | Fault {
@@ -148,71 +132,51 @@ function readPart(file: string, part: Part, blank: SourceDocument): ReadDocument
     return faultAt({ file, line: part.start }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
   if (part.between || isBlank(part.text)) return blank;
-  const { line } = new Lines(part.text, part.start).at(Math.max(0, withoutMarker(part.text).search(/\S/)));
-  if (part.text.length > largestObject) {
-    const { code, message } = tooLargeObject(part);
-    return faultAt({ file, line }, code, message);
-  }
   const text = withoutMarker(part.text);
   const value = looksLikeJson(text) ? parseJson(text) : undefined;
-  return value === undefined ? readYaml(file, part, text) : readJson(file, part, text, value);
+  return value === undefined ? readYaml(part, text, blank) : readJson(text, value, blank);
 }
 
-const tooLargeObject = ({ text, itemOf }: Part): CniGateError =>
-  tooLarge(
-    itemOf === undefined
-      ? `the document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`
-      : `an item of the List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and no API server accepts as much`,
-  );
-
-function readJson(file: string, part: Part, text: string, value: unknown): ReadDocument {
-  const { start, continues, itemOf } = part;
-  const isItem = itemOf !== undefined;
-  const lines = new Lines(text, start);
+function readJson(text: string, value: unknown, blank: SourceDocument): ReadDocument {
+  const lines = new Lines(text, blank.start);
   const line = lines.at(text.search(/\S/)).line;
-  let ranges: Range[] | undefined;
+  let starts: number[] | undefined;
   const lineOf = (path: Path): number => {
     const index = path.find((step) => typeof step === 'number');
     if (index === undefined) return line;
-    ranges ??= itemRanges(text);
-    return lines.at(ranges[index]?.start ?? 0).line;
+    starts ??= itemStarts(text);
+    return lines.at(starts[index] ?? 0).line;
   };
-  const own = completed(value, itemOf);
-  return { file, start, line, text: part.text, continues, isItem, json: true, value: own, lineOf };
+  return { ...blank, json: true, value, lineOf };
 }
 
-function readYaml(file: string, part: Part, text: string): ReadDocument | Fault {
-  const { start, continues, itemOf } = part;
-  const isItem = itemOf !== undefined;
+function readYaml({ itemOf }: Part, text: string, blank: SourceDocument): ReadDocument | Fault {
+  const { file, start } = blank;
   const lines = new Lines(text, start);
+  const place = (offset: number) => ({ file, ...lines.at(offset) });
+  if (text.length > largestObject) {
+    const size = `${inMebi(text.length)}; review accepts ${inMebi(largestObject)}`;
+    const message =
+      itemOf === undefined
+        ? `the document has ${size}, and larger Lists only as kubectl prints them: split it`
+        : `an item of the List has ${size}, and no API server accepts as much`;
+    return faultAt(place(text.search(/\S/)), 'CNI_GATE_INPUT_TOO_LARGE', message);
+  }
   try {
     const { root, value: own } = parseManifest(text);
-    const value = completed(own, itemOf);
+    const complete = itemsOf(itemOf)?.complete;
+    // an item of a List is in a list of its own, after its dash
+    const value = complete !== undefined && Array.isArray(own) ? own.map(complete) : own;
     const lineOf = (path: Path): number => lines.at(offsetNear(root, path)).line;
-    const repeated = repeatedKey(root, lines);
-    const line = lineOf([]);
-    return { file, start, line, text: part.text, continues, isItem, json: false, value, lineOf, repeated };
+    return { ...blank, value, lineOf, repeated: repeatedKey(root, lines) };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    if (error.tooLarge) {
-      return faultAt({ file, ...lines.at(error.offset) }, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
-    }
+    const { message, offset, tooLarge } = error;
+    if (tooLarge) return faultAt(place(offset), 'CNI_GATE_INPUT_TOO_LARGE', message);
     const action = unrendered(text);
-    if (action !== undefined)
-      return faultAt({ file, ...lines.at(action) }, 'CNI_GATE_INPUT_TEMPLATE', notRendered);
-    return faultAt(
-      { file, ...lines.at(error.offset) },
-      'CNI_GATE_INPUT_SYNTAX',
-      `neither YAML nor JSON: ${messageOf(error)}`,
-    );
+    if (action !== undefined) return faultAt(place(action), 'CNI_GATE_INPUT_TEMPLATE', notRendered);
+    return faultAt(place(offset), 'CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${message}`);
   }
-}
-
-/** An item with the fields that it inherits from its List. An item of YAML is in its own list, after its dash. */
-function completed(value: unknown, list: unknown): unknown {
-  const complete = itemsOf(list)?.complete;
-  if (complete === undefined) return value;
-  return Array.isArray(value) ? value.map(complete) : complete(value);
 }
 
 const notRendered =
@@ -220,18 +184,12 @@ const notRendered =
 
 /** The second of two equal top-level keys. Deeper ones are left to the API server. */
 function repeatedKey(root: unknown, lines: Lines): RepeatedKey | undefined {
-  if (!isMap(root)) return undefined;
-  const pairs = root.items.flatMap(({ key, value }) =>
-    isScalar(key) && key.source !== '<<' ? [{ key, text: String(key.value), value }] : [],
-  );
+  const keys = isMap(root) ? root.items.map(({ key }) => key) : [];
   const seen = new Set<string>();
-  for (const { key, text } of pairs) {
-    if (seen.has(text)) {
-      const kinds = pairs.flatMap(({ text: one, value }) =>
-        one === 'kind' && isScalar(value) ? [String(value.value)] : [],
-      );
-      return { key: text, ...lines.at(key.range?.[0] ?? 0), kinds };
-    }
+  for (const key of keys) {
+    if (!isScalar(key) || key.source === '<<') continue;
+    const text = String(key.value);
+    if (seen.has(text)) return { key: text, ...lines.at(key.range?.[0] ?? 0) };
     seen.add(text);
   }
   return undefined;

@@ -24,49 +24,32 @@ const owner =
 /** The suffix that a Deployment or a CronJob adds to names is unknown before. */
 const madeUp = '-0000000000';
 
+/** A kind whose controller owns the pods of its template. */
+const controller = (apiVersion: string, kind: string): [string, PodKind] => [
+  kind,
+  { apiVersion, podPath: template, template: true, owner: owner(apiVersion, kind) },
+];
+
+/** A kind whose controller creates another one, which owns the pods. */
+const indirect = (apiVersion: string, kind: string, podPath: Path, owned: string): [string, PodKind] => [
+  kind,
+  { apiVersion, podPath, template: true, owner: owner(apiVersion, owned, madeUp) },
+];
+
 /**
  * The kinds whose pods are reviewed
- * (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/). A Deployment's pods belong to its
- * ReplicaSet, a CronJob's to its Job.
+ * (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/).
  */
 export const podKinds: ReadonlyMap<string, PodKind> = new Map<string, PodKind>([
   ['Pod', { apiVersion: 'v1', podPath: [], template: false }],
   ['PodTemplate', { apiVersion: 'v1', podPath: ['template'], template: true }],
-  [
-    'ReplicationController',
-    { apiVersion: 'v1', podPath: template, template: true, owner: owner('v1', 'ReplicationController') },
-  ],
-  [
-    'ReplicaSet',
-    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'ReplicaSet') },
-  ],
-  [
-    'Deployment',
-    {
-      apiVersion: 'apps/v1',
-      podPath: template,
-      template: true,
-      owner: owner('apps/v1', 'ReplicaSet', madeUp),
-    },
-  ],
-  [
-    'StatefulSet',
-    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'StatefulSet') },
-  ],
-  [
-    'DaemonSet',
-    { apiVersion: 'apps/v1', podPath: template, template: true, owner: owner('apps/v1', 'DaemonSet') },
-  ],
-  ['Job', { apiVersion: 'batch/v1', podPath: template, template: true, owner: owner('batch/v1', 'Job') }],
-  [
-    'CronJob',
-    {
-      apiVersion: 'batch/v1',
-      podPath: ['spec', 'jobTemplate', ...template],
-      template: true,
-      owner: owner('batch/v1', 'Job', madeUp),
-    },
-  ],
+  controller('v1', 'ReplicationController'),
+  controller('apps/v1', 'ReplicaSet'),
+  controller('apps/v1', 'StatefulSet'),
+  controller('apps/v1', 'DaemonSet'),
+  controller('batch/v1', 'Job'),
+  indirect('apps/v1', 'Deployment', template, 'ReplicaSet'),
+  indirect('batch/v1', 'CronJob', ['spec', 'jobTemplate', ...template], 'Job'),
 ]);
 
 /**

@@ -1,8 +1,7 @@
-import { offsetNear, YamlError } from '../../lib/yaml.ts';
+import type { Node } from 'yaml';
+import { offsetNear, parseYaml, valueOfYaml, YamlError } from '../../lib/yaml.ts';
 import type { Finding, Path, SourceDocument } from '../model.ts';
-import { Lines } from './lines.ts';
-import { withoutMarker } from './split.ts';
-import { parseManifest } from './yaml.ts';
+import { Lines, withoutMarker } from './split.ts';
 
 /** A text longer than this many characters is not parsed again for a line number. */
 const longest = 1_000_000;
@@ -43,4 +42,23 @@ export function withLines<T extends Pick<Finding, 'at' | 'line'>>(findings: read
 export function valueOfDocument({ text, json }: SourceDocument): unknown {
   const own = withoutMarker(text);
   return json ? JSON.parse(own) : parseManifest(own).value;
+}
+
+/** A document's value, and its nodes with their positions. */
+export interface Manifest {
+  /** Null if the document is empty. */
+  root: Node | null;
+  value: unknown;
+}
+
+/**
+ * Parses the text of one document. A missing last newline is added, as kubectl does.
+ *
+ * @throws YamlError
+ */
+export function parseManifest(text: string): Manifest {
+  const [document] = parseYaml(text.endsWith('\n') ? text : `${text}\n`);
+  return document === undefined
+    ? { root: null, value: null }
+    : { root: document.contents, value: valueOfYaml(document) };
 }

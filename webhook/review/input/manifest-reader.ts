@@ -1,14 +1,8 @@
-import type { Operation } from 'fast-json-patch';
 import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../config/types.ts';
-import { CniGateError, messageOf } from '../../lib/errors.ts';
-import { profileLabel } from '../../lib/names.ts';
-import { podOf } from '../ask/pod.ts';
-import { pointer } from '../ask/pointer.ts';
-import { asDryRun, createReview } from '../ask/request.ts';
-import { jobFault, volcanoFault } from '../findings/jobs.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
-import { unknownKind } from '../findings/kinds.ts';
+import { namespaceTwice, templateNotGiven, unknownObject } from '../findings/objects.ts';
 import {
   type Fault,
   type Finding,
@@ -17,13 +11,22 @@ import {
   type SourceDocument,
   type Workload,
 } from '../model.ts';
-import { describe, type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
+import { describe, type Fields, isObject } from '../values.ts';
 import type { ReadDocument } from './documents.ts';
-import { itemsOf } from './items.ts';
-import { customKind, groupOf, type PodKind, podKinds } from './kinds.ts';
+import { customKind, groupOf, podKinds } from './kinds.ts';
 import { mostObjects, tooLarge } from './limits.ts';
+import { itemsOf } from './list.ts';
 import { type NamespaceObject, namespaceLabels } from './namespace.ts';
 import { type FoundTemplates, templatesIn } from './templates.ts';
+import { givenWorkload, jobFaultOf, nameIn, type Position, workloadOf } from './workload.ts';
+
+/** An object whose pods are not in it, or are not found. */
+interface Reference {
+  /** The finding, unless the target is in the input. */
+  finding: Finding & { namespace: string };
+  /** The workload whose template it uses. */
+  target?: FoundTemplates['reference'];
+}
 
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
@@ -53,54 +56,33 @@ export class ManifestReader {
     this.#kinds = kinds;
   }
 
+  /** Whether there were too many documents and objects, which was reported. */
+  get full(): boolean {
+    return this.#counted > this.#max;
+  }
+
   /** Adds a document; one without `lineOf` is blank or unreadable, and only its text is kept. */
   take(read: ReadDocument | SourceDocument): void {
-    this.#counted += 1;
-    if (this.full) {
-      this.faults.push(
-        faultAt({ file: read.file, line: read.start }, 'CNI_GATE_INPUT_TOO_LARGE', this.#tooMany),
-      );
+    const { file, start } = read;
+    try {
+      this.#count();
+    } catch (error) {
+      this.#addFault(error, file, start);
       return;
     }
     if (!('lineOf' in read)) {
       this.documents.push(read);
       return;
     }
-    const { file, start, line, text, json, continues, value, isItem } = read;
-    const list = isItem || itemsOf(value) !== undefined;
-    const document: SourceDocument = { file, start, line, text, json, list, continues, reviewed: false };
-    const before = this.workloads.length;
-    const fault = this.#repeated(read);
-    if (fault === undefined) this.#object(value, [], document, read);
-    else this.faults.push(fault);
-    document.reviewed = this.workloads.length > before;
+    const { value, lineOf, repeated, ...document } = read;
     this.documents.push(document);
-  }
-
-  /** A key that occurs twice in a reviewed object. In others, it is left to the API server. */
-  #repeated({ file, repeated }: ReadDocument): Fault | undefined {
-    if (!repeated?.kinds.some((kind) => this.#isReviewed(kind))) return undefined;
-    const { key, line, column } = repeated;
-    const message = `the key "${key}" occurs twice: is a "---" missing before it?`;
-    return faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message);
-  }
-
-  /** Whether there were too many documents and objects, which was reported. */
-  get full(): boolean {
-    return this.#counted > this.#max;
-  }
-
-  get #tooMany(): string {
-    return `more than ${this.#max} documents and objects, which depends on Node's memory: review fewer at a time`;
-  }
-
-  #isReviewed(kind: string): boolean {
-    return (
-      podKinds.has(kind) ||
-      kind === 'Namespace' ||
-      kind === reviewKind ||
-      this.#kinds.some((listed) => listed.kind === kind)
-    );
+    if (repeated === undefined) {
+      this.#object(value, [], document, lineOf);
+    } else {
+      const { key, line, column } = repeated;
+      const message = `the key "${key}" occurs twice: is a "---" missing before it?`;
+      this.faults.push(faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message));
+    }
   }
 
   countOther(kind: string): void {
@@ -108,50 +90,65 @@ export class ManifestReader {
   }
 
   /**
-   * Objects whose template is in an object that is not in the input, or that are of an unknown kind. Call it when everything was read, because the
-   * other object may come later.
+   * Objects whose template is in an object that is not in the input, or that are of an unknown kind. Call it when
+   * everything was read, because the other object may come later.
    *
    * @param matters whether a namespace has checks
    */
   missingTemplates(matters: (namespace: string) => boolean): Finding[] {
-    const missing = this.#references.filter(
-      ({ namespace, target }) =>
-        matters(namespace) &&
-        (target === undefined ||
-          !this.workloads.some(
-            (workload) =>
-              workload.kind === target.kind &&
-              workload.name === target.name &&
-              workload.namespace === namespace &&
-              groupOf(workload.apiVersion) === groupOf(target.apiVersion),
-          )),
-    );
-    return missing.map(({ finding }) => finding);
+    return this.#references
+      .filter(({ finding, target }) => matters(finding.namespace) && !this.#has(finding.namespace, target))
+      .map(({ finding }) => finding);
   }
 
-  #object(value: unknown, path: Path, document: SourceDocument, read: ReadDocument): void {
-    const line = read.lineOf(path);
-    const items = itemsOf(value);
-    try {
-      if (items !== undefined) {
-        for (const [index, item] of items.list.entries()) {
-          this.#counted += 1;
-          if (this.full) throw tooLarge(this.#tooMany);
-          this.#object(items.complete(item), [...path, ...items.path, index], document, read);
-        }
-      } else if (value !== null) {
-        this.#single(value, path, document, line);
-      }
-    } catch (error) {
-      if (!(error instanceof CniGateError || error instanceof RangeError)) throw error;
-      const deep = error instanceof RangeError;
-      const code = deep ? 'CNI_GATE_INPUT_SYNTAX' : error.code;
-      const message = deep ? 'the object is nested too deeply or too large' : messageOf(error);
-      this.faults.push(faultAt({ file: document.file, line }, code, message));
+  #has(namespace: string, target: Reference['target']): boolean {
+    if (target === undefined) return false;
+    const { apiVersion, kind, name } = target;
+    return this.workloads.some(
+      (one) =>
+        one.kind === kind &&
+        one.name === name &&
+        one.namespace === namespace &&
+        groupOf(one.apiVersion) === groupOf(apiVersion),
+    );
+  }
+
+  #count(): void {
+    this.#counted += 1;
+    if (this.full) {
+      throw tooLarge(
+        `more than ${this.#max} documents and objects, which depends on Node's memory: review fewer at a time`,
+      );
     }
   }
 
-  #single(value: unknown, path: Path, document: SourceDocument, line: number): void {
+  #addFault(error: unknown, file: string, line: number): void {
+    if (error instanceof CniGateError) {
+      this.faults.push(faultAt({ file, line }, error.code, error.message));
+    } else if (error instanceof RangeError) {
+      const message = 'the object is nested too deeply or too large';
+      this.faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
+    } else throw error;
+  }
+
+  #object(value: unknown, path: Path, document: SourceDocument, lineOf: ReadDocument['lineOf']): void {
+    const line = lineOf(path);
+    const items = itemsOf(value);
+    try {
+      if (items === undefined) {
+        if (value !== null) this.#single(value, { document, path, line });
+        return;
+      }
+      for (const [index, item] of items.list.entries()) {
+        this.#count();
+        this.#object(items.complete(item), [...path, ...items.path, index], document, lineOf);
+      }
+    } catch (error) {
+      this.#addFault(error, document.file, line);
+    }
+  }
+
+  #single(value: unknown, position: Position): void {
     if (!isObject(value)) {
       throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `expected a Kubernetes object, got ${describe(value)}`);
     }
@@ -166,165 +163,64 @@ export class ManifestReader {
     }
     const group = groupOf(String(apiVersion));
     if (kind === reviewKind && group === 'admission.k8s.io') {
-      this.workloads.push({ ...this.#given(value), document, path, line });
+      this.workloads.push(givenWorkload(value, position));
     } else if (known !== undefined && known.apiVersion === apiVersion) {
-      const workload = { ...this.#made(value, known), document, path, line };
-      this.workloads.push(workload);
-      this.findings.push(...workloadKeys(value, [workload]));
-      const fault = group === 'batch' ? jobFault(value, known.podPath) : undefined;
-      if (fault !== undefined) this.jobFaults.set(workload, fault);
+      const workload = workloadOf(value, known, position, this.#defaultNamespace);
+      this.#add(value, [workload], [group === 'batch']);
     } else if (kind === 'Namespace' && group === '') {
-      const { name, labels, annotations } = namespaceLabels(value);
-      const place = { file: document.file, line };
-      const before = this.namespaces.get(name);
-      if (before !== undefined && before.labels[profileLabel] !== labels[profileLabel]) {
-        const at = { document, path: [...path, 'metadata', 'labels', profileLabel] };
-        this.findings.push({ ...namespaceTwice(name, before, { labels, ...place }), at });
-      }
-      const at = { document, path };
-      this.namespaces.set(name, { labels, annotations, ...place, at });
-      this.findings.push(...namespaceKeys(value, name, { ...place, at }));
+      this.#namespace(value, position);
     } else {
-      const found = templatesIn(value, this.#kinds);
-      if (found === undefined || found.templates.length === 0) {
-        this.countOther(kind);
-        if (!found?.none && found?.reference === undefined) this.#unknown(value, document, path, line);
-      }
-      if (found !== undefined) this.#custom(value, found, document, path, line);
+      this.#other(value, position);
     }
   }
 
-  /** An object of another project's kind: a workload for each of its templates. */
-  #custom(object: Fields, found: FoundTemplates, document: SourceDocument, path: Path, line: number): void {
-    const { kind, apiVersion } = object;
-    const made = found.templates.map(({ path: podPath, part }): Workload => {
-      const podKind = customKind(String(apiVersion), String(kind), podPath);
+  /** @param isJob whether each workload's template is that of a Job */
+  #add(object: Fields, workloads: readonly Workload[], isJob: readonly boolean[]): void {
+    this.workloads.push(...workloads);
+    this.findings.push(...workloadKeys(object, workloads));
+    for (const [index, workload] of workloads.entries()) {
+      const fault = jobFaultOf(object, workload.podPath, isJob[index] === true);
+      if (fault !== undefined) this.jobFaults.set(workload, fault);
+    }
+  }
+
+  #namespace(object: Fields, { document, path, line }: Position): void {
+    const place = { file: document.file, line, at: { document, path } };
+    const { name, ...maps } = namespaceLabels(object);
+    const namespace = { ...maps, ...place };
+    this.findings.push(
+      ...namespaceTwice(name, this.namespaces.get(name), namespace),
+      ...namespaceKeys(object, name, place),
+    );
+    this.namespaces.set(name, namespace);
+  }
+
+  /** An object of another project's kind is a workload for each of its templates. */
+  #other(object: Fields, position: Position): void {
+    const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
+    const found = templatesIn(object, this.#kinds);
+    const { templates = [], reference, known = false } = found ?? {};
+    if (templates.length === 0) {
+      this.countOther(names.kind);
+      const isExpected = found?.none === true || reference !== undefined;
+      const unknown = isExpected ? undefined : unknownObject(object, this.#kinds, names, position);
+      if (unknown !== undefined) this.#references.push({ finding: unknown });
+    }
+    if (reference !== undefined) {
+      this.#references.push({ finding: templateNotGiven(reference, names, position), target: reference });
+    }
+    const workloads = templates.map(({ path, part }): Workload => {
+      const podKind = customKind(String(object.apiVersion), names.kind, path);
       return {
-        ...this.#made(object, podKind),
+        ...workloadOf(object, podKind, position, this.#defaultNamespace),
         ...(part !== undefined && { part }),
-        ...(!found.known && { unknownKind: true }),
-        document,
-        path,
-        line,
+        ...(!known && { unknownKind: true }),
       };
     });
-    this.workloads.push(...made);
-    this.findings.push(...workloadKeys(object, made));
-    for (const [index, { path: podPath, job }] of found.templates.entries()) {
-      const workload = made[index];
-      const isVolcano = groupOf(String(apiVersion)) === 'batch.volcano.sh';
-      const fault = job ? jobFault(object, podPath) : isVolcano ? volcanoFault(object, podPath) : undefined;
-      if (workload !== undefined && fault !== undefined) this.jobFaults.set(workload, fault);
-    }
-    const { reference } = found;
-    if (reference === undefined) return;
-    const { namespace, name } = this.#nameOf(object);
-    const message = `uses the pod template of ${reference.kind} ${reference.name}, which is not in the input, so it is not checked: add that object to the input`;
-    const subject = `${kind} ${namespace}/${name}`;
-    const place = { file: document.file, line };
-    const finding = { code: 'CNI_GATE_TEMPLATE_NOT_GIVEN', message, subject, namespace, ...place } as const;
-    this.#references.push({ finding, namespace, target: reference });
+    this.#add(
+      object,
+      workloads,
+      templates.map(({ job }) => job === true),
+    );
   }
-
-  /** An object that is no workload, as far as known. */
-  #unknown(object: Fields, document: SourceDocument, path: Path, line: number): void {
-    const unknown = unknownKind(object, this.#kinds);
-    if (unknown === undefined) return;
-    const { namespace, name } = this.#nameOf(object);
-    const { message } = unknown;
-    const subject = `${object.kind} ${namespace}/${name}`;
-    const at = { document, path: [...path, ...unknown.path] };
-    const place = { namespace, file: document.file, line, at };
-    this.#references.push({
-      finding: { code: 'CNI_GATE_KIND_UNKNOWN', message, subject, ...place },
-      namespace,
-    });
-  }
-
-  #given(review: Fields): Omit<Workload, 'document' | 'path' | 'line'> {
-    const request = fieldsOf(review.request);
-    const pod = fieldsOf(request.object);
-    const metadata = fieldsOf(pod.metadata);
-    return {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      namespace: String(request.namespace ?? metadata.namespace ?? ''),
-      name: String(request.name || ownName(metadata)),
-      podPath: ['request', 'object'],
-      body: keptAsText(asDryRun(review)),
-      given: true,
-      prelude: [],
-    };
-  }
-
-  #nameOf(object: Fields): { namespace: string; name: string } {
-    const metadata = fieldsOf(object.metadata);
-    const { namespace: own } = metadata;
-    const namespace = typeof own === 'string' && own !== '' ? own : this.#defaultNamespace;
-    return { namespace, name: ownName(metadata) };
-  }
-
-  #made(object: Fields, podKind: PodKind): Omit<Workload, 'document' | 'path' | 'line'> {
-    const kind = String(object.kind);
-    const { namespace, name } = this.#nameOf(object);
-    const pod = podOf(podKind, object, namespace, `${kind} ${namespace}/${name}`);
-    return {
-      apiVersion: String(object.apiVersion),
-      kind,
-      namespace,
-      name,
-      podPath: podKind.podPath,
-      body: keptAsText(createReview(pod, namespace)),
-      given: false,
-      prelude: podKind.template ? missingMetadata(object, podKind.podPath) : [],
-    };
-  }
-}
-
-/** The last one counts, as in a cluster, but the first may have been intended. */
-function namespaceTwice(
-  name: string,
-  first: NamespaceObject,
-  { labels, file, line }: Pick<NamespaceObject, 'labels' | 'file' | 'line'>,
-): Finding {
-  const said = (of: Record<string, string>): string =>
-    of[profileLabel] === undefined
-      ? `without label ${profileLabel}`
-      : `with ${profileLabel}=${of[profileLabel]}`;
-  const message = `is twice in the input: ${said(first.labels)} in ${first.file}:${first.line}, and here ${said(labels)}, which counts: remove one of them`;
-  return {
-    code: 'CNI_GATE_NAMESPACE_TWICE',
-    message,
-    subject: `Namespace ${name}`,
-    namespace: name,
-    file,
-    line,
-  };
-}
-
-/** An object whose pods are not in it, or are not found. */
-interface Reference {
-  /** The finding, unless the target is in the input. */
-  finding: Finding;
-  namespace: string;
-  /** The workload whose template it uses. */
-  target?: { apiVersion: string; kind: string; name: string };
-}
-
-/** A value as JSON text, as it would be sent. */
-function keptAsText(value: unknown): () => unknown {
-  const text = JSON.stringify(value);
-  return () => JSON.parse(text);
-}
-
-/** The name, or the generateName followed by `*`, for messages. */
-function ownName({ name, generateName }: Fields): string {
-  if (typeof name === 'string') return name;
-  return typeof generateName === 'string' ? `${generateName}*` : '(no name)';
-}
-
-/** A pod always has metadata, a template need not. */
-function missingMetadata(object: Fields, podPath: Path): Operation[] {
-  const path = [...podPath, 'metadata'];
-  return isObject(valueAt(object, path)) ? [] : [{ op: 'add', path: pointer(path), value: {} }];
 }

@@ -45,3 +45,38 @@ export function newlines(text: string): number {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
+
+/** Line numbers of offsets in a text; each text is searched for newlines once. */
+export class Lines {
+  readonly #first: number;
+  readonly #starts: number[] = [0];
+
+  /** @param first the number of the text's first line */
+  constructor(text: string, first = 1) {
+    this.#first = first;
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
+  }
+
+  /** Line and column of an offset, both counted as editors do. */
+  at(offset: number): { line: number; column: number } {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: this.#first + low, column: offset - (this.#starts[low] ?? 0) + 1 };
+  }
+}
+
+/**
+ * The offset of the first action of an unrendered template of Go, Helm or Jinja, outside of comments; undefined for any
+ * other text.
+ *
+ * @param text a text that is not YAML
+ */
+export function unrendered(text: string): number | undefined {
+  const line = /^[^#\n]*?(?=\{\{|\{%)/m.exec(text);
+  return line === null ? undefined : line.index + line[0].length;
+}

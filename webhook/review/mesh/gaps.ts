@@ -1,6 +1,8 @@
+import { applies } from '../../admission/mutate/when.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { Condition, Matcher, Profile } from '../../config/types.ts';
-import { applies } from '../../inject/when.ts';
+import type { Finding, Workload } from '../model.ts';
+import { nameOf } from '../model.ts';
 import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
 
 /** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
@@ -71,4 +73,18 @@ function withoutNeed(matcher: Matcher): Matcher | undefined {
   if (!('exists' in matcher) || !matcher.exists) return matcher;
   const { exists: _, ...others } = matcher;
   return Object.keys(others).length > 0 ? (others as Matcher) : undefined;
+}
+
+/** A pod that requests a mesh, and that a profile checks only after the mesh's injector has run. */
+export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
+  const { document, line } = workload;
+  const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
+  return {
+    code: 'CNI_GATE_PROXY_MISSING',
+    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.injector}\` first, or use --assume-meshed`,
+    subject: nameOf(workload),
+    file: document.file,
+    line,
+    workload,
+  };
 }

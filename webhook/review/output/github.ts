@@ -1,5 +1,5 @@
 import { clean } from '../../lib/clean.ts';
-import { standardInputName } from '../input/inputs.ts';
+import { standardInputName } from '../input/files.ts';
 import type { Report } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
 import { messageWithSubject, type Problem, problemsOf } from './problems.ts';

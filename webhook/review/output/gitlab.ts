@@ -1,7 +1,6 @@
 import { clean } from '../../lib/clean.ts';
 import type { Report } from '../model.ts';
-import { fingerprintsOf } from './fingerprints.ts';
-import { messageWithSubject, problemsOf } from './problems.ts';
+import { fingerprintsOf, messageWithSubject, problemsOf } from './problems.ts';
 import { pathFrom, type Root } from './root.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { type Fault, type Finding, lineOf, placeOf, type Report, type Reviewed } from '../model.ts';
-import { nameOf } from '../name.ts';
-import { notesOn } from './notes.ts';
+import { type Fault, type Finding, nameOf, placeOf, type Report, type Reviewed } from '../model.ts';
+import { notesOn } from './problems.ts';
 
 /** Attributes begin with `@`, text is `#text`. */
 type Element = Record<string, unknown>;
@@ -61,7 +60,7 @@ function testCase(one: Reviewed, findings: readonly Finding[], strict: boolean):
     '@name': xml(nameOf(workload)),
     '@classname': xml(workload.document.file),
     '@file': xml(workload.document.file),
-    '@line': String(lineOf(one)),
+    '@line': String(workload.line),
     // a test case has one result
     ...(failure !== undefined ? { failure } : outcome === 'skipped' && { skipped: { '@message': reason } }),
     'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...notes, ...warnings].join('\n')),
@@ -75,7 +74,7 @@ function findingCase(finding: Finding, strict: boolean): Element {
     '@classname': xml(file),
     '@file': xml(file),
     ...(line !== undefined && { '@line': String(line) }),
-    ...((strict || finding.refuses !== undefined) && {
+    ...(strict && {
       failure: { '@message': xml(textOf(finding)), '@type': code },
     }),
     'system-out': xml(textOf(finding)),

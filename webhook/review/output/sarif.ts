@@ -4,8 +4,7 @@ import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
 import { docsUrl } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { Report } from '../model.ts';
-import { fingerprintsOf } from './fingerprints.ts';
-import { messageWithSubject, type Problem, problemsOf } from './problems.ts';
+import { fingerprintsOf, messageWithSubject, type Problem, problemsOf } from './problems.ts';
 import { pathFrom, type Root } from './root.ts';
 
 /**

@@ -1,67 +1,44 @@
-import { styleText } from 'node:util';
 import { clean } from '../../lib/clean.ts';
-import { type Finding, lineOf, placeOf, type Report, type Reviewed, refusalsOf } from '../model.ts';
-import { nameOf } from '../name.ts';
-import type { Progress } from '../progress.ts';
+import { wrap } from '../../lib/wrap.ts';
+import { type Finding, nameOf, placeOf, type Report, type Reviewed } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
-import { diffsOf } from './changes.ts';
-import { cut, width, wrap } from './columns.ts';
-import { notesOn } from './notes.ts';
-import { type Style, styles } from './styles.ts';
-
-/** Colours a text, or returns it unchanged. */
-export type Paint = (style: Style, text: string) => string;
-
-/** @param color whether to use colours */
-export const painter =
-  (color: boolean): Paint =>
-  (style, text) =>
-    color ? styleText(style, text, { validateStream: false }) : text;
+import { diffsOf } from './diff.ts';
+import { notesOn } from './problems.ts';
+import { cut, type Paint, type Style, styles } from './styles.ts';
 
 /** Options of {@link textOutput}. */
 export interface TextOptions {
   paint: Paint;
+  /** Characters of a line: sentences are wrapped, lines of a diff are cut. */
+  width: number;
   /** Whether warnings and findings cause exit code 1. */
   strict?: boolean;
-  progress?: Progress;
 }
 
 /** The text output: a header and a unified diff for each workload, then findings and totals. */
 export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
-  const { paint, progress } = options;
+  const { paint } = options;
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
-  const refusals = refusalsOf(report);
   const lines: string[] = [];
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
-    progress?.tell(() => `comparing ${document.file}:${document.line}`);
     const diffs = diffsOf(document, reviewed);
     for (const one of reviewed) {
-      lines.push(
-        ...header(one, paint, refusals.get(one.workload)),
-        ...notes(one, findings.get(one.workload) ?? [], options),
-      );
-      lines.push(...diff(one, diffs.get(one), paint));
+      const texts = [header(one, paint), ...notes(one, findings.get(one.workload) ?? [], options)];
+      lines.push(...texts.flatMap((text) => wrap(text, options.width, '    ')));
+      lines.push(...diff(one, diffs.get(one), options));
     }
   }
-  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(report, summary, options));
+  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options));
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/**
- * The line above the changes of a workload: outcome, name, place and reason.
- *
- * @param cause a finding that says why it is refused
- */
-export function header(one: Reviewed, paint: Paint, cause?: Finding): string[] {
-  const { workload, verdict } = one;
+/** The line above the changes of a workload: outcome, name, place and reason. */
+export function header({ workload, verdict }: Reviewed, paint: Paint): string {
   const { outcome, reason, profiles, message } = verdict;
-  const place = `${workload.document.file}:${lineOf(one)}`;
-  const why =
-    cause === undefined
-      ? profiles.join(', ') || message || reason
-      : `the label of ${cause.subject} (${placeOf(cause)})`;
+  const place = `${workload.document.file}:${workload.line}`;
+  const why = profiles.join(', ') || message || reason;
   const name = paint('bold', clean(nameOf(workload)));
-  return wrap(`${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`, 2);
+  return `${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`;
 }
 
 function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
@@ -69,7 +46,7 @@ function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions
     ...notesOn(one).map((note) => `  note: ${clean(note)}`),
     ...one.verdict.warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`),
     ...findings.map((finding) => `  ${label(options)}: ${clean(messageOf(finding))}`),
-  ].flatMap((line) => wrap(line, 4));
+  ];
 }
 
 /** The word before a warning: `error` if it fails the review. */
@@ -79,7 +56,11 @@ export const label = ({ paint, strict }: TextOptions): string =>
 const messageOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** No diff for a skipped workload: it only gets the mark of a review. */
-function diff({ workload, verdict }: Reviewed, lines: string[] | undefined, paint: Paint): string[] {
+function diff(
+  { workload, verdict }: Reviewed,
+  lines: string[] | undefined,
+  { paint, width }: TextOptions,
+): string[] {
   if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   return [
@@ -99,17 +80,14 @@ export function findingLines(findings: readonly Finding[], options: TextOptions)
   return findings.flatMap((finding) => {
     const name = options.paint('bold', clean(finding.subject));
     const place = clean(placeOf(finding));
-    const word = label({ ...options, strict: options.strict === true || finding.refuses !== undefined });
-    return wrap(`${word} ${name} (${place}): ${clean(messageOf(finding))}`, 2);
+    return wrap(`${label(options)} ${name} (${place}): ${clean(messageOf(finding))}`, options.width);
   });
 }
 
 /** The totals at the end of text and summary. */
-export function totals({ findings }: Report, summary: Summary, { paint, strict }: TextOptions): string[] {
+export function totals(summary: Summary, { paint, strict, width }: TextOptions): string[] {
   const { workloads, refused, errors, skipped, otherObjects } = summary;
-  const all = summary.warnings + summary.findings;
-  const wrong = strict ? all : findings.filter(({ refuses }) => refuses !== undefined).length;
-  const warnings = all - wrong;
+  const warnings = summary.warnings + summary.findings;
   const outcomes = [
     `${summary.injected} injected`,
     ...some(summary.updated, 'updated'),
@@ -120,8 +98,10 @@ export function totals({ findings }: Report, summary: Summary, { paint, strict }
     paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
   ].join(', ');
   const rest = [
-    ...(strict || wrong > 0 ? [paint(wrong === 0 ? 'dim' : 'red', counted(wrong, 'error'))] : []),
-    ...(strict ? [] : [paint(warnings === 0 ? 'dim' : 'yellow', counted(warnings, 'warning'))]),
+    paint(
+      warnings === 0 ? 'dim' : strict ? 'red' : 'yellow',
+      counted(warnings, strict ? 'error' : 'warning'),
+    ),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
     ...(summary.unknownKinds > 0 ? [`${counted(summary.unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
@@ -131,7 +111,7 @@ export function totals({ findings }: Report, summary: Summary, { paint, strict }
   if (summary.notRead.length > 0) lines.push(`not read: ${someOf(summary.notRead.map(clean))}`);
   const passed = exitCodeOf(summary, strict === true) === 0;
   lines.push(passed ? paint('green', 'passed') : paint('red', 'failed'));
-  return lines.flatMap((line) => wrap(line, 2));
+  return lines.flatMap((line) => wrap(line, width));
 }
 
 const someOf = (paths: readonly string[]): string =>

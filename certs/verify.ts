@@ -1,0 +1,223 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
+
+/** The time in which a certificate is valid, both ends included (RFC 5280, 4.1.2.5). */
+export interface Period {
+  notBefore: Date;
+  notAfter: Date;
+}
+
+/** Whether a time lies in a period. */
+export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
+  return now >= notBefore && now <= notAfter;
+}
+
+/**
+ * Whether to replace a certificate: from two thirds of its life on, as cert-manager does by default. In the last third,
+ * a renewal that fails is tried again.
+ */
+export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
+  // in whole milliseconds, multiplied instead of divided: no rounding at the boundary
+  return (now.getTime() - notBefore.getTime()) * 3 >= (notAfter.getTime() - notBefore.getTime()) * 2;
+}
+
+/** The period of a certificate. */
+export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Period => ({
+  notBefore: validFromDate,
+  notAfter: validToDate,
+});
+
+/**
+ * The certificates of a PEM text, in order; blocks of another kind and text between them are passed over.
+ *
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off or cannot be decoded
+ */
+export function readCertificates(pem: string): [X509Certificate, ...X509Certificate[]] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const [leaf, ...issuers] = blocks.map((block, at) =>
+    orUnreadable(`Certificate ${at + 1} of ${blocks.length} is PEM, but cannot be decoded`, () =>
+      decode(block),
+    ),
+  );
+  // a parser reads the whole part of a file that is still being written, and reports nothing
+  if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
+  throw unreadable(
+    `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}, and ${labelsIn(pem)}.`,
+  );
+}
+
+/**
+ * The private key of a PEM text: PKCS#8, or the older forms for RSA and EC.
+ *
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off, encrypted, or cannot be
+ *   decoded. No message contains a part of the key.
+ */
+export function readKey(pem: string): KeyObject {
+  const [block] = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/.exec(pem) ?? [];
+  if (block === undefined) {
+    throw unreadable(
+      `The key must be a whole PEM block from -----BEGIN PRIVATE KEY----- on; found was ${labelsIn(pem)}.`,
+    );
+  }
+  if (block.includes('ENCRYPTED'))
+    throw unreadable('The key is encrypted: give cni-gate a key without a passphrase.');
+  return orUnreadable('The key is PEM, but cannot be decoded', () => createPrivateKey(block));
+}
+
+/** What is known of a certificate that passed {@link checkPair}. */
+export interface PairFacts extends Period {
+  /** Its DNS names and IP addresses. The API server ignores the common name. */
+  names: string[];
+}
+
+/**
+ * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and then
+ * fails every handshake.
+ *
+ * @param certificatePem the certificate of the server; those of its issuers may follow it
+ * @param keyPem its private key, not encrypted: RSA, EC or Ed25519, PKCS#8 or the older forms
+ * @param now the time at which the certificate must be valid
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE if either is not whole PEM, cannot be decoded, is encrypted, or
+ *   is too weak for OpenSSL; CNI_GATE_TLS_PAIR if they do not belong together or the certificate is not valid now
+ */
+export function checkPair(certificatePem: string, keyPem: string, now: Date): PairFacts {
+  const chain = readCertificates(certificatePem);
+  const key = readKey(keyPem);
+  const [leaf] = chain;
+  const period = periodOf(leaf);
+  if (!leaf.checkPrivateKey(key)) {
+    const owner = chain.findIndex((certificate) => certificate.checkPrivateKey(key)) + 1;
+    const hint =
+      owner > 0
+        ? `It belongs to certificate ${owner} of ${chain.length} in the chain: the server's own must come first.`
+        : `The certificate is for a key of kind ${kindOf(leaf.publicKey)}, and the one given is of kind ${kindOf(key)}.`;
+    throw new CniGateError('CNI_GATE_TLS_PAIR', `The key does not belong to the certificate. ${hint}`);
+  }
+  if (!inForce(period, now)) {
+    const message = `The certificate is in force ${textOf(period)}, and the clock says ${now.toISOString()}.`;
+    throw new CniGateError('CNI_GATE_TLS_PAIR', message);
+  }
+  orUnreadable('OpenSSL refuses to serve the certificate with the key', () =>
+    createSecureContext({ cert: certificatePem, key: keyPem }),
+  );
+  return { ...period, names: namesIn(leaf.subjectAltName) };
+}
+
+/**
+ * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As Go's
+ * `crypto/x509` verifies, by which the API server calls webhooks: every certificate of the bundle is trusted, also one
+ * that is not an authority's or not self-signed.
+ *
+ * @param chain PEM: the server's certificate, then those of its issuers that it sends along
+ * @param bundle PEM; undefined or empty if there is none
+ * @param host the name by which the server is called; undefined accepts any name
+ * @param now the time at which all of it must be valid
+ */
+export function verifyChain(
+  chain: string,
+  bundle: string | undefined,
+  host: string | undefined,
+  now: Date,
+): string | undefined {
+  if (!bundle?.trim()) return 'there is no caBundle';
+  const served = tryRead(chain);
+  if (typeof served === 'string') return `the certificate cannot be read: ${served}`;
+  const trusted = tryRead(bundle);
+  if (typeof trusted === 'string') return `the caBundle cannot be read: ${trusted}`;
+  const [leaf, ...issuers] = served;
+  if (!inForce(periodOf(leaf), now)) return `the certificate is in force ${textOf(periodOf(leaf))} only`;
+  if (host !== undefined && leaf.checkHost(host, { subject: 'never' }) === undefined) {
+    const names = namesIn(leaf.subjectAltName).join(', ') || 'no name';
+    return `the certificate is for ${names}, not for ${host}`;
+  }
+  const validNow = (each: X509Certificate): boolean => inForce(periodOf(each), now);
+  const roots = trusted.filter(validNow);
+  if (roots.length === 0) return 'no authority of the caBundle is in force';
+  // a Secret may contain anything, and the search takes exponential time
+  if (leadsTo(leaf, issuers.slice(0, mostIssuers).filter(validNow), roots)) return undefined;
+  return 'it is signed by no authority of the caBundle';
+}
+
+const mostIssuers = 8;
+
+/** Whether a certificate is trusted itself, or signed by one that is, over those in between, each used at most once. */
+function leadsTo(
+  certificate: X509Certificate,
+  between: readonly X509Certificate[],
+  roots: readonly X509Certificate[],
+): boolean {
+  const isIssuedBy = (issuer: X509Certificate): boolean =>
+    certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  if (roots.some((root) => root.fingerprint256 === certificate.fingerprint256 || isIssuedBy(root)))
+    return true;
+  return between.some((issuer, at) => isIssuedBy(issuer) && leadsTo(issuer, between.toSpliced(at, 1), roots));
+}
+
+/** The certificates, or why they cannot be read. */
+function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
+  try {
+    return readCertificates(pem);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/**
+ * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`. An embedded IPv4 address becomes
+ * hexadecimal: node-forge reads every address with a dot as IPv4.
+ */
+export function usualAddress(address: string): string {
+  return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;
+}
+
+/**
+ * The DNS names and IP addresses in `X509Certificate.subjectAltName`, which is a line such as
+ * `DNS:a.example, IP Address:192.0.2.1`. Node writes a value with a comma or a quote as a JSON string (since
+ * CVE-2021-44532), so a value cannot pretend to be a further name.
+ *
+ * @param line the property as Node gives it: undefined if the certificate has no such extension
+ */
+export function namesIn(line: string | undefined): string[] {
+  const entries = (line ?? '').matchAll(/([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy);
+  return [...entries].flatMap(([, kind, value = '']) => {
+    const text = value.startsWith('"') ? String(JSON.parse(value)) : value;
+    return kind === 'DNS' ? [text] : kind === 'IP Address' ? [usualAddress(text)] : [];
+  });
+}
+
+/** Node decodes key and dates only when they are read: a bad key throws then, and a bad date compares as valid. */
+function decode(text: string): X509Certificate {
+  const certificate = new X509Certificate(text);
+  const { publicKey, validFromDate, validToDate } = certificate;
+  if (!publicKey || Number.isNaN(validFromDate.getTime() + validToDate.getTime())) {
+    throw new Error('its key or its dates have no valid form');
+  }
+  return certificate;
+}
+
+/** A key's kind in words: `RSA 2048`, `EC prime256v1`. */
+function kindOf({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): string {
+  return `${asymmetricKeyType?.toUpperCase()} ${details?.modulusLength ?? details?.namedCurve ?? ''}`.trim();
+}
+
+const textOf = ({ notBefore, notAfter }: Period): string =>
+  `from ${notBefore.toISOString()} to ${notAfter.toISOString()}`;
+
+/** The kinds of PEM blocks in a text, in words. */
+const labelsIn = (pem: string): string =>
+  [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g)].map(([, label]) => label).join(', ') ||
+  'no PEM block at all';
+
+function orUnreadable<Result>(what: string, parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    throw unreadable(`${what} (${messageOf(error)}).`, error);
+  }
+}
+
+function unreadable(message: string, cause?: unknown): CniGateError {
+  return new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause });
+}

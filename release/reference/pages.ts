@@ -1,0 +1,59 @@
+import { errorCodes } from '../../webhook/lib/errors.ts';
+import { documentedLimits } from '../../webhook/lib/limit.ts';
+import '../../webhook/lib/limits.ts';
+import { flagsTable } from './flags.ts';
+import { metricsTable } from './metrics.ts';
+import { table } from './table.ts';
+
+/** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
+const generators: Record<string, (name: string) => string> = {
+  flags: flagsTable,
+  limits: limitsTable,
+  metrics: metricsTable,
+};
+
+/** The pages of docs/reference/ that this folder generates, and how. The rest of a page is written by hand. */
+export const generatedPages: Record<string, (page: string) => string> = {
+  'command-line.md': fillBlocks,
+  'errors.md': fillErrors,
+  'limits.md': fillBlocks,
+  'metrics.md': fillBlocks,
+};
+
+/** @throws Error if a block asks for something that is not declared */
+function fillBlocks(page: string): string {
+  return page.replace(
+    /(<!-- generated: (\w+) ([^\n]+) -->\n).*?(<!-- end -->)/gs,
+    (_, start: string, kind: string, name: string, end: string) => {
+      const text = generators[kind]?.(name);
+      if (text === undefined) throw new Error(`nothing generates ${kind} ${name}`);
+      return `${start}\n${text}\n\n${end}`;
+    },
+  );
+}
+
+function limitsTable(section: string): string {
+  const limits = documentedLimits.get(section);
+  if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);
+  const hasBeyond = limits.some(({ beyond }) => beyond !== '');
+  const rows = limits.map(({ text, shown, beyond }) => [text, shown, ...(hasBeyond ? [beyond] : [])]);
+  return table(['limit', 'value', ...(hasBeyond ? ['beyond'] : [])], rows);
+}
+
+/**
+ * Writes the sentence of `errorCodes` below the heading of each code. What follows it, such as what to do, is written by
+ * hand.
+ *
+ * @throws Error if a code has no section, or a section no code
+ */
+function fillErrors(page: string): string {
+  const missing = new Set(Object.keys(errorCodes));
+  const filled = page.replace(/^(### (CNI_GATE_\w+)\n\n).*$/gm, (_, heading: string, code: string) => {
+    if (!missing.delete(code))
+      throw new Error(`webhook/lib/errors.ts has no ${code}, or the page has it twice`);
+    return heading + errorCodes[code as keyof typeof errorCodes];
+  });
+  if (missing.size > 0)
+    throw new Error(`docs/reference/errors.md has no section for ${[...missing].join(', ')}`);
+  return filled;
+}

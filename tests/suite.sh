@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# usage: npm run suite NAME [-- OPTIONS]
+#
+# The suites beside `npm test`. The README of tests/NAME says what it needs: most need root.
+#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package site tenants [--nightly] yaml
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=${1-}
+size=${2-}
+# SECONDS FILE ...: one test file after the other; a file may take so many seconds
+in_turn() { local seconds=$1 && shift && exec node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"; }
+# the same beside a control plane
+in_cluster() {
+  local seconds=$1 && shift
+  exec node tests/cluster/run.ts node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"
+}
+
+case $name in
+  alerts | yaml) exec node --test tests/"$name"/*.test.ts ;;
+  arm64)
+    npm run build:validator && npm run build:checks
+    mkdir -p dist/host-arm64 && bash validator/host/build.sh dist/host-arm64 arm64
+    CNI_GATE_TEST_HOST=$(tests/arm64/command.sh)
+    export CNI_GATE_TEST_HOST
+    exec node --test tests/arm64/*.test.ts tests/netns/platforms.test.ts
+    ;;
+  attack)
+    if [ "$size" = --nightly ]; then
+      export CNI_GATE_ATTACK_SECONDS=30 CNI_GATE_ATTACK_CONNECTIONS=8500 CNI_GATE_FUZZ_COUNT=1000000
+      in_turn 7200 tests/attack/*.test.ts
+    fi
+    in_turn 240 tests/attack/*.test.ts
+    ;;
+  chart) node tests/chart/build-programs.ts && in_cluster 300 tests/chart/*.test.ts ;;
+  cluster) shift && exec node tests/cluster/suite/main.ts "$@" ;;
+  dashboard) in_turn 180 tests/dashboard/*.test.ts ;;
+  image)
+    # builds the control plane on a new machine: minutes that are no test's
+    node tests/cluster/run.ts true
+    node --test tests/image/runner.test.ts
+    exec setpriv --pdeathsig=TERM node tests/image/run.ts node --test --test-concurrency=1 --test-timeout=600000 \
+      tests/image/validator.test.ts tests/image/image.test.ts tests/image/compose.test.ts
+    ;;
+  netns)
+    node tests/netns/harness/check-machine.ts
+    npm run build:validator && npm run build:host
+    exec node --test tests/netns/*.test.ts
+    ;;
+  node)
+    exec setpriv --pdeathsig=TERM node tests/node/run.ts node --test --test-concurrency=1 --test-timeout=1200000 \
+      tests/node/*.test.ts
+    ;;
+  package) exec node --test --test-concurrency=1 tests/package/*.test.ts ;;
+  site) npm --prefix release/site ci --no-audit --no-fund && exec node --test tests/site/*.test.ts ;;
+  tenants)
+    if [ "$size" = --nightly ]; then
+      export CNI_GATE_ATTACK_SIZE=nightly
+      in_cluster 2400 tests/attack/tenants/tenants.test.ts
+    fi
+    in_cluster 480 tests/attack/tenants/tenants.test.ts
+    ;;
+  *)
+    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

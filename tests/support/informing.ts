@@ -1,0 +1,112 @@
+import type { ServerResponse } from 'node:http';
+import type { TestContext } from 'node:test';
+import type { Observer } from '../../webhook/cluster/informer/informer.ts';
+import { Informer, type InformerOptions } from '../../webhook/cluster/informer/informer.ts';
+import type { ApiObject } from '../../webhook/cluster/informer/object.ts';
+import type { Change } from '../../webhook/cluster/informer/store.ts';
+import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
+
+type Labels = Record<string, string>;
+type Ended = Parameters<Observer['ended']>[0];
+
+/** A namespace as the API writes it. */
+export const namespace = (name: string, resourceVersion: string, labels: Labels = {}): object => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion, labels },
+});
+
+/** A list as the API writes it. */
+export const listOf = (resourceVersion: string, items: object[], token = ''): object => ({
+  kind: 'NamespaceList',
+  metadata: { resourceVersion, continue: token },
+  items,
+});
+
+export const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+
+export interface Informing {
+  api: FakeApiServer;
+  informer: Informer<ApiObject, Labels>;
+  /** Every end of a list or watch, in order. */
+  ends: Ended[];
+  changes: string[];
+  /** Resolves when a change of that kind and key was told. */
+  reported(change: string): Promise<void>;
+  /** Resolves when so many lists and watches came to an end. */
+  ended(count: number): Promise<Ended[]>;
+}
+
+/**
+ * An informer of namespaces on a fake API server.
+ *
+ * @param answer what the server does; lists and watches are told apart by `asked.query.watch`
+ */
+export async function informing(
+  t: TestContext,
+  answer: (asked: Asked, response: ServerResponse) => void,
+  options: InformerOptions = {},
+): Promise<Informing> {
+  const api = await startFakeApi(t, answer);
+  const ends: Ended[] = [];
+  const changes: string[] = [];
+  const waiting: (() => void)[] = [];
+  const notify = (): void => {
+    for (const poll of waiting) poll();
+  };
+  const until = (holds: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const poll = (): void => {
+        if (holds()) resolve();
+      };
+      waiting.push(poll);
+      poll();
+    });
+  const informer = new Informer(
+    api.client,
+    {
+      resource: 'namespaces',
+      path: '/api/v1/namespaces',
+      pick: (object: ApiObject) => object.metadata.labels ?? {},
+    },
+    {
+      ...options,
+      timing: { watch: 1000, grace: 20, answer: 10_000, backoff: 1, longestBackoff: 4, ...options.timing },
+      random: () => 0,
+      observer: {
+        contact: () => {},
+        ended: (ended) => {
+          ends.push(ended);
+          notify();
+        },
+      },
+    },
+  );
+  informer.subscribe((reported: Change<Labels>[]) => {
+    changes.push(...reported.map(({ type, key }) => `${type} ${key}`));
+    notify();
+  });
+  const abort = new AbortController();
+  const over = informer.run(abort.signal);
+  t.after(async () => {
+    abort.abort();
+    await over;
+  });
+  return {
+    api,
+    informer,
+    ends,
+    changes,
+    reported: (change) => until(() => changes.includes(change)),
+    ended: async (count) => {
+      await until(() => ends.length >= count);
+      return ends.slice(0, count);
+    },
+  };
+}
+
+/** Answers lists with `list`, and hands watches on. */
+export const listing =
+  (list: object, watch: (asked: Asked, response: ServerResponse, nth: number) => void) =>
+  (asked: Asked, response: ServerResponse): void => {
+    if (asked.query.watch === undefined) json(response, 200, list);
+    else watch(asked, response, asked.index);
+  };

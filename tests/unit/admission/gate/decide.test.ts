@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/decide.ts';
+import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
+import { refusedFor, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
+import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
+import { binding, clusterWith, pending } from './support.ts';
+
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'bare' },
+  { name: 'new', daemonSets: [{ namespace: 'net', name: 'late' }] },
+  { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
+  {
+    name: 'both',
+    daemonSets: [
+      { namespace: 'net', name: 'agent' },
+      { namespace: 'net', name: 'slow' },
+    ],
+  },
+];
+const notSynced = ({ name }: { name: string }): boolean => name === 'late';
+const notObservedSince = (_: object, node: string): boolean => node === 'n4';
+const minute = 60_000;
+const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
+
+function decide(
+  node: string,
+  pod: GatePod | undefined = pending(),
+  gate: object = {},
+  request: object = {},
+): GateDecision {
+  const policy = policyOf({ profiles, gate });
+  const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
+  return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
+}
+
+const sentence =
+  'node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CrashLoopBackOff)';
+const refusal = `${sentence} (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)`;
+const warning = `${sentence} (CNI_GATE_NODE_NOT_READY)`;
+
+suite('decidePlacement', () => {
+  test('allows a ready node', () => {
+    assert.deepEqual(decide('n2'), {
+      outcome: 'allowed',
+      reason: 'ready',
+      profile: 'mesh',
+      profiles: ['mesh'],
+      operations: [],
+      warnings: [],
+    });
+  });
+
+  test('refuses a node that is not ready, with a message for the event', () => {
+    const expected = {
+      outcome: 'refused',
+      reason: 'broken',
+      profile: 'mesh',
+      profiles: ['mesh'],
+      operations: [],
+      warnings: [],
+    };
+    assert.deepEqual(decide('n1'), { ...expected, message: refusal });
+    assert.match(
+      decide('n3').message ?? '',
+      /^node n3 is not ready for profile mesh: DaemonSet net\/agent is absent there: no pod of it is on the node \(/,
+    );
+  });
+
+  test('with gate.mode audit, allows a node that is not ready, with a warning', () => {
+    const { outcome, reason, warnings, message } = decide('n1', pending(), { mode: 'audit' });
+    assert.deepEqual([outcome, reason, message], ['audited', 'broken', undefined]);
+    assert.deepEqual(warnings, [`gate.mode audit: ${warning}`]);
+  });
+
+  test('allows an unknown pod, node or DaemonSet, with a warning', () => {
+    const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
+    const policy = policyOf({ profiles });
+    const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
+    const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
+    assert.deepEqual(reported(unknownPod), [
+      'unknown',
+      'pod-unknown',
+      'allowed without a check: pod shop/web-0 is not known',
+    ]);
+    assert.deepEqual(reported(decide('n9')), [
+      'unknown',
+      'node-unknown',
+      'allowed without a check: node n9 is not known',
+    ]);
+    const lost = reported(decide('n1', pending({ profiles: ['lost'] })));
+    assert.deepEqual(lost, [
+      'unknown',
+      'daemonset-unknown',
+      'allowed without a check: DaemonSet net/nobody does not exist',
+    ]);
+  });
+
+  test('refuses if one DaemonSet is unknown and another is not ready', () => {
+    assert.equal(decide('n1', pending({ profiles: ['lost', 'mesh'] })).outcome, 'refused');
+    const passed = decide('n2', pending({ profiles: ['mesh', 'lost'] }));
+    assert.deepEqual(
+      [passed.outcome, passed.profile, passed.profiles],
+      ['unknown', 'lost', ['mesh', 'lost']],
+    );
+  });
+
+  test('refuses if the pods of one DaemonSet are not listed yet and another is not ready', () => {
+    assert.equal(decide('n1', pending({ profiles: ['new', 'mesh'] })).outcome, 'refused');
+    const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
+    assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
+    assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods of DaemonSet net/late']);
+  });
+
+  test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
+    const readiness = clusterWith({ n3: undefined, n4: undefined, n5: { ready: false } });
+    const policy = policyOf({ profiles });
+    const on = (node: string, notObserved = notObservedSince): string => {
+      const view = { readiness, notSynced, notObservedSince: notObserved, evidence: noEvidence };
+      const placement = decodePlacement(binding(node));
+      const { outcome, reason } = decidePlacement(placement, pending(), view, policy, now);
+      return `${outcome} ${reason}`;
+    };
+    assert.deepEqual([on('n3'), on('n4')], ['refused absent', 'unknown not-synced']);
+    // what is known of a pod is known
+    assert.equal(
+      on('n5', () => true),
+      'refused broken',
+    );
+  });
+
+  test('refuses if any DaemonSet of a profile is not ready, the first or the last', () => {
+    const apply = (ready: { agent: boolean; slow: boolean }) => {
+      const readiness = clusterWith({ n1: { ready: ready.agent } });
+      readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
+      const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
+      readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
+      const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
+      const policy = policyOf({ profiles });
+      const pod = pending({ profiles: ['both'] });
+      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);
+      return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
+    };
+    assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);
+    assert.deepEqual(apply({ agent: false, slow: true }), ['refused', 'DaemonSet net/agent']);
+    assert.deepEqual(apply({ agent: true, slow: false }), ['refused', 'DaemonSet net/slow']);
+  });
+
+  test('skips pods of profiles without DaemonSets', () => {
+    for (const named of [[], ['bare'], ['gone']]) {
+      const { outcome, reason } = decide('n1', pending({ profiles: named }));
+      assert.deepEqual([outcome, reason], ['skipped', 'nothing-promised']);
+    }
+    assert.equal(decide('n1', pending(), {}, { operation: 'UPDATE' }).reason, 'operation');
+  });
+});
+
+suite('a hold ends after gate.maxHold', () => {
+  const held = (since: number, maxHold = '10m') => decide('n1', pending({ heldSince: since }), { maxHold });
+
+  test('counted from the first refusal of the pod', () => {
+    assert.equal(held(now - 9 * minute).outcome, 'refused');
+    assert.equal(held(now - 10 * minute).outcome, 'refused');
+    const { outcome, reason, warnings } = held(now - 10 * minute - 1);
+    assert.deepEqual([outcome, reason], ['released', 'held-long-enough']);
+    assert.equal(warnings[0], `allowed, because gate.maxHold is over: ${warning}`);
+  });
+
+  test('counted from when the DaemonSet reached its state, if that is later', () => {
+    // broken for half an hour
+    assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
+    assert.equal(held(now - 60 * minute, '29m').outcome, 'released');
+  });
+
+  test('a pod that was never refused is held, however long the DaemonSet is not ready', () => {
+    assert.equal(decide('n1', pending(), { maxHold: '1ms' }).outcome, 'refused');
+  });
+});
+
+test('refusedNode reads the node from the message of the scheduler, and from no other text', () => {
+  const reported = (webhook: string, text = refusal) =>
+    `running Bind plugin "DefaultBinder": admission webhook "${webhook}" denied the request: ${text}`;
+  assert.equal(refusedNode(reported('bindings.cni-gate.io')), 'n1');
+  assert.equal(refusedNode(reported('bindings-cni-gate.io')), undefined);
+  assert.equal(refusedNode(reported('bindings.example.com')), undefined);
+  assert.equal(refusedNode(reported('bindings.cni-gate.io', warning)), undefined);
+  assert.equal(refusedNode('0/3 nodes are available: 3 Insufficient cpu.'), undefined);
+  assert.equal(refusedNode(''), undefined);
+  assert.deepEqual(refusedFor(reported('bindings.cni-gate.io')), { node: 'n1', why: sentence });
+});

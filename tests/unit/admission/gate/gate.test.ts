@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type GateView, gate } from '../../../../webhook/admission/gate/gate.ts';
+import { toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
+import { CniGateError } from '../../../../webhook/lib/errors.ts';
+import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { recorded } from '../../../support/reviews.ts';
+import { now } from '../../nodes/readiness/objects.ts';
+import { binding, clusterWith, pending } from './support.ts';
+
+const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
+
+const policy = policyOf({ profiles });
+const view = (more: Partial<GateView> = {}): GateView => ({
+  readiness: clusterWith({ n1: { ready: false } }),
+  pods: { pod: () => pending() },
+  unsynced: () => undefined,
+  notSynced: () => false,
+  notObservedSince: () => false,
+  evidence: noEvidence,
+  ...more,
+});
+const outcome = async (body: object, more: Partial<GateView> = {}) => {
+  const { decision } = await gate(body, view(more), policy, now);
+  return [decision.outcome, decision.reason];
+};
+
+suite('gate', () => {
+  test('asks for the pod of a Binding by its UID', async () => {
+    const asked: string[][] = [];
+    const pods = {
+      pod: (...names: [string, string, string, string?]) => {
+        asked.push(names.slice(0, 3) as string[]);
+        return Promise.resolve(pending());
+      },
+    };
+    assert.deepEqual(await outcome(binding(), { pods }), ['refused', 'broken']);
+    assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
+  });
+
+  test('reads a pod with spec.nodeName from the request and asks for no other', async () => {
+    const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
+    const object = { metadata: { name: 'placed', annotations }, spec: { nodeName: 'n1', containers: [] } };
+    const kind = { group: '', version: 'v1', kind: 'Pod' };
+    const pods = { pod: () => assert.fail('asked') };
+    assert.deepEqual(await outcome(binding('', { kind, object }), { pods }), ['refused', 'broken']);
+    const unplaced = { ...object, spec: { containers: [] } };
+    assert.deepEqual(await outcome(binding('', { kind, object: unplaced }), { pods }), [
+      'skipped',
+      'operation',
+    ]);
+    const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };
+    const standsFor = { ...object, metadata: { annotations: mirror } };
+    assert.deepEqual(await outcome(binding('', { kind, object: standsFor }), { pods }), [
+      'skipped',
+      'nothing-promised',
+    ]);
+    const unmarked = { ...object, metadata: {} };
+    assert.deepEqual(await outcome(binding('', { kind, object: unmarked }), { pods }), [
+      'skipped',
+      'nothing-promised',
+    ]);
+  });
+
+  test('allows while the nodes are not listed, and if the pod cannot be read', async () => {
+    const asked = { pod: () => assert.fail('asked') };
+    const nothing = { unsynced: () => 'nodes', notSynced: () => true, pods: asked };
+    assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
+    const other = { unsynced: () => 'pods of DaemonSet net/other' };
+    assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
+    const pods = {
+      pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
+    };
+    const { decision } = await gate(binding(), view({ pods }), policy, now);
+    assert.deepEqual(
+      [decision.outcome, decision.warnings],
+      ['unknown', ['allowed without a check: no answer in time']],
+    );
+    assert.deepEqual(await outcome(binding(), { pods: { pod: () => undefined } }), [
+      'unknown',
+      'pod-unknown',
+    ]);
+  });
+});
+
+suite('decodePlacement', () => {
+  test('decodes a Binding of a real scheduler', () => {
+    const placement = decodePlacement(recorded('binding-deployment-web'));
+    assert.deepEqual(placement, {
+      uid: '9800e78e-a809-4308-ab79-c1a269e415fb',
+      namespace: 'shop',
+      name: 'web-7fdb9d4559-n9l6t',
+      operation: 'CREATE',
+      subResource: 'binding',
+      dryRun: false,
+      podUid: '392e5bb3-ef62-4623-8905-aac8b6b07170',
+      node: 'n1',
+      profiles: undefined,
+    });
+  });
+
+  test('decodes a pod that was created with spec.nodeName', () => {
+    const { node, name, profiles: named } = decodePlacement(recorded('pod-placed'));
+    assert.deepEqual([node, name, named], ['n1', 'placed', []]);
+  });
+
+  test('rejects a Binding without a name or a node, and other kinds', () => {
+    const code = (more: object): string => {
+      try {
+        decodePlacement(binding('n1', more));
+      } catch (error) {
+        assert.ok(error instanceof CniGateError);
+        return `${error.code}: ${error.message}`;
+      }
+      return '';
+    };
+    assert.match(
+      code({ object: null }),
+      /^CNI_GATE_REVIEW_INVALID: request.object should be the Binding, is null/,
+    );
+    assert.match(code({ object: { metadata: {} } }), /has no metadata.name: the pod's$/);
+    assert.match(
+      code({ object: { metadata: { name: 'a' }, target: {} } }),
+      /has no target.name: the node's$/,
+    );
+    const target = (kind: string) => ({ object: { metadata: { name: 'a' }, target: { kind, name: 'n1' } } });
+    assert.match(code(target('Pod')), /request.object.target.kind should be Node or left out, is "Pod"$/);
+    assert.equal(code(target('')), '');
+    const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+    assert.match(
+      code({ kind }),
+      /^CNI_GATE_REVIEW_KIND: expected request.kind Binding or Pod of v1, got "Deployment"/,
+    );
+  });
+});
+
+suite('toGatePod', () => {
+  const waiting = (message: string, status = 'False') =>
+    toGatePod({
+      metadata: {
+        uid: 'u1',
+        resourceVersion: '1',
+        namespace: 'shop',
+        name: 'web-0',
+        annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
+      },
+      status: {
+        conditions: [{ type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' }],
+      },
+    });
+  const refusal =
+    'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
+
+  test('keeps the profiles, and the refusal with its node and time', () => {
+    const heldSince = Date.parse('2026-11-21T11:50:00Z');
+    assert.deepEqual(waiting(refusal), pending({ heldSince, refused: 'n1' }));
+  });
+
+  test('keeps no hold of a pod that waits for another reason, or is bound', () => {
+    assert.deepEqual(waiting('0/3 nodes are available'), pending());
+    assert.deepEqual(waiting(refusal, 'True'), pending());
+    assert.deepEqual(
+      toGatePod({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
+      pending({ profiles: [] }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Blocker, refusalText, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
+import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
+import { bindingsWebhook } from '../../../../webhook/lib/names.ts';
+import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
+import { blocks, pages } from '../../../support/pages.ts';
+
+const refusal =
+  /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<reason>.+) \(CNI_GATE_NODE_NOT_READY .+\))$/;
+
+/** What a line of an event tells, as the gate would have it. */
+function blockerIn(line: string): Blocker & { text: string } {
+  const groups = refusal.exec(line)?.groups;
+  assert.ok(groups, `not a refusal of the gate: ${line}`);
+  const {
+    text = '',
+    node = '',
+    profile = '',
+    namespace = '',
+    name = '',
+    state,
+    since,
+    pod,
+    reason = '',
+  } = groups;
+  const status: DaemonSetStatus = {
+    state: state as DaemonSetStatus['state'],
+    reason,
+    ...(pod !== undefined && { pod }),
+    ...(since !== undefined && { since: Date.parse(since) }),
+  };
+  return { text, node, profile, daemonSet: { namespace, name }, status };
+}
+
+describe('a guide shows a refusal as the gate writes it', () => {
+  for (const { name, daemonSets } of builtInProfiles()) {
+    test(name, () => {
+      const [{ text: page } = { text: '' }] = pages(`docs/guides/${name}.md`);
+      const [line, ...others] = blocks(page, 'text')
+        .flatMap((block) => block.split('\n'))
+        .filter((one) => one.includes('CNI_GATE_NODE_NOT_READY'));
+      assert.ok(line, 'no refusal');
+      assert.deepEqual(others, []);
+      assert.ok(
+        line.includes(`running Bind plugin "DefaultBinder": admission webhook "${bindingsWebhook}" denied`),
+      );
+      const { text, ...blocker } = blockerIn(line);
+      assert.equal(text, refusalText(blocker));
+      assert.equal(refusedNode(line), blocker.node);
+      assert.equal(blocker.profile, name);
+      assert.ok(
+        daemonSets.some(
+          (one) => one.name === blocker.daemonSet?.name && one.namespace === blocker.daemonSet?.namespace,
+        ),
+      );
+    });
+  }
+});

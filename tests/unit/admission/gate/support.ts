@@ -1,0 +1,42 @@
+import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+
+/** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
+export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
+  const readiness = new Readiness();
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
+  for (const [name, options] of Object.entries(agents)) {
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)), listed: true }, now);
+    if (options) readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(name, options)) }, now);
+  }
+  return readiness;
+}
+
+export function pending(more: Partial<GatePod> = {}): GatePod {
+  const { uid = 'u1' } = more;
+  const base = { uid, namespace: 'shop', name: 'web-0', profiles: ['mesh'], group: uid };
+  return { ...base, heldSince: undefined, refused: undefined, ...more };
+}
+
+/** The AdmissionReview of a Binding as the scheduler sends it, with other fields of its request. */
+export function binding(node = 'n1', more: object = {}): object {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'r1',
+      kind: { group: '', version: 'v1', kind: 'Binding' },
+      subResource: 'binding',
+      name: 'web-0',
+      namespace: 'shop',
+      operation: 'CREATE',
+      object: {
+        metadata: { name: 'web-0', namespace: 'shop', uid: 'u1' },
+        target: { kind: 'Node', name: node },
+      },
+      ...more,
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { reviewNamespace } from '../../../../webhook/admission/mutate/namespace-label.ts';
+import { respond } from '../../../../webhook/admission/respond.ts';
+import { CniGateError } from '../../../../webhook/lib/errors.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { namespaceReview, namespaceWith } from '../../../support/namespace-reviews.ts';
+import { recorded } from '../../../support/reviews.ts';
+
+const strict = policyOf();
+const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus';
+const page = 'https://github.com/cni-gate/cni-gate/blob/main/docs/reference/errors.md#';
+const refused = 'no pod can be created in namespace shop while its label cni-gate.io/profile is wrong';
+
+/** The warnings that whoever sets the label reads. */
+function warningsFor(label: unknown, policy = strict): string[] {
+  const { request, decision } = reviewNamespace(namespaceReview(namespaceWith(label)), policy);
+  const { response } = respond(request.uid, decision);
+  assert.equal(response.allowed, true);
+  assert.equal(response.patch, undefined);
+  return response.warnings ?? [];
+}
+
+suite('a label that is wrong', () => {
+  test('an unknown profile: suggestions and a list of profiles', () => {
+    assert.deepEqual(warningsFor('likerd'), [
+      'CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist: did you mean linkerd?',
+      list,
+      refused,
+      `see ${page}cni_gate_profile_unknown`,
+    ]);
+    assert.deepEqual(warningsFor('cilium.nowhere').slice(0, 2), [
+      'CNI_GATE_PROFILE_UNKNOWN: profile "nowhere" of "cilium.nowhere" does not exist',
+      list,
+    ]);
+  });
+
+  test('profiles that cannot be joined: a warning', () => {
+    assert.deepEqual(warningsFor('cilium.cilium'), [
+      'CNI_GATE_PROFILE_JOIN: profile "cilium.cilium" names a profile twice',
+      refused,
+      `see ${page}cni_gate_profile_join`,
+    ]);
+  });
+
+  test('proof.mode warn: the warning names the effect', () => {
+    const warns = policyOf({ proof: { mode: 'warn' } });
+    assert.ok(
+      warningsFor('likerd', warns).includes(
+        'pods are created without a proof in namespace shop while its label cni-gate.io/profile is wrong',
+      ),
+    );
+  });
+});
+
+test('a valid, empty or absent label: no warning', () => {
+  for (const label of ['linkerd', 'cilium.linkerd', 'none', '', undefined]) {
+    assert.deepEqual(warningsFor(label), [], String(label));
+  }
+});
+
+test('a profile of the configuration in force is known', () => {
+  assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
+});
+
+test('a review of another kind is an error that says what to check', () => {
+  for (const name of ['pod-meshed', 'binding-meshed']) {
+    assert.throws(() => reviewNamespace(recorded(name), strict), { code: 'CNI_GATE_REVIEW_KIND' });
+  }
+});
+
+test('any body: the answer allows the namespace, or the body is an error', () => {
+  const odd = fc.oneof(
+    fc.anything(),
+    fc.record({ metadata: fc.anything() }),
+    fc.record({ metadata: fc.record({ name: fc.anything(), labels: fc.anything() }) }),
+    fc.string({ maxLength: 300 }).map(namespaceWith),
+    fc.anything().map(namespaceWith),
+  );
+  const fields = fc.dictionary(fc.constantFrom('name', 'namespace', 'operation', 'oldObject'), fc.anything());
+  fc.assert(
+    fc.property(odd, fields, (object, request) => {
+      try {
+        const { request: asked, decision } = reviewNamespace(namespaceReview(object, request), strict);
+        const { response } = respond(asked.uid, decision);
+        assert.equal(response.allowed, true);
+        assert.ok((response.warnings ?? []).every((text) => [...text].length <= 120));
+      } catch (error) {
+        assert.ok(error instanceof CniGateError, String(error));
+        assert.equal(error.code, 'CNI_GATE_REVIEW_INVALID');
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

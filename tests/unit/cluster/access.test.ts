@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Access } from '../../../webhook/cluster/access.ts';
+import { inCluster } from '../../../webhook/cluster/in-cluster.ts';
+import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
+
+const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
+
+function folder(t: TestContext, files: Record<string, string>): string {
+  const path = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+}
+
+test('in a pod, address, authority and token come from the service account, read for each connection', async (t) => {
+  const mounted = folder(t, { token: 'one\n', 'ca.crt': 'CA 1' });
+  const access = inCluster(env, mounted);
+  assert.deepEqual(await access?.connection(), {
+    server: 'https://10.96.0.1:443',
+    headers: { authorization: 'Bearer one' },
+    tls: { ca: 'CA 1' },
+  });
+  writeFileSync(join(mounted, 'token'), 'two');
+  writeFileSync(join(mounted, 'ca.crt'), 'CA 2');
+  const later = await access?.connection();
+  assert.deepEqual([later?.headers.authorization, later?.tls.ca], ['Bearer two', 'CA 2']);
+  const ipv6 = inCluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, mounted);
+  assert.equal((await ipv6?.connection())?.server, 'https://[fd00::1]:443');
+});
+
+test('without an address in the environment, or without a token, this is not a pod', (t) => {
+  assert.equal(inCluster({}, folder(t, { token: 'x' })), undefined);
+  assert.equal(inCluster(env, folder(t, {})), undefined);
+});
+
+test('a service account without an authority is an error that names the file', async (t) => {
+  const access = inCluster(env, folder(t, { token: 'x' }));
+  await assert.rejects(async () => access?.connection(), {
+    code: 'CNI_GATE_CLUSTER_CONFIG',
+    message: /ca\.crt of the pod's service account: ENOENT/,
+  });
+});
+
+const kubeconfig = (user: string, cluster = ''): string => `
+apiVersion: v1
+kind: Config
+current-context: x
+contexts: [{name: x, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://api:6443"${cluster}}}]
+users: [{name: u, user: {${user}}}]
+`;
+
+test('kubeconfig: address, authority, token, name of the certificate', async (t) => {
+  const ca = Buffer.from('CA').toString('base64');
+  const more = `, certificate-authority-data: ${ca}, tls-server-name: kubernetes`;
+  const file = join(folder(t, { config: kubeconfig('token: abc', more) }), 'config');
+  const { server, headers, tls, agent } = await fromKubeconfig(file).connection();
+  assert.equal(server, 'https://api:6443');
+  assert.deepEqual(headers, { Authorization: 'Bearer abc' });
+  assert.deepEqual(tls, { ca: Buffer.from('CA'), servername: 'kubernetes' });
+  assert.equal(agent, undefined);
+});
+
+test('kubeconfig: client certificates and basic auth', async (t) => {
+  const files = {
+    config: kubeconfig('client-certificate: a.crt, client-key: a.key'),
+    'a.crt': 'A',
+    'a.key': 'K',
+  };
+  const path = folder(t, files);
+  const access = fromKubeconfig(join(path, 'config'));
+  const { tls } = await access.connection();
+  assert.deepEqual([String(tls.cert), String(tls.key)], ['A', 'K']);
+  writeFileSync(join(path, 'a.crt'), 'B');
+  assert.equal(String((await access.connection()).tls.cert), 'B', 'replaced while the process runs');
+  writeFileSync(join(path, 'config'), kubeconfig('username: me, password: secret'));
+  access.refresh();
+  const { headers } = await access.connection();
+  assert.equal(headers.authorization, `Basic ${Buffer.from('me:secret').toString('base64')}`);
+});
+
+test('kubeconfig: a plugin runs again after its token was rejected', async (t) => {
+  const path = folder(t, {});
+  const counter = join(path, 'counter');
+  const script = join(path, 'plugin.mjs');
+  writeFileSync(
+    script,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+    appendFileSync('${counter}', 'x');
+    console.log(JSON.stringify({ status: { token: readFileSync('${counter}', 'utf8') } }));`,
+  );
+  const exec = `exec: {apiVersion: client.authentication.k8s.io/v1, command: "${process.execPath}", args: ["${script}"]}`;
+  writeFileSync(join(path, 'config'), kubeconfig(exec));
+  const access = fromKubeconfig(join(path, 'config'));
+  const token = async () => (await access.connection()).headers.Authorization;
+  assert.equal(await token(), 'Bearer x');
+  assert.equal(await token(), 'Bearer x');
+  access.refresh();
+  assert.equal(await token(), 'Bearer xx');
+});
+
+test('kubeconfig: connections use its proxy', async (t) => {
+  const file = join(
+    folder(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') }),
+    'config',
+  );
+  assert.notEqual((await fromKubeconfig(file).connection()).agent, undefined);
+});
+
+test('a kubeconfig that cannot be used is an error that names the file', (t) => {
+  const path = folder(t, { empty: '{}', broken: ':\n  - {' });
+  for (const [name, text] of [
+    ['missing', /cannot use kubeconfig .*missing: ENOENT, the file does not exist$/],
+    ['empty', /cannot use kubeconfig .*empty: it has no current context/],
+    ['broken', /cannot use kubeconfig .*broken: /],
+  ] as const) {
+    const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
+    assert.throws(() => fromKubeconfig(join(path, name)), error);
+  }
+});
+
+test('the error of a kubeconfig that is not YAML shows nothing of its lines: they may have a token', (t) => {
+  const path = folder(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
+  assert.throws(
+    () => fromKubeconfig(join(path, 'config')),
+    ({ message, code }: { message: string; code: string }) => {
+      assert.equal(code, 'CNI_GATE_CLUSTER_CONFIG');
+      assert.match(message, /cannot use kubeconfig .*config: \S.* \(\d+:\d+\)$/);
+      assert.doesNotMatch(message, /s3cr3t|\p{Cc}/u);
+      return true;
+    },
+  );
+});
+
+const contexts = `
+apiVersion: v1
+kind: Config
+current-context: one
+contexts: [{name: one, context: {cluster: a, user: u}}, {name: two, context: {cluster: b, user: u}}]
+clusters: [{name: a, cluster: {server: "https://a:6443"}}, {name: b, cluster: {server: "https://b:6443"}}]
+users: [{name: u, user: {token: abc}}]
+`;
+
+test('kubeconfig: the --context wins over the current one, also after the file is read again', async (t) => {
+  const file = join(folder(t, { config: contexts }), 'config');
+  const server = async (access: Access): Promise<string> => (await access.connection()).server;
+  assert.equal(await server(fromKubeconfig(file)), 'https://a:6443');
+  const access = fromKubeconfig(file, 'two');
+  assert.equal(await server(access), 'https://b:6443');
+  access.refresh();
+  assert.equal(await server(access), 'https://b:6443');
+});
+
+test('kubeconfig: an unknown context is an error that lists the known ones', (t) => {
+  const single = contexts.replace(/, \{name: two,.*\}\]/, ']');
+  const path = folder(t, { config: contexts, single, empty: '{}' });
+  for (const [name, text] of [
+    ['config', /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/],
+    ['single', /cannot use kubeconfig .*single: it has no context three; it has the context one$/],
+    ['empty', /cannot use kubeconfig .*empty: it has no context three; it has no contexts$/],
+  ] as const) {
+    const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
+    assert.throws(() => fromKubeconfig(join(path, name), 'three'), error);
+  }
+});

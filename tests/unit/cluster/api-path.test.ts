@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { apiPath, pathBelow } from '../../../webhook/cluster/api-path.ts';
+import { podByName } from '../../../webhook/cluster/view/cluster-pods.ts';
+import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
+import { json, startFakeApi } from '../../support/fake-api-server.ts';
+
+const refused = { code: 'CNI_GATE_CLUSTER_PATH' };
+
+suite('paths of the API', () => {
+  test('each value becomes one segment, whatever it contains', () => {
+    assert.equal(apiPath`/api/v1/namespaces/${'shop'}/pods/${'web-0'}`, '/api/v1/namespaces/shop/pods/web-0');
+    assert.equal(apiPath`/api/v1/namespaces/${'a/../b'}/pods`, '/api/v1/namespaces/a%2F..%2Fb/pods');
+    assert.equal(pathBelow('/api/v1/nodes', 'n1?x=1#y'), '/api/v1/nodes/n1%3Fx%3D1%23y');
+    assert.equal(apiPath`/api/v1/nodes/${'...'}`, '/api/v1/nodes/...');
+  });
+
+  for (const name of ['', '.', '..']) {
+    test(`a segment is never "${name}"`, () => {
+      assert.throws(() => apiPath`/api/v1/namespaces/${name}/pods`, refused);
+      assert.throws(() => pathBelow('/api/v1/namespaces', name), refused);
+      assert.throws(() => podByName.path(`shop/${name}`), refused);
+      assert.throws(() => podByName.path(`${name}/web-0`), refused);
+      assert.throws(() => namespaceByName.path(name), refused);
+    });
+  }
+
+  test('the client rejects a path that a URL would shorten, however it was built', async (t) => {
+    const api = await startFakeApi(t, (_asked, response) => json(response, 200, {}));
+    const paths = [
+      '/../pods',
+      '/.',
+      '/%2e%2E/pods',
+      '/.%2e',
+      '/',
+      '//pods',
+      '\\..\\pods',
+      '/x?watch=true',
+      '/x#y',
+      '/a\tb',
+    ];
+    for (const path of paths.map((rest) => `/api/v1/namespaces/shop${rest}`)) {
+      await assert.rejects(api.client.request('GET', path), refused, path);
+      await assert.rejects(api.client.watch(path, { objectBytes: 1024 }), refused, path);
+    }
+    await assert.rejects(api.client.request('GET', 'api/v1/pods'), refused);
+    assert.equal(api.asked.length, 0);
+    await api.client.request('GET', '/api/v1/namespaces/shop/pods/web-0');
+    assert.equal(api.asked.length, 1);
+  });
+
+  test('no other code builds a path from names', () => {
+    const root = fileURLToPath(new URL('../../../', import.meta.url));
+    const makes = /(?<!apiPath)`\/apis?\/[^`]*(?:namespaces\/\$|\/\$\{[^}]*\}[^`]*\/\$)|encodeURIComponent/;
+    const files = globSync('webhook/**/*.ts', { cwd: root }).filter((file) =>
+      makes.test(readFileSync(`${root}${file}`, 'utf8')),
+    );
+    // a report names files of the user's repository, and no path of the API
+    const others = files.filter((file) => file !== 'webhook/review/output/sarif.ts');
+    assert.deepEqual(others, ['webhook/cluster/api-path.ts']);
+  });
+});

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { ApiClient } from '../../../webhook/cluster/client.ts';
+
+import { type ClusterError, type Unanswered, unansweredBy } from '../../../webhook/cluster/errors.ts';
+import { TooLarge } from '../../../webhook/cluster/exchange.ts';
+import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
+
+const fails =
+  (code: string, text: RegExp, more: Partial<ClusterError> = {}) =>
+  (error: ClusterError) => {
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, text);
+    for (const [key, value] of Object.entries(more))
+      assert.equal(error[key as keyof ClusterError], value, key);
+    return true;
+  };
+
+test('a request sends its query, body and content type, and returns the parsed answer', async (t) => {
+  const api = await startFakeApi(t, (_asked, response) => json(response, 200, { kind: 'Secret' }));
+  const answer = await api.client.request('PATCH', '/api/v1/namespaces/a/secrets/b', {
+    query: { fieldManager: 'x y', dryRun: undefined },
+    body: { data: { ä: 'b' } },
+    contentType: 'application/merge-patch+json',
+  });
+  assert.deepEqual(answer, { kind: 'Secret' });
+  const [asked] = api.asked;
+  assert.deepEqual(asked?.query, { fieldManager: 'x y' });
+  assert.equal(asked?.body, '{"data":{"ä":"b"}}');
+  assert.equal(asked?.headers['content-type'], 'application/merge-patch+json');
+  assert.match(asked?.headers['user-agent'] ?? '', /^cni-gate\/\d/);
+});
+
+test('an answer over the limit is not read to its end', async (t) => {
+  const api = await startFakeApi(t, (_asked, response) => json(response, 200, { items: 'x'.repeat(5000) }));
+  const get = (maxBytes: number) => api.client.request('GET', '/api/v1/pods', { maxBytes });
+  await get(6000);
+  await assert.rejects(get(4000), (error: Error) => error.cause instanceof TooLarge);
+});
+
+const refusals: [number, string, string][] = [
+  [400, 'BadRequest', 'CNI_GATE_CLUSTER_REFUSED'],
+  [401, 'Unauthorized', 'CNI_GATE_CLUSTER_UNAUTHORIZED'],
+  [404, 'NotFound', 'CNI_GATE_CLUSTER_NOT_FOUND'],
+  [409, 'AlreadyExists', 'CNI_GATE_CLUSTER_CONFLICT'],
+  [410, 'Expired', 'CNI_GATE_CLUSTER_GONE'],
+  [422, 'Invalid', 'CNI_GATE_CLUSTER_REFUSED'],
+  [500, 'InternalError', 'CNI_GATE_CLUSTER_BUSY'],
+  [504, 'Timeout', 'CNI_GATE_CLUSTER_BUSY'],
+];
+for (const [code, reason, expected] of refusals) {
+  test(`status ${code} is ${expected} and keeps reason and text`, async (t) => {
+    const api = await startFakeApi(t, (_asked, response) =>
+      json(response, code, status(code, reason, 'told so')),
+    );
+    await assert.rejects(
+      api.client.request('GET', '/api/v1/namespaces/a'),
+      fails(expected, /^cannot get namespaces a: told so(?:$|: \S.* has no credentials)/, {
+        status: code,
+        reason,
+      }),
+    );
+  });
+}
+
+test('429 carries how long to wait, from the header or from the Status', async (t) => {
+  const api = await startFakeApi(t, ({ index }, response) => {
+    if (index === 0) json(response, 429, 'x', { 'retry-after': '3' });
+    else json(response, 503, status(503, 'x', 'y', { details: { retryAfterSeconds: 2 } }));
+  });
+  const ask = () => api.client.request('GET', '/version');
+  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_BUSY', /429/, { retryAfter: 3000 }));
+  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_BUSY', /y$/, { retryAfter: 2000 }));
+});
+
+test('a rejection by RBAC names the missing right; one by a policy does not', async (t) => {
+  const byRbac = 'pods "a" is forbidden: User "u" cannot patch resource "pods/status" in API group ""';
+  const byPolicy = 'pods "a" is forbidden: ValidatingAdmissionPolicy said no';
+  const api = await startFakeApi(t, ({ index }, response) =>
+    json(response, 403, status(403, 'Forbidden', index === 0 ? byRbac : byPolicy)),
+  );
+  const ask = () => api.client.request('PATCH', '/api/v1/namespaces/n/pods/a/status', { body: {} });
+  const reason = /RBAC lacks verb "patch" on resource "pods\/status" of API group ""$/;
+  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_FORBIDDEN', reason));
+  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_FORBIDDEN', /said no$/));
+});
+
+test('after 401 the credentials are refreshed and the request is sent once more', async (t) => {
+  let token = 'old';
+  let refreshed = 0;
+  const answer = async (accepted: string): Promise<unknown> => {
+    const api = await startFakeApi(
+      t,
+      (asked, response) => {
+        const good = asked.headers.authorization === `Bearer ${accepted}`;
+        json(response, good ? 200 : 401, status(401, 'Unauthorized', 'Unauthorized'));
+      },
+      (url) => ({
+        source: 'x',
+        connection: async () => ({ server: url, headers: { authorization: `Bearer ${token}` }, tls: {} }),
+        refresh: () => {
+          refreshed += 1;
+          token = 'new';
+        },
+      }),
+    );
+    return api.client.request('GET', '/version');
+  };
+  await answer('new');
+  assert.equal(refreshed, 1);
+  await assert.rejects(answer('another'), fails('CNI_GATE_CLUSTER_UNAUTHORIZED', /Unauthorized/));
+  assert.equal(refreshed, 2, 'and not for ever');
+});
+
+test('an answer that is not from an API server is reported as unreachable', async (t) => {
+  const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
+    ['not JSON', /not JSON/, 'cut', (_asked, response) => response.end('<html>')],
+    [
+      'an escape sequence',
+      /^\P{Cc}*not JSON\P{Cc}*$/u,
+      'cut',
+      (_asked, response) => response.end('<p>\u001b[31m'),
+    ],
+    ['null', /the answer is null and no object$/, 'cut', (_asked, response) => response.end('null')],
+    [
+      'cut',
+      /it closed the connection \(ECONNRESET\)$/,
+      'cut',
+      (_asked, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{', () => {
+          response.destroy();
+        });
+      },
+    ],
+    ['no head', /no byte for 50 ms/, 'silent', () => {}],
+    [
+      'no end',
+      /no byte for 50 ms/,
+      'silent',
+      (_asked, response) => {
+        response.writeHead(200).write('{');
+      },
+    ],
+    ['closed', /it closed the connection \(ECONNRESET\)$/, 'cut', (_asked, response) => response.destroy()],
+  ];
+  for (const [name, text, unanswered, answer] of answers) {
+    await t.test(name, async (t) => {
+      const api = await startFakeApi(t, answer);
+      const request = api.client.request('GET', '/version', { timeout: 50 });
+      const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined });
+      await assert.rejects(request, expected);
+      assert.equal(unansweredBy(await request.catch((error: unknown) => error)), unanswered);
+    });
+  }
+});
+
+test('no listener: the error names the address', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  const at = `http://127.0.0.1:${port}`;
+  const connection = async () => ({ server: at, headers: {}, tls: {} });
+  const client = new ApiClient({ source: 'x', connection, refresh: () => {} });
+  const request = client.request('GET', '/version');
+  const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', new RegExp(`at ${at}: .*ECONNREFUSED`));
+  await assert.rejects(request, expected);
+  assert.equal(unansweredBy(await request.catch((error: unknown) => error)), 'unsent');
+});
+
+test('a read on a connection that the server closed while idle is retried without an error', async (t) => {
+  const api = await startFakeApi(t, ({ index, path }, response) => {
+    if (path === '/twice' && index === 1) response.socket?.resetAndDestroy();
+    else json(response, 200, index);
+  });
+  assert.equal(await api.client.request('GET', '/version'), 0);
+  assert.equal(await api.client.request('GET', '/twice'), 2);
+});
+
+test('after a time-out no idle connection is used again', async (t) => {
+  const sockets = new Set<unknown>();
+  const api = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/silent') return;
+    sockets.add(response.socket);
+    if (path !== '/slow') json(response, 200, {});
+    else api.nth(1).then(() => json(response, 200, {}));
+  });
+  // two connections: one that will be idle, one that goes silent
+  const slow = api.client.request('GET', '/slow');
+  await api.nth(0);
+  const silent = api.client.request('GET', '/silent', { timeout: 100 });
+  await slow;
+  await assert.rejects(silent, /no byte/);
+  await api.client.request('GET', '/version');
+  assert.equal(sockets.size, 2, 'the last one came over a new connection');
+});
+
+test("an aborted request throws the signal's reason", async (t) => {
+  const api = await startFakeApi(t, () => {});
+  const abort = new AbortController();
+  const asked = api.client.request('GET', '/version', { signal: abort.signal });
+  await api.nth(0);
+  abort.abort(new Error('enough'));
+  await assert.rejects(asked, /^Error: enough$/);
+});
+
+test('a watch yields lines as they arrive, however the chunks are cut', async (t) => {
+  const api = await startFakeApi(t, async ({ query }, response) => {
+    assert.equal(query.watch, 'true');
+    response.writeHead(200).write('{"a":');
+    setImmediate(() => response.write('"ä"}\n{"b":1}\n{'));
+    setImmediate(() => setImmediate(() => response.end('}\n')));
+  });
+  const watch = await api.client.watch('/api/v1/namespaces', { objectBytes: 1000 });
+  const lines = (await Readable.from(watch).toArray()).map(({ text }) => text);
+  assert.deepEqual(lines, ['{"a":"ä"}', '{"b":1}', '{}']);
+});
+
+test('a watch that is cut within a line, refused or aborted ends with an error', async (t) => {
+  const api = await startFakeApi(t, ({ index }, response) => {
+    if (index === 0) response.writeHead(200).end('{}\n{');
+    else if (index === 1) json(response, 410, status(410, 'Expired', 'too old'));
+    else response.writeHead(200).write('{}\n');
+  });
+  const watch = async (signal?: AbortSignal) =>
+    Readable.from(await api.client.watch('/api/v1/namespaces', { signal, objectBytes: 1000 })).toArray();
+  await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ended within a line/));
+  await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_GONE', /^cannot watch namespaces: too old/));
+  const abort = new AbortController();
+  const lines = await api.client.watch('/api/v1/namespaces', {
+    signal: abort.signal,
+    objectBytes: 1000,
+  });
+  assert.equal((await lines.next()).value?.text, '{}');
+  const next = lines.next();
+  abort.abort(new Error('enough'));
+  await assert.rejects(next, /^Error: enough$/);
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { type Event, podReference } from '../../../../webhook/cluster/events/event.ts';
+import { EventMetrics } from '../../../../webhook/cluster/events/metrics.ts';
+import { EventRecorder } from '../../../../webhook/cluster/events/recorder.ts';
+import { eventReasons } from '../../../../webhook/lib/names.ts';
+import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
+import { waiting } from '../../leader/nominate/support.ts';
+
+/** An event about a pod of that name. */
+const about = (name: string): Event => ({
+  regarding: podReference(waiting(name)),
+  type: 'Warning',
+  reason: eventReasons.heldForLong,
+  action: 'Hold',
+  occasion: '7',
+  note: 'waits',
+});
+
+interface Scene {
+  leads?: boolean;
+  answer?: (asked: Asked, response: ServerResponse) => void;
+}
+
+/** A queue with a fake API server, which fails on demand. */
+async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
+  const lines: string[] = [];
+  const registry = new Registry();
+  const leader = { leads, subscribe: () => () => {} };
+  const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 201, {})));
+  const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text), error: () => {} };
+  const queue = new EventRecorder(api.client, {
+    leader,
+    metrics: new EventMetrics(registry),
+    log,
+    instance: 'pod-1',
+  });
+  const stop = new AbortController();
+  let over: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await over;
+  };
+  t.after(end);
+  return {
+    api,
+    lines,
+    queue,
+    end,
+    run: () => {
+      over = queue.run(stop.signal);
+    },
+    /** Resolves with how often each failed, once so many have. */
+    failing: (...names: string[]) =>
+      Promise.all(names.map((name) => new Promise<void>((resolve) => queue.add(about(name), resolve)))),
+    counts: async (): Promise<Record<string, number>> => {
+      const { values } = (await registry.getSingleMetric('cni_gate_events_total')?.get()) ?? { values: [] };
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.result, value]));
+    },
+  };
+}
+
+suite('events on pods', () => {
+  test('are named after the pod, the reason and the occasion', async (t) => {
+    const { api, queue, run } = await events(t);
+    run();
+    queue.add(about('web'));
+    const { method, path, body } = await api.nth(0);
+    assert.deepEqual([method, path], ['POST', '/apis/events.k8s.io/v1/namespaces/shop/events']);
+    const { eventTime, ...event } = JSON.parse(body);
+    assert.match(eventTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    assert.deepEqual(event, {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { namespace: 'shop', name: 'cni-gate.web-uid.heldforlong.7' },
+      type: 'Warning',
+      reason: 'HeldForLong',
+      action: 'Hold',
+      note: 'waits',
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'web-uid' },
+      reportingController: 'cni-gate.io/leader',
+      reportingInstance: 'pod-1',
+    });
+  });
+
+  test('that cannot be written are counted and logged once, and others go on', async (t) => {
+    const fault = status(500, 'InternalError', 'etcd is away');
+    const { lines, counts, failing, run, api } = await events(t, {
+      answer: (_, response) => json(response, 500, fault),
+    });
+    run();
+    await failing('a', 'b');
+    await failing('c');
+    assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
+  });
+
+  test('that exist already are not failures', async (t) => {
+    const { queue, counts, lines, failing, run } = await events(t, {
+      answer: ({ body }, response) => {
+        const isOld = body.includes('"old"');
+        json(response, isOld ? 409 : 500, status(isOld ? 409 : 500, isOld ? 'AlreadyExists' : 'x', 'there'));
+      },
+    });
+    queue.add(about('old'), () => assert.fail('it failed'));
+    run();
+    await failing('other');
+    assert.deepEqual([await counts(), lines.length], [{ exists: 1, failed: 1 }, 1]);
+  });
+
+  test('are written once, however often they are added, and again a minute after a failure', async (t) => {
+    let fails = true;
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const { api, queue, run, failing } = await events(t, {
+      answer: (_, response) =>
+        fails ? json(response, 500, status(500, 'InternalError', 'etcd is away')) : json(response, 201, {}),
+    });
+    run();
+    await failing('web');
+    fails = false;
+    now = 59_000;
+    queue.add(about('web'));
+    assert.equal(queue.capacity, 200, 'it is not queued');
+    now = 61_000;
+    for (let times = 0; times < 3; times += 1) queue.add(about('web'));
+    assert.equal(queue.capacity, 199);
+    await api.nth(1);
+  });
+
+  test('are dropped if the queue is full', async (t) => {
+    const { queue, counts } = await events(t);
+    for (let index = 0; queue.capacity > 0; index += 1)
+      queue.add(about(`web-${index}`), () => assert.fail('there was room'));
+    let dropped = 0;
+    queue.add(about('web'), () => {
+      dropped += 1;
+    });
+    assert.deepEqual([dropped, await counts()], [1, { dropped: 1 }]);
+  });
+
+  test('are not written by a replica that does not lead', async (t) => {
+    const { api, counts, failing, run } = await events(t, { leads: false });
+    run();
+    await failing('web');
+    assert.deepEqual([api.asked, await counts()], [[], { dropped: 1 }]);
+  });
+
+  test('are written at a limited rate: 50 after a pause, and no more until time passes', async (t) => {
+    t.mock.method(performance, 'now', () => 0);
+    const { api, queue, end, run, counts } = await events(t);
+    for (let index = 0; index < 150; index += 1) queue.add(about(`web-${index}`));
+    run();
+    await api.nth(49);
+    // the queue is read ten times a second
+    await sleep(300);
+    await end();
+    assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);
+  });
+});

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { json, status } from '../../support/fake-api-server.ts';
+import { event, informing, listing, listOf, namespace } from '../../support/informing.ts';
+
+const expired = status(410, 'Expired', 'too old resource version: 5 (9)');
+
+test('lists page by page, then watches from there and keeps only what was picked', async (t) => {
+  const run = await informing(t, ({ query }, response) => {
+    if (query.watch !== undefined) {
+      response.writeHead(200).write(event('MODIFIED', namespace('b', '8', { x: '2' })));
+      response.write(event('DELETED', namespace('a', '9')));
+    } else if (query.continue === undefined) {
+      json(response, 200, listOf('7', [namespace('a', '1', { x: '1' })], 'next'));
+    } else {
+      json(response, 200, listOf('7', [namespace('b', '2')]));
+    }
+  });
+  assert.equal(run.informer.synced, false);
+  await run.informer.whenSynced();
+  assert.deepEqual([...run.informer.store.list()], [{ x: '1' }, {}]);
+  await run.reported('deleted a');
+  assert.deepEqual([...run.informer.store.list()], [{ x: '2' }]);
+  assert.deepEqual(run.changes, ['added a', 'added b', 'updated b', 'deleted a']);
+  const [first, second, watch] = run.api.asked.map(({ query }) => query);
+  assert.deepEqual(first, { limit: '500' });
+  assert.deepEqual(second, { limit: '500', continue: 'next' });
+  assert.deepEqual(watch, {
+    resourceVersion: '7',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: '1',
+    watch: 'true',
+  });
+});
+
+test('resumes from the last event or bookmark when the server ends a watch', async (t) => {
+  const run = await informing(
+    t,
+    listing(listOf('5', []), (_asked, response, nth) => {
+      if (nth === 1) response.writeHead(200).end(event('ADDED', namespace('a', '6')));
+      else if (nth === 2)
+        response.writeHead(200).end(event('BOOKMARK', { metadata: { resourceVersion: '9' } }));
+      else response.writeHead(200);
+    }),
+  );
+  await run.api.nth(3);
+  assert.deepEqual(
+    run.api.asked.slice(1).map(({ query }) => query.resourceVersion),
+    ['5', '6', '9'],
+  );
+  assert.deepEqual(
+    run.ends.map(({ reason, wait }) => [reason, wait]),
+    [
+      ['listed', 0],
+      ['ended', 0],
+      ['ended', 0],
+    ],
+  );
+});
+
+for (const [way, answer] of [
+  ['as status', (response) => json(response, 410, expired)],
+  ['as event', (response) => response.writeHead(200).end(event('ERROR', expired))],
+] as [string, (response: Parameters<typeof json>[0]) => void][]) {
+  test(`410 ${way}: everything is listed again, and missed changes are reported`, async (t) => {
+    let lists = 0;
+    const run = await informing(t, ({ query }, response) => {
+      if (query.watch === undefined) {
+        lists += 1;
+        const items =
+          lists === 1 ? [namespace('a', '1'), namespace('b', '1')] : [namespace('b', '8', { x: '1' })];
+        json(response, 200, listOf(lists === 1 ? '5' : '9', items));
+      } else if (lists === 1) answer(response);
+      else response.writeHead(200).write(event('ADDED', namespace('c', '10')));
+    });
+    await run.reported('added c');
+    assert.deepEqual(run.changes, ['added a', 'added b', 'deleted a', 'updated b', 'added c']);
+    assert.equal(run.ends[1]?.reason, 'expired');
+    assert.equal(run.api.asked[3]?.query.resourceVersion, '9');
+  });
+}
+
+test('a list that is slow but continues does not time out', async (t) => {
+  const text = JSON.stringify(listOf('5', [namespace('a', '1')]));
+  const run = await informing(
+    t,
+    ({ query }, response) => {
+      if (query.watch !== undefined) return void response.writeHead(200).flushHeaders();
+      // in all it takes longer than it may be silent
+      const pieces = [...text.slice(0, 15), text.slice(15)];
+      const timer = setInterval(() => {
+        const piece = pieces.shift();
+        if (piece !== undefined) return void response.write(piece);
+        clearInterval(timer);
+        response.end();
+      }, 10);
+    },
+    { timing: { answer: 120 } },
+  );
+  const [end] = await run.ended(1);
+  assert.equal(end?.reason, 'listed');
+});
+
+test('an expired page token leads to one list in one piece', async (t) => {
+  const run = await informing(t, ({ query }, response) => {
+    if (query.watch !== undefined) response.writeHead(200);
+    else if (query.continue !== undefined) json(response, 410, expired);
+    else if (query.limit === undefined)
+      json(response, 200, listOf('9', [namespace('a', '1'), namespace('b', '1')]));
+    else json(response, 200, listOf('5', [namespace('a', '1')], 'old'));
+  });
+  await run.informer.whenSynced();
+  assert.deepEqual(run.changes, ['added a', 'added b']);
+  const [end] = await run.ended(1);
+  assert.equal(end?.reason, 'listed');
+});
+
+const faults: [name: string, reason: string, text: RegExp, (response: Parameters<typeof json>[0]) => void][] =
+  [
+    [
+      'refused with 500',
+      'failed',
+      /oh/,
+      (response) => json(response, 500, status(500, 'InternalError', 'oh')),
+    ],
+    [
+      'refused by RBAC',
+      'failed',
+      /cannot watch/,
+      (response) => json(response, 403, status(403, 'Forbidden', 'no')),
+    ],
+    [
+      'cut within a line',
+      'failed',
+      /no answer/,
+      (response) => {
+        response.writeHead(200).write('{"type":', () => response.destroy());
+      },
+    ],
+    [
+      'ended within a line',
+      'failed',
+      /ended within a line/,
+      (response) => response.writeHead(200).end('{"type":'),
+    ],
+    [
+      'an ERROR event that is not 410',
+      'failed',
+      /etcd/,
+      (response) => response.writeHead(200).end(event('ERROR', status(500, 'InternalError', 'etcd'))),
+    ],
+    [
+      'an ERROR event without a code',
+      'failed',
+      /watch namespaces/,
+      (response) => response.writeHead(200).end(event('ERROR', {})),
+    ],
+    ['ended at once', 'dropped', /^$/, (response) => response.writeHead(200).end()],
+    ['no head', 'failed', /no byte for 500 ms/, () => {}],
+    ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
+  ];
+for (const [name, reason, text, fault] of faults) {
+  test(`a watch that is ${name} is reopened from the same version`, async (t) => {
+    const run = await informing(
+      t,
+      listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
+        if (nth === 1) fault(response);
+        else response.writeHead(200).write(event('ADDED', namespace('b', '6')));
+      }),
+      name === 'no head' ? { timing: { answer: 500 } } : {},
+    );
+    await run.reported('added b');
+    const [, end] = run.ends;
+    assert.equal(end?.reason, reason);
+    assert.match(end?.error === undefined ? '' : String(end.error), text);
+    assert.deepEqual(
+      run.api.asked.slice(1).map(({ query }) => query.resourceVersion),
+      ['5', '5'],
+    );
+    assert.equal(run.informer.lastError, undefined, 'it works again');
+  });
+}
+
+test('after a line of garbage earlier events stay, and everything is listed again', async (t) => {
+  const run = await informing(
+    t,
+    listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
+      if (nth > 1) return void response.writeHead(200).flushHeaders();
+      response.writeHead(200).write(event('ADDED', namespace('b', '6')));
+      response.write('{"type":"ADDED","object":\n');
+    }),
+  );
+  await run.ended(3);
+  assert.deepEqual(run.changes, ['added a', 'added b', 'deleted b']);
+  assert.deepEqual(
+    run.ends.map(({ reason }) => reason),
+    ['listed', 'garbage', 'listed'],
+  );
+});
+
+test('failed lists are retried, and the last error is available meanwhile', async (t) => {
+  const run = await informing(
+    t,
+    ({ index, query }, response) => {
+      if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));
+      else if (index === 1) response.writeHead(200).end('{"kind":"Status"}');
+      else if (index === 2) json(response, 503, 'no');
+      else if (index === 3)
+        return; // says nothing
+      else if (query.watch === undefined) json(response, 200, listOf('5', []));
+      else response.writeHead(200).flushHeaders();
+    },
+    { timing: { answer: 500 } },
+  );
+  const ended = await run.ended(5);
+  assert.deepEqual(
+    ended.map(({ error }) => (error as { code?: string } | undefined)?.code),
+    [
+      'CNI_GATE_CLUSTER_FORBIDDEN',
+      'CNI_GATE_CLUSTER_UNREACHABLE',
+      'CNI_GATE_CLUSTER_BUSY',
+      'CNI_GATE_CLUSTER_UNREACHABLE',
+      undefined,
+    ],
+  );
+  assert.match(String(ended[1]?.error), /not a list of objects/);
+  await run.informer.whenSynced();
+});
+
+test('the store answers during an outage of the API server, and follows after it', async (t) => {
+  let away = false;
+  let version = 5;
+  const run = await informing(t, ({ query }, response) => {
+    if (away) response.destroy();
+    else if (query.watch === undefined)
+      json(response, 200, listOf(`${version}`, [namespace('a', `${version}`)]));
+    else response.writeHead(200).write(event('ADDED', namespace('b', '6')), () => response.destroy());
+  });
+  await run.reported('added b');
+  away = true;
+  const { length } = run.ends;
+  await run.ended(length + 6);
+  assert.equal(run.informer.store.size, 2);
+  assert.equal(run.informer.synced, true);
+  assert.ok(run.informer.lastError);
+  assert.equal(run.ends.at(-1)?.during, 'list', 'by now it does not trust its version');
+  version = 9;
+  away = false;
+  await run.reported('deleted b');
+  await run.reported('updated a');
+});

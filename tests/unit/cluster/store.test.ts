@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { keyOf } from '../../../webhook/cluster/informer/object.ts';
+import type { Retention } from '../../../webhook/cluster/informer/source.ts';
+import { Store } from '../../../webhook/cluster/informer/store.ts';
+
+const entry = (key: string, resourceVersion: string, uid = `uid-${key}`) => ({
+  key,
+  uid,
+  resourceVersion,
+  object: `${key}@${resourceVersion}`,
+});
+
+test('put reports additions and changes; the same version is no change', () => {
+  const store = new Store<string>();
+  assert.deepEqual(store.put(entry('a', '1')), [
+    { type: 'added', key: 'a', uid: 'uid-a', object: 'a@1', listed: false },
+  ]);
+  assert.deepEqual(store.put(entry('a', '1')), []);
+  assert.deepEqual(store.put(entry('a', '2')), [
+    { type: 'updated', key: 'a', uid: 'uid-a', object: 'a@2', previous: 'a@1', listed: false },
+  ]);
+  assert.deepEqual([store.get('a'), [...store.list()], store.size], ['a@2', ['a@2'], 1]);
+});
+
+test('the same name with another UID is another object', () => {
+  const store = new Store<string>();
+  store.put(entry('a', '1', 'one'));
+  assert.deepEqual(store.put(entry('a', '5', 'two')), [
+    { type: 'deleted', key: 'a', uid: 'one', previous: 'a@1', missed: true },
+    { type: 'added', key: 'a', uid: 'two', object: 'a@5', listed: false },
+  ]);
+  assert.deepEqual(store.remove('a', 'one'), [], 'the first one is gone already');
+  assert.deepEqual(store.remove('a', 'two'), [
+    { type: 'deleted', key: 'a', uid: 'two', previous: 'a@5', missed: false },
+  ]);
+  assert.equal(store.get('a'), undefined);
+});
+
+test('a list reports the changes that no event reported', () => {
+  const store = new Store<string>();
+  for (const key of ['same', 'changed', 'gone']) store.put(entry(key, '1'));
+  store.put(entry('again', '1', 'one'));
+  const listed = new Store<string>();
+  listed.put(entry('same', '1'));
+  listed.put(entry('changed', '2'));
+  listed.put(entry('again', '3', 'two'));
+  listed.put(entry('new', '4'));
+  const changes = store.replace(listed);
+  assert.deepEqual(changes, [
+    { type: 'deleted', key: 'gone', uid: 'uid-gone', previous: 'gone@1', missed: true },
+    {
+      type: 'updated',
+      key: 'changed',
+      uid: 'uid-changed',
+      object: 'changed@2',
+      previous: 'changed@1',
+      listed: true,
+    },
+    { type: 'deleted', key: 'again', uid: 'one', previous: 'again@1', missed: true },
+    { type: 'added', key: 'again', uid: 'two', object: 'again@3', listed: true },
+    { type: 'added', key: 'new', uid: 'uid-new', object: 'new@4', listed: true },
+  ]);
+  assert.deepEqual([...store.list()], ['same@1', 'changed@2', 'again@3', 'new@4']);
+});
+
+test('a key has the namespace where there is one', () => {
+  assert.equal(keyOf({ name: 'a' }), 'a');
+  assert.equal(keyOf({ name: 'a', namespace: 'b' }), 'b/a');
+});
+
+interface Thing {
+  weight: number;
+  rank: number;
+  version: number;
+}
+
+const retention = (count: number, bytes = 1e6): Retention<Thing> => ({
+  max: { count, bytes },
+  weigh: ({ weight }) => weight,
+  rank: ({ rank }) => rank,
+});
+
+const thing = (key: string, { weight = 1, rank = 0, version = 1 }: Partial<Thing> = {}) => ({
+  key,
+  uid: `uid-${key}`,
+  resourceVersion: `${version}`,
+  object: { weight, rank, version },
+});
+
+const keysOf = (kept: Store<Thing>): string[] => Array.from(kept.entries(), ({ key }) => key).sort();
+
+suite('limits of a store', () => {
+  test('within a namespace, the smallest rank is kept, and of equal ones the first', () => {
+    const kept = new Store(retention(2));
+    for (const [key, rank] of Object.entries({ 'a/1': 30, 'a/2': 10, 'a/3': 20, 'a/4': 20 })) {
+      kept.put(thing(key, { rank }));
+    }
+    assert.deepEqual([keysOf(kept), kept.leftOut], [['a/2', 'a/3'], 2]);
+  });
+
+  test('over all namespaces, the one with the most loses entries', () => {
+    const kept = new Store(retention(4));
+    kept.put(thing('small/1', { rank: 99 }));
+    for (let i = 0; i < 9; i += 1) kept.put(thing(`large/${i}`, { rank: i }));
+    assert.deepEqual(keysOf(kept), ['large/0', 'large/1', 'large/2', 'small/1']);
+  });
+
+  test('an object that grows too large is dropped, and frees its room when it shrinks or is deleted', () => {
+    const kept = new Store(retention(10, 20));
+    kept.put(thing('a/1', { weight: 15, rank: 1 }));
+    assert.deepEqual(
+      kept.put(thing('a/1', { weight: 25, rank: 1 })).map(({ type, key }) => `${type} ${key}`),
+      ['deleted a/1'],
+    );
+    assert.deepEqual([kept.size, kept.bytes], [0, 0]);
+    kept.put(thing('a/1', { weight: 20 }));
+    kept.drop('a/1');
+    kept.put(thing('a/2', { weight: 20 }));
+    assert.deepEqual([kept.size, kept.bytes], [1, 20]);
+  });
+
+  test('a store never exceeds its limits, and has the latest version of each object', () => {
+    const event = fc.record({
+      key: fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1'),
+      weight: fc.integer({ min: 0, max: 40 }),
+      rank: fc.integer({ min: 0, max: 3 }),
+      type: fc.constantFrom('put', 'put', 'remove', 'drop'),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const limits = retention(4, 60);
+        const store = new Store(limits);
+        const reported = new Map<string, number>();
+        const seen = new Map<string, number>();
+        events.forEach(({ key, weight, rank, type }, version) => {
+          const one = thing(key, { weight, rank, version });
+          if (type === 'put') reported.set(key, version);
+          else reported.delete(key);
+          const changes =
+            type === 'put'
+              ? store.put(one)
+              : type === 'remove'
+                ? store.remove(key, one.uid)
+                : store.drop(key);
+          // subscribers who follow the changes know the same
+          for (const change of changes) {
+            if (change.type === 'deleted') assert.ok(seen.delete(change.key));
+            else seen.set(change.key, change.object.version);
+          }
+          assert.ok(store.size <= limits.max.count && store.bytes <= limits.max.bytes);
+          const known = new Map(
+            Array.from(store.entries(), ({ key: name, object }) => [name, object.version]),
+          );
+          assert.deepEqual(new Map([...seen].sort()), new Map([...known].sort()));
+          for (const [name, latest] of known) assert.equal(latest, reported.get(name));
+        });
+      }),
+    );
+  });
+});

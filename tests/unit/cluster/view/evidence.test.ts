@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { parseClusterState } from '../../../../webhook/cluster/view/cluster-state.ts';
+import { viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
+import { evidenceSource } from '../../../../webhook/cluster/view/sources.ts';
+import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { json, startFakeApi } from '../../../support/fake-api-server.ts';
+import { event } from '../../../support/informing.ts';
+import { apiNode } from '../../nodes/readiness/objects.ts';
+
+const checks =
+  '[{"profile":"mesh","address":{"timeout":"5s"}},{"profile":"made-up","address":{"timeout":"5s"}}]';
+
+/** A pod on a node whose proof ended with this code. */
+const ended = (name: string, exitCode: number, version = 2, namespace = 'shop') => ({
+  metadata: {
+    name,
+    namespace,
+    uid: name,
+    resourceVersion: String(version),
+    creationTimestamp: '2026-11-21T11:00:00Z',
+    labels: { 'cni-gate.io/profile': 'mesh' },
+  },
+  spec: {
+    nodeName: 'n1',
+    initContainers: [{ name: 'cni-gate-validator', env: [{ name: 'CNI_GATE_CHECKS', value: checks }] }],
+  },
+  status: {
+    initContainerStatuses: [
+      {
+        name: 'cni-gate-validator',
+        state: {
+          terminated: {
+            exitCode,
+            startedAt: '2026-11-21T11:00:03Z',
+            finishedAt: `2026-11-21T11:00:1${version}Z`,
+          },
+        },
+      },
+    ],
+  },
+});
+
+suite('the evidence of a cluster', () => {
+  test('comes from the pods on nodes that carry the label, in namespaces that opted in', async (t) => {
+    const watches = new Map<string, ServerResponse>();
+    let poll = (): void => {};
+    const api = await startFakeApi(t, ({ path, query }, response) => {
+      const key = `${path} ${query.fieldSelector ?? ''}`;
+      if (query.watch === undefined) {
+        const items = {
+          '/api/v1/pods spec.nodeName!=': [ended('a', 95), ended('x', 0, 2, 'plain')],
+          '/api/v1/nodes ': [apiNode('n1', 'b1', 1)],
+        }[key];
+        json(response, 200, { metadata: { resourceVersion: '50' }, items: items ?? [] });
+        return;
+      }
+      watches.set(key, response.writeHead(200));
+      response.flushHeaders();
+      poll();
+    });
+    const watched = async (key: string): Promise<ServerResponse> => {
+      while (!watches.has(key)) await new Promise<void>((resolve) => (poll = resolve));
+      return watches.get(key) as ServerResponse;
+    };
+    const tell = async (key: string, type: string, object: object): Promise<void> => {
+      const watch = await watched(key);
+      watches.delete(key);
+      watch.end(event(type, object));
+      await watched(key);
+    };
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const policy = policyOf({ profiles: [{ name: 'mesh' }] });
+    const inside = { metrics: new ClusterMetrics(new Registry()), log };
+    const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
+    const view = watchGate(api.client, () => policy, inside, { optedIn });
+    t.after(() => view.close());
+    const changes: string[] = [];
+    const { evidence } = view;
+    evidence.subscribe((batch) => {
+      for (const { before, now } of batch) {
+        changes.push(`${(now ?? before)?.name} ${before?.verdict ?? '-'} ${now?.verdict ?? '-'}`);
+      }
+    });
+    assert.equal(evidence.synced, false);
+    const pods = '/api/v1/pods spec.nodeName!=';
+    await watched(pods);
+    await watched('/api/v1/nodes ');
+    assert.equal(evidence.synced, true);
+    const asked = api.asked.find(({ query }) => query.fieldSelector === 'spec.nodeName!=');
+    assert.deepEqual([asked?.query.labelSelector, asked?.query.limit], ['cni-gate.io/profile', '100']);
+    await tell(pods, 'ADDED', ended('b', 0, 3));
+    await tell(pods, 'MODIFIED', ended('a', 0, 4));
+    await tell(pods, 'DELETED', ended('b', 0, 5));
+    assert.deepEqual(changes, ['a - failed', 'b - passed', 'a failed passed', 'b passed -']);
+    assert.deepEqual(
+      Array.from(evidence.pods(), ({ name }) => name),
+      ['a'],
+    );
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass?.pod, 'shop/a');
+    // users can name any profile, and only those of the configuration are counted
+    assert.equal(evidence.of('made-up', 'n1'), undefined);
+    await tell('/api/v1/nodes ', 'MODIFIED', apiNode('n1', 'b2', 60));
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass, undefined);
+    await tell('/api/v1/nodes ', 'DELETED', apiNode('n1', 'b2', 61));
+    assert.equal(evidence.of('mesh', 'n1'), undefined);
+  });
+
+  test('has no pod of a namespace that opts out: repair does not ask for what the policy would refuse', async (t) => {
+    const api = await startFakeApi(t, ({ path, query }, response) => {
+      const isPods = path === '/api/v1/pods' && query.fieldSelector === 'spec.nodeName!=';
+      const items = isPods ? [ended('a', 95), ended('b', 95, 2, 'other')] : [];
+      if (query.watch === undefined) json(response, 200, { metadata: { resourceVersion: '50' }, items });
+      else response.writeHead(200).flushHeaders();
+    });
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const inside = { metrics: new ClusterMetrics(new Registry()), log };
+    const namespaces = new Set(['shop', 'other']);
+    const subscribers: (() => void)[] = [];
+    const optedIn = {
+      has: (namespace: string) => namespaces.has(namespace),
+      subscribe: (changed: () => void) => {
+        subscribers.push(changed);
+        return () => {};
+      },
+    };
+    const { evidence, close } = watchGate(api.client, () => policyOf({}), inside, { optedIn });
+    t.after(close);
+    const { promise: known, resolve } = Promise.withResolvers<void>();
+    const { promise: gone, resolve: forgotten } = Promise.withResolvers<string>();
+    evidence.subscribe((changes) => {
+      for (const { before, now } of changes) if (now === undefined) forgotten(before?.name ?? '');
+      resolve();
+    });
+    await known;
+    namespaces.delete('other');
+    for (const changed of subscribers) changed();
+    assert.equal(await gone, 'b');
+    assert.deepEqual(
+      Array.from(evidence.pods(), ({ name }) => name),
+      ['a'],
+    );
+  });
+
+  test('of a file has its pods on nodes; without a cluster there is none', () => {
+    const pod = { ...ended('a', 95), kind: 'Pod' };
+    const { evidence: ofFile } = parseClusterState(JSON.stringify(pod), 'cluster.yaml');
+    assert.deepEqual(
+      Array.from(ofFile.pods(), ({ verdict }) => verdict),
+      ['failed'],
+    );
+    const { evidence } = viewOfFlag('mesh');
+    assert.deepEqual([evidence.synced, [...evidence.pods()]], [false, []]);
+  });
+
+  test('where there are too many, those that ended are left out first, then those that passed', () => {
+    const source = evidenceSource();
+    const rank = (object: ReturnType<typeof ended>, more: object = {}): number => {
+      const picked = source.pick({ ...object, status: { ...object.status, ...more } });
+      return source.retention?.rank(picked) ?? 0;
+    };
+    const ranks = [rank(ended('a', 95)), rank(ended('a', 0)), rank(ended('a', 95), { phase: 'Failed' })];
+    assert.deepEqual(ranks, ranks.toSorted());
+    assert.equal(new Set(ranks).size, 3);
+  });
+});

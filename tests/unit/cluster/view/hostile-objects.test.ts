@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { suite, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Registry } from 'prom-client';
+import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { optedInBy, watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
+import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
+import { nodes, relist } from '../../../../webhook/lib/limits.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { inChangingOrder } from '../../../support/costly-json.ts';
+import {
+  agentWith,
+  namespaceOf,
+  pendingPod,
+  podsOnNodes,
+  startHostileCluster,
+} from '../../../support/hostile-cluster.ts';
+import { apiAgent, apiNode } from '../../nodes/readiness/objects.ts';
+
+const claimName = 'x'.repeat(1_300_000);
+const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
+const daemonSets = '/apis/apps/v1/namespaces/net/daemonsets';
+const agents = '/api/v1/namespaces/net/pods';
+const agent = { namespace: 'net', name: 'agent' };
+
+const manyLabels = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`tenant.example.com/${index}`, 'x']));
+
+function nodeWith(name: string, labels: Record<string, string>, version = 1): object {
+  const { metadata, ...rest } = apiNode(name, 'b1', version);
+  return { metadata: { ...metadata, labels }, ...rest };
+}
+
+/** Runs a test's wait until it holds; the test's own time-out ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const ordinary: Record<string, (object | string)[]> = {
+  '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
+  [daemonSets]: [agentWith(1)],
+  [agents]: [apiAgent('n1')],
+  '/api/v1/namespaces': [namespaceOf('shop', true), namespaceOf('tenant', false)],
+};
+
+/** A gate and its namespaces, on a cluster whose objects a test makes up. */
+async function watching(t: TestContext, there: Record<string, (object | string)[]>) {
+  const objects = { ...ordinary, ...there };
+  const api = await startHostileCluster(t, (path) => objects[path] ?? []);
+  const registry = new Registry();
+  const warned: string[] = [];
+  const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text), error: () => {} };
+  const inside = { metrics: new ClusterMetrics(registry), log };
+  const namespaces = watchNamespaces(api.client, inside);
+  const gate = watchGate(api.client, () => policy, inside, { optedIn: namespaces.optedIn });
+  t.after(() => Promise.all([gate.close(), namespaces.close()]));
+  // once more when the namespaces are known: an event to the watch before that would be lost
+  const lists = (): number =>
+    api.asked.filter(
+      ({ query }) => query.fieldSelector === 'spec.nodeName=' && !query.watch && !query.continue,
+    ).length;
+  await until(() => lists() === 2);
+  const names = (): string[] =>
+    Array.from(gate.pending(), ({ namespace, name }) => `${namespace}/${name}`).sort();
+  return {
+    api,
+    gate,
+    facts: async (name: string) => namespaces.value.facts(name),
+    keptBytes: async (resource: string): Promise<number> => {
+      const metric = await registry.getSingleMetric('cni_gate_cluster_kept_bytes')?.get();
+      return metric?.values.find(({ labels }) => labels.resource === resource)?.value ?? 0;
+    },
+    names,
+    warned,
+    leftOut: async (reason: string): Promise<number> => {
+      const metric = await registry.getSingleMetric('cni_gate_cluster_objects_left_out_total')?.get();
+      const found = (metric?.values ?? []).filter(({ labels }) => labels.reason === reason);
+      return found.reduce((total, { value }) => total + value, 0);
+    },
+  };
+}
+
+suite('objects that any user can create', { timeout: 300_000 }, () => {
+  test('pods of namespaces that did not opt in are not kept, until they do', async (t) => {
+    t.mock.property(relist.afterOptIn, 'next', 300);
+    const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
+    const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
+    await until(() => names().length === 1);
+    assert.deepEqual(names(), ['shop/a']);
+    assert.ok((await leftOut('not-wanted')) >= 2);
+    await api.send('/api/v1/pods', 'ADDED', pendingPod('tenant', 'b'));
+    await api.send('/api/v1/pods', 'ADDED', pendingPod('shop', 'b'));
+    await until(() => names().length === 2);
+    assert.deepEqual(names(), ['shop/a', 'shop/b']);
+    pods.push(pendingPod('shop', 'b'));
+    await api.send('/api/v1/namespaces', 'MODIFIED', namespaceOf('tenant', true, '60'));
+    await until(() => names().includes('tenant/a'));
+    await api.send('/api/v1/namespaces', 'MODIFIED', namespaceOf('tenant', false, '61'));
+    await until(() => !names().includes('tenant/a'));
+    assert.deepEqual(names(), ['shop/a', 'shop/b']);
+  });
+
+  test('a pod that grows over the limit is dropped, and counted and logged', async (t) => {
+    const { api, names, leftOut, warned } = await watching(t, { '/api/v1/pods': [pendingPod('shop', 'a')] });
+    await until(() => names().length === 1);
+    await api.send('/api/v1/pods', 'MODIFIED', pendingPod('shop', 'a', { claimName }));
+    await until(() => names().length === 0);
+    assert.equal(await leftOut('too-large'), 1);
+    assert.deepEqual(warned, [
+      'shop/a of unscheduled pods is not known here: it is larger than cni-gate reads',
+    ]);
+    await api.send('/api/v1/pods', 'MODIFIED', pendingPod('shop', 'a'));
+    await until(() => names().length === 1);
+  });
+
+  test('a DaemonSet over the limit is unknown, not missing', async (t) => {
+    const { api, gate, leftOut } = await watching(t, { [daemonSets]: [agentWith(55_000)] });
+    await until(() => gate.unsynced() === undefined);
+    assert.deepEqual([gate.notSynced(agent), gate.readiness.knows(agent)], [true, false]);
+    assert.equal(await leftOut('too-large'), 1);
+    await api.send(daemonSets, 'MODIFIED', agentWith(100));
+    await until(() => !gate.notSynced(agent));
+    assert.equal(gate.readiness.knows(agent), true);
+  });
+
+  for (const [what, data] of [
+    ['over the limit', 'x'.repeat(4 * 2 ** 20)],
+    ['that takes long to parse', JSON.parse(inChangingOrder(6000))],
+  ]) {
+    test(`a pod of the DaemonSet ${what} makes no node not ready`, async (t) => {
+      const large = { ...apiAgent('n1'), data };
+      const { api, gate } = await watching(t, { [agents]: [large] });
+      await until(() => gate.unsynced() === undefined);
+      assert.equal(gate.notSynced(agent), true);
+      await api.send(agents, 'MODIFIED', apiAgent('n1'));
+      await until(() => !gate.notSynced(agent));
+      assert.equal(gate.readiness.status(agent, 'n1', Date.now(), 0)?.state, 'ready');
+      await api.send(agents, 'MODIFIED', large);
+      await until(() => gate.notSynced(agent));
+    });
+  }
+
+  test('only namespaces with the profile label are listed', async (t) => {
+    const { api } = await watching(t, {});
+    const asked = api.asked.filter(({ path }) => path === '/api/v1/namespaces');
+    assert.deepEqual([...new Set(asked.map(({ query }) => query.labelSelector))], ['cni-gate.io/profile']);
+  });
+
+  test('a namespace with too many labels is unknown, and its profile is not guessed', async (t) => {
+    const labels = { 'cni-gate.io/profile': 'mesh', ...manyLabels(1000) };
+    const large = { metadata: { name: 'large', uid: 'u', resourceVersion: '5', labels } };
+    const { facts, leftOut } = await watching(t, {
+      '/api/v1/namespaces': [namespaceOf('shop', true), large],
+      '/api/v1/namespaces/large': [large],
+    });
+    assert.equal((await facts('shop'))?.labels['cni-gate.io/profile'], 'mesh');
+    await assert.rejects(facts('large'), { code: 'CNI_GATE_CLUSTER_TOO_LARGE' });
+    assert.equal(await leftOut('too-large'), 1);
+  });
+
+  test('a node with too many labels is unknown: it does not take the memory of others', async (t) => {
+    const large = nodeWith('n2', manyLabels(2000));
+    const { api, gate, leftOut } = await watching(t, { '/api/v1/nodes': [nodeWith('n1', {}), large] });
+    const known = (): string[] => Array.from(gate.readiness.nodes(), ({ name }) => name).sort();
+    await until(() => gate.unsynced() === undefined);
+    assert.deepEqual(known(), ['n1']);
+    assert.equal(await leftOut('too-large'), 1);
+    await api.send('/api/v1/nodes', 'MODIFIED', nodeWith('n2', manyLabels(100), 8));
+    await until(() => known().length === 2);
+    await api.send('/api/v1/nodes', 'MODIFIED', nodeWith('n2', manyLabels(2000), 9));
+    await until(() => known().length === 1);
+    assert.equal(await leftOut('too-large'), 2);
+  });
+
+  test('of many nodes with many labels the largest are left out, and the gauge counts the bytes of the others', async (t) => {
+    const many = Array.from({ length: 320 }, (_, index) =>
+      JSON.stringify(nodeWith(`large-${index}`, manyLabels(1200))),
+    );
+    const { gate, leftOut, keptBytes } = await watching(t, {
+      '/api/v1/nodes': [...many, nodeWith('n1', {})],
+    });
+    await until(() => gate.unsynced() === undefined);
+    const known = Array.from(gate.readiness.nodes(), ({ name }) => name);
+    assert.ok(known.includes('n1'));
+    assert.ok(known.length < 320, `${known.length} nodes`);
+    assert.equal(await leftOut('too-many'), 1);
+    const bytes = await keptBytes('nodes');
+    assert.ok(bytes > nodes.max.bytes / 2 && bytes <= nodes.max.bytes, `${bytes} bytes`);
+  });
+
+  test('100 MB of them fit into a heap of 48 MiB', async (t) => {
+    const large = (namespace: string, index: number): string =>
+      JSON.stringify(pendingPod(namespace, `large-${index}`, { claimName }));
+    const all = [
+      ...Array.from({ length: 40 }, (_, index) => large('tenant', index)),
+      ...Array.from({ length: 40 }, (_, index) => large('shop', index)),
+      ...Array.from({ length: 30 }, (_, index) => pendingPod('shop', `web-${index}`)),
+    ];
+    const objects: typeof ordinary = {
+      ...ordinary,
+      [daemonSets]: [agentWith(55_000)],
+      '/api/v1/pods': all,
+      [podsOnNodes]: all,
+    };
+    const api = await startHostileCluster(t, (path) => objects[path] ?? []);
+    const child = fileURLToPath(new URL('../../../support/watching-child.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--max-old-space-size=48',
+      child,
+      api.url,
+      '30',
+    ]);
+    const { waiting, notSynced, heap, rss } = JSON.parse(stdout);
+    t.diagnostic(`heap ${heap >> 20} MiB, rss ${rss >> 20} MiB`);
+    assert.deepEqual([waiting, notSynced], [30, true]);
+    assert.ok(rss < 220 * 2 ** 20, `${rss} bytes`);
+  });
+});
+
+test('opting in and out is reported, and other changes are not', () => {
+  type Changed = Parameters<Parameters<typeof optedInBy>[0]['subscribe']>[0];
+  let tell: Changed = () => {};
+  let reported = 0;
+  const subscribe = (changed: Changed): (() => void) => {
+    tell = changed;
+    return () => {};
+  };
+  optedInBy({ store: { get: () => undefined }, subscribe }).subscribe(() => {
+    reported += 1;
+  });
+  const [outside, inside] = [{ labels: {} }, { labels: { 'cni-gate.io/profile': 'mesh' } }];
+  const base = { key: 'a', uid: 'u', listed: false };
+  const updated = (previous: typeof outside, object: typeof outside) => ({
+    ...base,
+    type: 'updated' as const,
+    previous,
+    object,
+  });
+  tell([{ ...base, type: 'added', object: outside }]);
+  tell([updated(inside, { labels: { ...inside.labels, other: 'x' } as typeof inside.labels })]);
+  tell([{ ...base, type: 'deleted', previous: outside, missed: false }]);
+  assert.equal(reported, 0);
+  tell([{ ...base, type: 'added', object: inside }]);
+  tell([updated(inside, outside)]);
+  tell([{ ...base, type: 'deleted', previous: inside, missed: false }]);
+  assert.equal(reported, 3);
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { Store } from '../../../../webhook/cluster/informer/store.ts';
+import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { agentSources, pendingSource } from '../../../../webhook/cluster/view/sources.ts';
+import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
+import { type ApiPendingPod, toPendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
+import { pendingPods } from '../../../../webhook/lib/limits.ts';
+import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { type Asked, json, startFakeApi } from '../../../support/fake-api-server.ts';
+import { pendingPod } from '../../../support/hostile-cluster.ts';
+import { event } from '../../../support/informing.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+
+const bringing = (...names: string[]) =>
+  policyOf({ profiles: [{ name: 'mesh', daemonSets: names.map((name) => ({ namespace: 'net', name })) }] });
+
+const selected = (name: string) => {
+  const { metadata, spec } = apiDaemonSet(name);
+  return { metadata, spec: { ...spec, selector: { matchLabels: { app: name } } } };
+};
+
+/** What there is, by the path and label selector that ask for it. */
+const there: Record<string, object[]> = {
+  '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
+  '/apis/apps/v1/namespaces/net/daemonsets metadata.name=agent': [selected('agent')],
+  '/apis/apps/v1/namespaces/net/daemonsets metadata.name=other': [selected('other')],
+  '/api/v1/namespaces/net/pods app=agent': [apiAgent('n1')],
+  '/api/v1/namespaces/net/pods app=other': [apiAgent('n1', { name: 'other-n1', owner: 'other' })],
+};
+
+const keyOf = ({ path, query }: Asked): string =>
+  path.includes('/namespaces/') ? `${path} ${query.labelSelector ?? query.fieldSelector}` : path;
+
+/** A gate that watches an API server, which waits for the test with what its watches tell. */
+async function watching(t: TestContext, ...daemonSets: string[]) {
+  let policy = bringing(...daemonSets);
+  const watches = new Map<string, ServerResponse>();
+  const waiters = new Set<() => void>();
+  const api = await startFakeApi(t, (asked, response) => {
+    const key = keyOf(asked);
+    if (asked.query.watch === undefined) {
+      json(response, 200, { metadata: { resourceVersion: '50' }, items: there[key] ?? [] });
+      return;
+    }
+    watches.set(key, response.writeHead(200));
+    response.flushHeaders();
+    for (const poll of waiters) poll();
+  });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
+  t.after(() => gate.close());
+  /** A watch is asked for when what came before it was taken. */
+  const watched = (key: string): Promise<ServerResponse> =>
+    new Promise((resolve) => {
+      const poll = (): void => {
+        const watch = watches.get(key);
+        if (watch === undefined) return;
+        waiters.delete(poll);
+        resolve(watch);
+      };
+      waiters.add(poll);
+      poll();
+    });
+  return {
+    api,
+    gate,
+    watched,
+    /** What a watch tells, once it was taken. */
+    tell: async (key: string, type: string, object: object): Promise<void> => {
+      const watch = await watched(key);
+      watches.delete(key);
+      watch.end(event(type, object));
+      await watched(key);
+    },
+    configure: (...names: string[]): void => {
+      policy = bringing(...names);
+      gate.policyChanged();
+    },
+    state: (name: string) => gate.readiness.status(named(name), 'n1', now, 0)?.state,
+  };
+}
+
+const named = (name: string) => ({ namespace: 'net', name });
+const daemonSet = (name: string): string => `/apis/apps/v1/namespaces/net/daemonsets metadata.name=${name}`;
+const podsOf = (name: string): string => `/api/v1/namespaces/net/pods app=${name}`;
+
+suite('watchGate', () => {
+  test('watches the pods of the DaemonSets that profiles name, also after the policy changes', async (t) => {
+    const { gate, watched, configure, state, api } = await watching(t, 'agent');
+    assert.match(gate.unsynced() ?? '', /^nodes, .*DaemonSet net\/agent$/);
+    assert.equal(gate.notSynced(named('agent')), true);
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', undefined]);
+    assert.ok(!api.asked.some((asked) => [podsOf('other'), daemonSet('other')].includes(keyOf(asked))));
+    // anybody may make large ones: a page of 500 would not fit into memory
+    assert.equal(api.asked.find(({ path }) => path === '/api/v1/pods')?.query.limit, '20');
+
+    configure('agent', 'other');
+    assert.equal(gate.unsynced(), 'DaemonSet net/other');
+    assert.deepEqual(['agent', 'other', 'none'].map(named).map(gate.notSynced), [false, true, false]);
+    await watched(podsOf('other'));
+    assert.equal(gate.notSynced(named('other')), false);
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, 'ready', 'ready']);
+
+    configure('other');
+    assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
+  });
+
+  test('knows whether an event about a DaemonSet came after the list that added a node', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const before = there['/api/v1/nodes'] ?? [];
+    t.after(() => Object.assign(there, { '/api/v1/nodes': before }));
+    there['/api/v1/nodes'] = [...before, apiNode('n2', 'b1', 60)];
+    const notObservedSince = (): boolean[] =>
+      ['n1', 'n2', 'n3'].map((node) => gate.notObservedSince(named('agent'), node));
+    assert.deepEqual(notObservedSince(), [false, false, false]);
+    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 410, reason: 'Expired' });
+    assert.deepEqual(notObservedSince(), [false, true, false]);
+    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 61 }));
+    assert.deepEqual([notObservedSince(), state('agent')], [[false, false, false], 'ready']);
+    // the watch broke a moment ago: what an event tells of may have happened before that
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.deepEqual(notObservedSince(), [false, false, true]);
+  });
+
+  test('takes a node from an event as new, without pods', async (t) => {
+    const { watched, tell, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.equal(gate.notObservedSince(named('agent'), 'n3'), false);
+  });
+
+  test('forgets deleted objects', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const gone = (object: { metadata: object }): object => ({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: '60' },
+    });
+    await tell(podsOf('agent'), 'DELETED', gone(apiAgent('n1')));
+    assert.equal(state('agent'), 'absent');
+    await tell(daemonSet('agent'), 'DELETED', gone(selected('agent')));
+    assert.deepEqual([state('agent'), gate.readiness.knows(named('agent'))], [undefined, false]);
+    await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
+    assert.equal(state('agent'), undefined);
+  });
+
+  test('of thousands of pods of one tenant keeps those that were refused first, and all pods of others', () => {
+    const { retention } = pendingSource();
+    assert.ok(retention);
+    const store = new Store(retention);
+    const put = (namespace: string, name: string, refusedAt?: string): void => {
+      const pod = pendingPod(namespace, name, { ...(refusedAt && { refusedAt }) }) as ApiPendingPod;
+      store.put({
+        key: `${namespace}/${name}`,
+        uid: pod.metadata.uid,
+        resourceVersion: '1',
+        object: toPendingPod(pod),
+      });
+    };
+    for (let i = 0; i < 100; i += 1) put('small', `${i}`, '2026-11-21T11:59:00Z');
+    for (let i = 0; i < 6000; i += 1) put('large', `new-${i}`);
+    for (let i = 0; i < 10; i += 1) put('large', `old-${i}`, `2026-11-21T10:00:0${i}Z`);
+    const known = (namespace: string, start = ''): number =>
+      [...store.list()].filter((pod) => pod.namespace === namespace && pod.name.startsWith(start)).length;
+    assert.deepEqual([known('small'), known('large', 'old-')], [100, 10]);
+    const { max } = pendingPods;
+    const bytes = [...store.list()].reduce((total, pod) => total + pod.weight, 0);
+    assert.ok(known('large') > 1000 && store.size <= max.count);
+    assert.ok(store.bytes === bytes && bytes <= max.bytes);
+    assert.equal(store.leftOut, 6010 - known('large'));
+  });
+
+  test('watches no pods by an empty selector, which would select the whole namespace', () => {
+    const facts = toDaemonSetFacts(apiDaemonSet('agent'));
+    const sources = (selector: string | undefined) => agentSources([{ facts, selector }], bringing('agent'));
+    assert.deepEqual([sources(undefined).size, sources('app=agent').size], [0, 1]);
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClusterError } from '../../../webhook/cluster/errors.ts';
+import { Controller, type ControllerOptions } from '../../../webhook/leader/controller.ts';
+
+interface Scene {
+  leads?: boolean;
+  keys?: string[];
+  reconcile?: ControllerOptions['reconcile'];
+  isActive?: () => Promise<boolean>;
+}
+
+/** A controller that runs, and what it does. */
+function controlled(t: TestContext, { leads = true, keys = [], reconcile, isActive }: Scene) {
+  const seen: string[] = [];
+  const warnings: string[] = [];
+  const leader = new (class {
+    leads = leads;
+    changed = (): void => {};
+    subscribe(changed: () => void): () => void {
+      this.changed = changed;
+      return () => {};
+    }
+  })();
+  let forgotten = 0;
+  let changed = (_: Iterable<string>): void => {};
+  const controller = new Controller({
+    leader,
+    queue: { maxLength: 100, inFlight: 2, baseDelay: 10, maxDelay: 10 },
+    subscribe: (subscriber) => {
+      changed = subscriber;
+      return () => {};
+    },
+    keys: () => keys,
+    resync: 20,
+    reconcile: async (key, signal) => {
+      seen.push(key);
+      return reconcile?.(key, signal);
+    },
+    ...(isActive && { isActive }),
+    forget: () => {
+      forgotten += 1;
+    },
+    log: { info: () => {}, warn: (_, text) => warnings.push(text), error: () => {} },
+    failure: 'pods cannot be steered',
+  });
+  const ended = new AbortController();
+  const over = controller.run(ended.signal);
+  t.after(async () => {
+    ended.abort();
+    await over;
+  });
+  const lead = (now: boolean): void => {
+    leader.leads = now;
+    leader.changed();
+  };
+  return { seen, warnings, lead, changed: (...some: string[]) => changed(some), forgotten: () => forgotten };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(5);
+}
+
+suite('a controller', () => {
+  test('adds what changes, and all keys again and again', async (t) => {
+    const { seen, changed } = controlled(t, { keys: ['a/1', 'b/1'] });
+    await until(() => seen.length >= 4);
+    assert.deepEqual(seen.slice(0, 4), ['a/1', 'b/1', 'a/1', 'b/1']);
+    changed('c/1');
+    await until(() => seen.includes('c/1'));
+  });
+
+  test('does nothing while another process leads, and forgets what it knew when the lead changes', async (t) => {
+    const { seen, changed, lead, forgotten } = controlled(t, { leads: false, keys: ['a/1'] });
+    changed('b/1');
+    await sleep(50);
+    assert.deepEqual(seen, []);
+    lead(true);
+    await until(() => seen.length > 0);
+    const before = forgotten();
+    lead(false);
+    assert.equal(forgotten(), before + 1);
+    const { length } = seen;
+    changed('b/1');
+    await sleep(50);
+    assert.equal(seen.length, length);
+  });
+
+  test('aborts what runs when it no longer leads', async (t) => {
+    let aborted = false;
+    const reconcile: ControllerOptions['reconcile'] = async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      aborted = true;
+      return undefined;
+    };
+    const { seen, lead } = controlled(t, { keys: ['a/1'], reconcile });
+    await until(() => seen.length > 0);
+    lead(false);
+    await until(() => aborted);
+  });
+
+  test('rests while there is nothing to do, and forgets what it knew then', async (t) => {
+    let active = true;
+    const { seen, changed, forgotten } = controlled(t, { keys: ['a/1'], isActive: async () => active });
+    await until(() => seen.length > 0);
+    active = false;
+    await until(() => forgotten() > 0);
+    const { length } = seen;
+    changed('b/1');
+    await sleep(50);
+    assert.equal(seen.length, length);
+    active = true;
+    await until(() => seen.length > length);
+  });
+
+  test('after an outage it logs once, and looks at no key for a while', async (t) => {
+    const reconcile: ControllerOptions['reconcile'] = async () => {
+      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', 'connect ECONNREFUSED', {});
+    };
+    const { seen, warnings, changed } = controlled(t, { keys: ['a/1', 'a/2', 'a/3', 'a/4'], reconcile });
+    await until(() => seen.length > 0);
+    changed('a/5');
+    await sleep(100);
+    assert.ok(seen.length <= 2, 'those that were in flight');
+    assert.deepEqual(warnings, ['pods cannot be steered: connect ECONNREFUSED; cni-gate tries again']);
+  });
+
+  test('a failure of one key is logged once, and does not stop the others', async (t) => {
+    const reconcile: ControllerOptions['reconcile'] = async (key) => {
+      if (key !== 'good/1') throw new Error('broken');
+      return undefined;
+    };
+    const { seen, warnings } = controlled(t, { keys: ['a/1', 'a/2', 'good/1'], reconcile });
+    await until(() => seen.length > 8);
+    assert.deepEqual(warnings, ['pods cannot be steered: broken; cni-gate tries again']);
+    assert.ok(seen.filter((key) => key === 'good/1').length > 1);
+  });
+});

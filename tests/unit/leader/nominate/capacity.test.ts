@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Capacity } from '../../../../webhook/leader/nominate/capacity.ts';
+import { json, startFakeApi } from '../../../support/fake-api-server.ts';
+import { node } from './support.ts';
+
+const { signal } = new AbortController();
+
+const pod = (uid: string, annotations: object = {}) => ({
+  metadata: { uid, resourceVersion: '1', namespace: 'a', name: uid, annotations },
+  spec: { containers: [{ resources: { requests: { cpu: '100m' } } }] },
+});
+
+async function capacityWith(t: TestContext, itemsOf: (node: string) => object[]) {
+  const api = await startFakeApi(t, ({ query }, response) => {
+    const [, name = ''] = /^spec\.nodeName=([^,]+),/.exec(query.fieldSelector ?? '') ?? [];
+    json(response, 200, { metadata: {}, items: itemsOf(name) });
+  });
+  const capacity = new Capacity(api.client);
+  return {
+    api,
+    reserve: (name: string, cpu: number, expected: { cpu: number }[] = []) =>
+      capacity.reserve(
+        node(name, { allocatable: { cpu: 1000, pods: 110 } }),
+        { cpu },
+        () => expected,
+        signal,
+      ),
+  };
+}
+
+test('what is reserved is not free for the next, and one answer serves for all', async (t) => {
+  const { api, reserve } = await capacityWith(t, () => [pod('a'), pod('b')]);
+  assert.equal(await reserve('n1', 500, [{ cpu: 100 }]), true);
+  assert.equal(await reserve('n1', 201), false);
+  assert.equal(await reserve('n1', 200), true);
+  assert.equal(api.asked.length, 1);
+});
+
+test('two that ask at a time get the node once', async (t) => {
+  const { reserve } = await capacityWith(t, () => []);
+  assert.deepEqual(await Promise.all([reserve('n1', 600), reserve('n1', 600)]), [true, false]);
+});
+
+test('a pod that is too large to be read counts as one pod without requests', async (t) => {
+  const huge = pod('huge', { large: 'x'.repeat(4 * 2 ** 20) });
+  const { reserve } = await capacityWith(t, () => [huge, pod('small')]);
+  assert.equal(await reserve('n1', 901), false);
+  assert.equal(await reserve('n1', 900), true);
+});
+
+test('requests are limited, and a large answer uses up more of them', async (t) => {
+  const annotations = { large: 'x'.repeat(1_300_000) };
+  const large = Array.from({ length: 20 }, (_, index) => pod(`large-${index}`, annotations));
+  const { api, reserve } = await capacityWith(t, (name) => (name === 'n0' ? large : []));
+  await reserve('n0', 1);
+  const before = api.asked.length;
+  // of 20 at once, one and six for 25 MB are taken; some may have come back meanwhile
+  const others = Array.from({ length: 40 }, (_, index) => `n${index + 1}`);
+  const answers = await Promise.all(others.map((name) => reserve(name, 1)));
+  const isUnknown = (answer: boolean | undefined): boolean => answer === undefined;
+  assert.ok(answers.some(isUnknown));
+  assert.ok(api.asked.length - before <= 20);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { filterNode, filterText } from '../../../../webhook/leader/nominate/filters.ts';
+import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
+import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { gateWithout, node, waiting } from './support.ts';
+
+/** A gate that refuses n1. */
+const gate = gateWithout('n1');
+
+const taint = { key: 'a', effect: 'NoSchedule' };
+const zone = { 'topology.kubernetes.io/zone': 'a' };
+
+suite('a node', () => {
+  const cases: [
+    what: string,
+    there: Partial<NodeFacts>,
+    pod: Partial<PendingPod>,
+    reason: string | undefined,
+  ][] = [
+    ['that fits', {}, {}, undefined],
+    ['that is not ready', { name: 'n1' }, {}, 'notReady'],
+    ['with a taint', { taints: [taint] }, {}, 'taints'],
+    [
+      'with a taint that the pod tolerates',
+      { taints: [taint] },
+      { tolerations: [{ key: 'a', operator: 'Exists' }] },
+      undefined,
+    ],
+    ['that is cordoned', { unschedulable: true }, {}, 'taints'],
+    ['outside the node selector', {}, { constraints: { nodeSelector: { pool: 'a' } } }, 'selector'],
+    ['that is too small', {}, { requests: { cpu: 1001 } }, 'tooSmall'],
+    ['without the device', {}, { requests: { gpu: 1 } }, 'tooSmall'],
+    ['in another zone', { labels: {} }, {}, 'zone'],
+  ];
+  for (const [what, there, pod, reason] of cases) {
+    test(`${what}: ${reason ?? 'passes'}`, () => {
+      const facts = node('n2', { labels: zone, ...there });
+      assert.equal(filterNode(waiting('web', pod), facts, gate, 'a'), reason);
+    });
+  }
+
+  test('in any zone is right for a pod without volumes', () =>
+    assert.equal(filterNode(waiting('web'), node('n2'), gate, undefined), undefined));
+});
+
+test('the text counts the nodes by filter', () => {
+  const pod = waiting('web', { profiles: ['cilium', 'linkerd'] });
+  assert.equal(
+    filterText(
+      new Map([
+        ['full', 1],
+        ['tooSmall', 3],
+        ['notReady', 2],
+      ]),
+      pod,
+    ),
+    '6 nodes: 2 not ready for cilium, linkerd, 3 too small, 1 without free capacity',
+  );
+  assert.equal(
+    filterText(new Map([['taints', 1]]), pod),
+    '1 node: 1 with a taint that the pod does not tolerate',
+  );
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type ApiPendingPod, toPendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
+
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true };
+const group = JSON.stringify(['shop', 'apps/v1', 'ReplicaSet', 'rs-uid']);
+
+function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod {
+  const metadata = {
+    uid: 'u1',
+    resourceVersion: '7',
+    namespace: 'shop',
+    name: 'web-0',
+    ownerReferences: [{ ...owner, uid: 'other', controller: false }, owner],
+    annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+  };
+  return { metadata: { ...metadata, ...more }, spec, status: { nominatedNodeName: 'n2' } };
+}
+
+suite('what is read of a waiting pod', () => {
+  test('its version, nomination, owner, and what it asks of a node', () => {
+    const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }] };
+    const pod = toPendingPod(
+      api({
+        containers: [{ resources: { requests: { cpu: '100m' } } }],
+        nodeSelector: { pool: 'a' },
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+        tolerations: [{ operator: 'Exists' }],
+      }),
+    );
+    assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', group, false]);
+    assert.deepEqual(pod.constraints, {
+      nodeSelector: { pool: 'a' },
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    });
+    assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
+    assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
+    assert.equal(pod.hasVolumes, false);
+  });
+
+  test('requirements with too many characters: it is left to the scheduler, and they are not kept', () => {
+    const tolerations = [{ key: 'x'.repeat(20_000), operator: 'Exists' }];
+    const pod = toPendingPod(api({ tolerations }));
+    assert.equal(pod.tooLarge, true);
+    assert.ok(JSON.stringify(pod).length < 1000);
+    assert.equal(toPendingPod(api({ tolerations: [{ key: 'x', operator: 'Exists' }] })).tooLarge, false);
+  });
+
+  const expressions = (count: number): object => ({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: Array.from({ length: count }, (_, nth) => ({
+                key: `k${nth}`,
+                operator: 'Exists',
+              })),
+            },
+          ],
+        },
+      },
+    },
+  });
+  const tooMany: [what: string, spec: object][] = [
+    ['expressions', expressions(280)],
+    [
+      'node selector entries',
+      { nodeSelector: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, 'v'])) },
+    ],
+    ['tolerations', { tolerations: Array.from({ length: 101 }, () => ({ operator: 'Exists' })) }],
+    [
+      'terms without expressions',
+      {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: Array.from({ length: 101 }, () => ({})),
+            },
+          },
+        },
+      },
+    ],
+  ];
+  for (const [what, spec] of tooMany) {
+    test(`too many ${what}: it is left to the scheduler`, () => {
+      const pod = toPendingPod(api(spec));
+      assert.deepEqual([pod.tooLarge, pod.terms, pod.constraints], [true, 0, {}]);
+    });
+  }
+
+  test('many terms, as people write them: it is steered, and a list of 300 nodes is one term', () => {
+    const names = Array.from({ length: 300 }, (_, nth) => `worker-${nth}.example.internal`);
+    const listed = { key: 'kubernetes.io/hostname', operator: 'In', values: names };
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [listed] }],
+        },
+      },
+    };
+    const tolerations = Array.from({ length: 30 }, (_, nth) => ({ key: `t${nth}`, operator: 'Exists' }));
+    for (const spec of [{ affinity, tolerations }, expressions(60)]) {
+      assert.equal(toPendingPod(api(spec)).tooLarge, false);
+    }
+  });
+
+  test('an invalid name of its owner, a nomination or a refusal is not kept', () => {
+    const long = 'x'.repeat(254);
+    const text = `admission webhook "bindings.cni-gate.io" denied the request: it is not ready (CNI_GATE_NODE_NOT_READY node=${long} profile=mesh state=broken)`;
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: text }];
+    const one = api({}, { ownerReferences: [{ uid: long, controller: true }] });
+    const pod = toPendingPod({ ...one, status: { conditions, nominatedNodeName: long } });
+    assert.deepEqual([pod.group, pod.nominated, pod.refused], ['u1', '', undefined]);
+    const short = text.replace(long, long.slice(1));
+    const refused = { conditions: [{ type: 'PodScheduled', status: 'False', message: short }] };
+    assert.equal(toPendingPod({ ...one, status: refused }).refused, long.slice(1));
+  });
+
+  test('its weight grows with its requirements', () => {
+    const weight = (spec: object): number => toPendingPod(api(spec)).weight;
+    const none = weight({});
+    const tolerations = Array(90).fill({ operator: 'Exists' });
+    assert.ok(weight({ tolerations }) > none + 90 * 100, 'an object takes more than its text');
+    assert.ok(weight({ nodeSelector: { a: 'x'.repeat(1000) } }) > none + 2000);
+    assert.ok(none < 4096);
+  });
+
+  test('pods of one owner with the same profiles and requirements have the same key', () => {
+    const key = (spec: object, more: object = {}): string => toPendingPod(api(spec, more)).key;
+    const selector = { nodeSelector: { a: 'b' } };
+    assert.equal(key(selector), key(selector, { name: 'web-1', uid: 'u2' }));
+    assert.match(key(selector), /^shop\/[\w-]{43}$/);
+    const other = { ownerReferences: [{ ...owner, uid: 'other' }] };
+    for (const [spec, more] of [
+      [{ nodeSelector: { a: 'c' } }, {}],
+      [{ ...selector, containers: [{ resources: { requests: { cpu: '1' } } }] }, {}],
+      [selector, { annotations: {} }],
+      [selector, { namespace: 'other' }],
+      [selector, other],
+    ] as const) {
+      assert.notEqual(key(selector), key(spec, more), JSON.stringify([spec, more]));
+    }
+  });
+
+  test('without a controller it is a group of its own; while it is deleted it is leaving', () => {
+    const pod = toPendingPod(api({}, { ownerReferences: null, deletionTimestamp: '2026-11-21T12:00:00Z' }));
+    assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
+  });
+
+  const hard: [what: string, spec: ApiPendingPod['spec'], unverifiable: boolean][] = [
+    ['no constraint', {}, false],
+    [
+      'a soft topology spread',
+      { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
+      false,
+    ],
+    ['a topology spread without a mode', { topologySpreadConstraints: [{}] }, true],
+    ['a hard topology spread', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
+    [
+      'required anti-affinity',
+      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    [
+      'required affinity to pods',
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    [
+      'an empty list of required affinity',
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } } },
+      false,
+    ],
+    ['a host port', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
+    ['resource claims', { resourceClaims: [{}] }, true],
+    ['a volume claim', { volumes: [{ name: 'data', persistentVolumeClaim: {} }] }, true],
+    ['a generic ephemeral volume', { volumes: [{ name: 'scratch', ephemeral: {} }] }, true],
+    ['a volume without a claim', { volumes: [{ name: 'tmp' }] }, false],
+  ];
+  for (const [what, spec, unverifiable] of hard) {
+    test(`${what}: ${unverifiable ? 'only the scheduler can judge it' : 'verifiable'}`, () =>
+      assert.equal(toPendingPod(api(spec)).unverifiable, unverifiable));
+  }
+});

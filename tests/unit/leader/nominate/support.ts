@@ -1,0 +1,49 @@
+import type { Gate } from '../../../../webhook/leader/nominate/accepts.ts';
+import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
+import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { apiNode, now } from '../../nodes/readiness/objects.ts';
+
+export { now };
+
+/** A node with a thousand millicores and ten places for pods. */
+export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
+  const allocatable = { cpu: 1000, pods: 10 };
+  return { ...toNodeFacts(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
+}
+
+/** A pod that was refused on node n1 and requests 100 millicores. */
+export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
+  const { namespace = 'shop' } = more;
+  return {
+    uid: `${name}-uid`,
+    namespace,
+    name,
+    profiles: ['mesh'],
+    heldSince: now - 1000,
+    refused: 'n1',
+    version: '10',
+    nominated: '',
+    leaving: false,
+    group: 'web',
+    key: `${namespace}/webwebwe`,
+    terms: 2,
+    weight: 1024,
+    constraints: {},
+    tolerations: [],
+    requests: { cpu: 100, pods: 1 },
+    hasVolumes: false,
+    unverifiable: false,
+    tooLarge: false,
+    ...more,
+  };
+}
+
+/** A gate that refuses one node. */
+export const gateWithout =
+  (refused: string): Gate =>
+  (profiles, node) => {
+    const status = { state: 'broken', reason: '' } as const;
+    const blocker = { node, profile: profiles[0] ?? '', daemonSet: undefined, status };
+    return { blocker: node === refused ? blocker : undefined, onePod: false };
+  };

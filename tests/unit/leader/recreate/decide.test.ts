@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { decide, type Limits } from '../../../../webhook/leader/recreate/decide.ts';
+import { controllerOf, factsWith, failedPod, openNode, start } from './support.ts';
+
+const second = 1000;
+
+/** What is decided, in a word: `recreate`, or why not. */
+function wordFor(...[pod, facts]: Parameters<typeof decide>): string {
+  const decision = decide(pod, facts);
+  return decision.decision === 'recreate' ? 'recreate' : decision.reason;
+}
+
+const pod = failedPod({ name: 'a', startedAt: start - 11 * second, at: start - second });
+
+suite('which pods', () => {
+  for (const [change, expected] of [
+    [{ leaving: true }, 'leaving'],
+    [{ ended: true }, 'ended'],
+    [{ controller: undefined }, 'no-controller'],
+    [{ controller: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n' } }, 'static-pod'],
+    [{ controller: { ...controllerOf('a'), apiVersion: 'v1' } }, 'unknown-controller'],
+    [{ controller: { ...controllerOf('a'), apiVersion: 'example.com/v1' } }, 'unknown-controller'],
+  ] as const) {
+    test(`failed, ${JSON.stringify(change)}: ${expected}`, () =>
+      assert.equal(wordFor(failedPod({ name: 'a', ...change }), factsWith()), expected));
+  }
+
+  for (const [kind, how] of [
+    ['ReplicaSet', 'delete'],
+    ['StatefulSet', 'delete'],
+    ['DaemonSet', 'delete'],
+    ['Job', 'release-and-delete'],
+  ] as const) {
+    test(`of a ${kind}: ${how}`, () => {
+      const decision = decide(failedPod({ name: 'a', controller: controllerOf('a', kind) }), factsWith());
+      assert.equal(decision.decision === 'recreate' && decision.how, how);
+    });
+  }
+
+  for (const apiVersion of ['example.com/v1', 'example.com/*']) {
+    test(`of another kind that the configuration names as ${apiVersion}: recreated`, () => {
+      const controller = { apiVersion: 'example.com/v1', kind: 'Set', name: 'a', uid: 'a' };
+      const facts = { ...factsWith(), owners: [{ apiVersion, kind: 'Set' }] };
+      assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
+    });
+  }
+});
+
+suite('where it helps', () => {
+  const elsewhere = { elsewhere: true };
+  for (const [what, given, other, expected] of [
+    ['the node is ready', {}, {}, 'node n1 is ready'],
+    ['the node does not report', { state: 'unreachable' }, elsewhere, 'node-unreachable'],
+    ['the node is not ready', { state: 'closed' }, {}, 'node-not-ready'],
+    [
+      'the node is not ready, another is',
+      { state: 'closed', why: 'it is cordoned' },
+      elsewhere,
+      'node n1 is not ready for it, and another node is: it is cordoned',
+    ],
+    [
+      'a proof has passed on the node since',
+      { passedAt: start - 10 * second },
+      {},
+      'a proof of another pod has passed on node n1 since',
+    ],
+    [
+      'no proof has passed on the node',
+      { state: 'unproved' },
+      {},
+      'node n1 is ready, and a new pod finds out whether its network works',
+    ],
+    [
+      'no proof has passed on the node, another is ready',
+      { state: 'unproved' },
+      elsewhere,
+      'node n1 gets one pod at a time, and another node is ready',
+    ],
+    ['the gate lets no pod through there', { state: 'unproved', turn: false }, {}, 'node-to-prove'],
+  ] as const) {
+    test(`${what}: ${expected}`, () => {
+      const decision = decide(pod, factsWith(given, other));
+      assert.equal(decision.decision === 'recreate' ? decision.why : decision.reason, expected);
+    });
+  }
+
+  test('a pod of a DaemonSet whose node is not ready, another is: it could only come back here', () => {
+    const daemon = failedPod({ name: 'd', controller: controllerOf('d', 'DaemonSet') });
+    assert.equal(wordFor(daemon, factsWith({ state: 'closed' }, elsewhere)), 'node-not-ready');
+  });
+
+  test('one of two profiles is not ready: left alone', () => {
+    const both = failedPod({ name: 'a', profiles: ['cni', 'mesh'], failedProfiles: ['mesh'] });
+    const facts = factsWith();
+    facts.node = (_, profile) => ({ ...openNode, state: profile === 'cni' ? 'closed' : 'open' });
+    assert.equal(wordFor(both, facts), 'node-not-ready');
+  });
+});
+
+suite('what keeps it', () => {
+  const unproved = { state: 'unproved' } as const;
+  for (const [limits, expected, node] of [
+    [{ isAnswered: () => true }, 'under-way', {}],
+    [{ isStopped: () => true }, 'breaker', {}],
+    [{ hasTurn: () => false }, 'owner-turn', {}],
+    [{ isProbed: () => true }, 'node-to-prove', unproved],
+    [{ isProbed: () => true }, 'recreate', {}],
+    [{ hasBudget: () => false }, 'budget', {}],
+  ] as [Partial<Limits>, string, object][]) {
+    test(`${Object.keys(limits)} on a node ${JSON.stringify(node)}: ${expected}`, () =>
+      assert.equal(wordFor(pod, factsWith(node, { limits })), expected));
+  }
+
+  test('its controller pauses: it waits for that long', () => {
+    const decision = decide(pod, factsWith({}, { limits: { pauseOf: () => 5000 } }));
+    assert.deepEqual(decision, { decision: 'wait', ms: 5000, reason: 'owner-pause', why: '' });
+  });
+
+  test('a StatefulSet: the lowest ordinal that can be helped, and no other', () => {
+    const db = controllerOf('db', 'StatefulSet');
+    const pods = [10, 2, 1].map((ordinal) =>
+      failedPod({ name: `db-${ordinal}`, controller: db, node: ordinal === 1 ? 'n2' : 'n1' }),
+    );
+    const facts = { ...factsWith(), ownedBy: () => pods };
+    facts.node = (node) => ({ ...openNode, state: node === 'n2' ? 'closed' : 'open' });
+    assert.deepEqual(
+      pods.map((one) => wordFor(one, facts)),
+      ['owner-turn', 'recreate', 'node-not-ready'],
+    );
+  });
+});

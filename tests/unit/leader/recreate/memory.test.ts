@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { decide } from '../../../../webhook/leader/recreate/decide.ts';
+import { RepairMemory } from '../../../../webhook/leader/recreate/memory.ts';
+import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
+import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { controllerOf, budgets as defaults, factsWith, failedPod, openNode, start } from './support.ts';
+
+const [second, minute] = [1000, 60_000];
+
+/** A leader and the pods that it knows. All nodes are alike. */
+class Leader {
+  readonly memory = new RepairMemory();
+  readonly evidence = new Evidence();
+  now = 100 * minute;
+  node: Partial<NodeForProfile> = {};
+  budgets: Budgets = defaults;
+
+  constructor(...pods: PodEvidence[]) {
+    this.evidence.subscribe((changes) => {
+      for (const change of changes) this.memory.observe(change, this.now);
+    });
+    this.put(...pods);
+  }
+
+  put(...pods: PodEvidence[]): void {
+    const changes = pods.map((pod) => ({ type: 'put', pod, listed: false }) as const);
+    this.evidence.apply(changes, start);
+  }
+
+  /** A new pod waits, and has a verdict then. */
+  comes(given: Parameters<typeof failedPod>[0]): void {
+    this.put(failedPod({ ...given, verdict: 'waiting' }));
+    this.put(failedPod(given));
+  }
+
+  decide(pod: PodEvidence): ReturnType<typeof decide> {
+    return decide(pod, {
+      ...factsWith(),
+      node: () => ({ ...openNode, ...this.node }),
+      ownedBy: (owner) => this.evidence.ownedBy(owner),
+      failedOn: (node) =>
+        [...this.evidence.pods()].filter((pod) => pod.node === node && pod.verdict === 'failed'),
+      limits: this.memory.limits(this.budgets, this.now),
+    });
+  }
+
+  /** Looks at all failed pods. @returns the names of those that it deletes, or why the first one is left alone */
+  look(): string {
+    this.memory.forgetOld(this.now);
+    const deleted: string[] = [];
+    let left = '';
+    for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
+      const decision = this.decide(pod);
+      if (decision.decision !== 'recreate') {
+        left ||= decision.decision === 'wait' ? `${decision.reason} ${decision.ms}` : decision.reason;
+        continue;
+      }
+      this.memory.begin(decision, this.budgets, this.now);
+      this.memory.done(pod);
+      this.evidence.apply([{ type: 'gone', uid: pod.uid }], start);
+      deleted.push(pod.name);
+    }
+    return deleted.length > 0 ? deleted.join(' ') : left;
+  }
+}
+
+const web = (count: number, of = 'web', given: Partial<PodEvidence> = {}): PodEvidence[] =>
+  Array.from({ length: count }, (_, index) =>
+    failedPod({ name: `${of}-${index}`, controller: controllerOf(of), ...given }),
+  );
+
+suite('the pods of a controller', () => {
+  test('one is tried, and after its success all others at once', () => {
+    const leader = new Leader(...web(4));
+    assert.equal(leader.look(), 'web-0');
+    leader.put(failedPod({ name: 'new', verdict: 'waiting' }));
+    assert.equal(leader.look(), 'owner-turn');
+    leader.put(failedPod({ name: 'new', verdict: 'passed' }));
+    assert.equal(leader.look(), 'web-1 web-2 web-3');
+  });
+
+  test('the verdict of a pod that was there before says nothing about the one that was recreated', () => {
+    const leader = new Leader(...web(2), failedPod({ name: 'old', verdict: 'waiting' }));
+    leader.look();
+    leader.put(failedPod({ name: 'old', verdict: 'passed' }));
+    assert.equal(leader.look(), 'owner-turn');
+  });
+
+  test('a proof has passed on the node since: all at once', () => {
+    const leader = new Leader(...web(3));
+    leader.node = { passedAt: start };
+    assert.equal(leader.look(), 'web-0 web-1 web-2');
+  });
+
+  test('no verdict for 5 s: a second one is tried, once, and both are one failure', () => {
+    const leader = new Leader(...web(5));
+    leader.look();
+    leader.now += 5 * second;
+    assert.deepEqual([leader.look(), leader.look()], ['web-1', 'owner-turn']);
+    leader.comes({ name: 'new-0' });
+    leader.now += 4 * second;
+    leader.comes({ name: 'new-1' });
+    assert.equal(leader.look(), 'owner-pause 1000');
+    leader.now += second;
+    assert.equal(leader.look(), 'web-2');
+    leader.now += 5 * second;
+    assert.equal(leader.look(), 'owner-turn', 'after a failure, one at a time');
+  });
+
+  test('recreated pods fail again: pauses of 5, 10, 20 s, and 10 minutes at last', () => {
+    const leader = new Leader(...web(20));
+    const pauses = Array.from({ length: 10 }, (_, index) => {
+      assert.doesNotMatch(leader.look(), /owner/);
+      leader.comes({ name: `new-${index}` });
+      const pause = Number(leader.look().split(' ')[1]);
+      leader.now += pause;
+      return pause / second;
+    });
+    assert.deepEqual([...pauses.slice(0, 3), ...pauses.slice(7)], [5, 10, 20, 600, 600, 600]);
+  });
+
+  test('no verdict for a minute: the next one follows after a pause, and a late success still counts', () => {
+    const leader = new Leader(...web(3));
+    leader.look();
+    leader.put(failedPod({ name: 'late', verdict: 'waiting' }));
+    leader.now += minute;
+    assert.equal(leader.look(), 'owner-pause 5000');
+    leader.put(failedPod({ name: 'late', verdict: 'passed' }));
+    assert.equal(leader.look(), 'web-1 web-2');
+  });
+
+  test('a verdict that says nothing of the network: the next one is tried', () => {
+    const leader = new Leader(...web(2));
+    leader.look();
+    leader.comes({ name: 'new', verdict: 'crashed' });
+    assert.equal(leader.look(), 'web-1');
+  });
+
+  test('a deletion that was refused keeps no other pod waiting', () => {
+    const leader = new Leader(...web(2));
+    const [pod] = leader.evidence.pods();
+    assert.ok(pod);
+    const recreation = { pod, how: 'delete', why: '', probes: true } as const;
+    leader.memory.begin(recreation, leader.budgets, leader.now);
+    assert.equal(leader.look(), 'web-0', 'it does not wait for itself');
+    leader.memory.cancel(recreation);
+    assert.equal(leader.look(), 'web-1');
+  });
+});
+
+suite('a pod', () => {
+  test('that was deleted is never deleted again', () => {
+    const [pod] = web(1);
+    assert.ok(pod);
+    const leader = new Leader(pod);
+    leader.memory.done(pod);
+    leader.put({ ...pod, version: '2' });
+    leader.now += 60 * minute;
+    assert.equal(leader.look(), 'under-way');
+  });
+
+  test('of an outdated version is left alone until the watch reports a newer one', () => {
+    const [pod] = web(1);
+    assert.ok(pod);
+    const leader = new Leader(pod);
+    leader.memory.outdated(pod);
+    assert.equal(leader.look(), 'under-way');
+    leader.put({ ...pod, version: '2' });
+    assert.equal(leader.look(), 'web-0');
+  });
+});
+
+suite('a node that has to be proved', () => {
+  const owners = (count: number): PodEvidence[] =>
+    Array.from({ length: count }, (_, index) => web(1, `p${index}`)).flat();
+
+  test('one pod at a time finds out, while the gate lets one through', () => {
+    const leader = new Leader(...owners(3));
+    leader.node = { state: 'unproved' };
+    assert.deepEqual([leader.look(), leader.look()], ['p0-0', 'node-to-prove']);
+    leader.comes({ name: 'new', controller: controllerOf('p0') });
+    leader.node = { state: 'unproved', turn: false };
+    assert.equal(leader.look(), 'node-to-prove');
+    leader.node = { state: 'unproved' };
+    leader.now += 5 * second;
+    assert.equal(leader.look(), 'p1-0', 'controllers without a failure come first');
+  });
+
+  test('no verdict for a minute of the pod that finds out: the next one follows', () => {
+    const leader = new Leader(...owners(2));
+    leader.node = { state: 'unproved' };
+    leader.look();
+    leader.now += minute - 1;
+    assert.equal(leader.look(), 'node-to-prove');
+    leader.now += 1;
+    assert.equal(leader.look(), 'p1-0');
+  });
+});
+
+suite('budgets', () => {
+  for (const [budget, given] of [
+    ['perNodePerMinute', { node: 'n2' }],
+    ['perOwnerPerMinute', { controller: controllerOf('other') }],
+    ['perMinute', undefined],
+  ] as const) {
+    test(`${budget}: half of it at once, then as many in a minute`, () => {
+      const leader = new Leader(...web(20));
+      leader.node = { passedAt: start };
+      leader.budgets = { ...defaults, [budget]: 6 };
+      assert.equal(leader.look().split(' ').length, 3);
+      assert.equal(leader.look(), 'budget');
+      leader.now += minute / 6;
+      assert.equal(leader.look().split(' ').length, 1);
+      leader.put(...web(1, 'free', given ?? {}));
+      assert.equal(leader.look(), given === undefined ? 'budget' : 'free-0');
+    });
+  }
+});
+
+suite('the breaker', () => {
+  /** Pods of so many controllers of each namespace fail again. */
+  function failAgain(leader: Leader, namespace: string, count: number): void {
+    leader.node = { passedAt: start };
+    const all = Array.from({ length: count }, (_, index) =>
+      web(1, `${namespace}${index}`, { namespace }),
+    ).flat();
+    leader.put(...all);
+    leader.look();
+    for (const { name, controller } of all) leader.comes({ name: `${name}-again`, namespace, controller });
+  }
+  const good = web(1, 'good', { node: 'n2' });
+
+  test('one namespace does not stop the repair of others, however many of its pods fail again', () => {
+    const leader = new Leader();
+    failAgain(leader, 'bad', 30);
+    leader.put(...good);
+    assert.equal(leader.look(), 'good-0');
+  });
+
+  test('two namespaces with five controllers each: all repair stops for five minutes', () => {
+    const leader = new Leader();
+    failAgain(leader, 'one', 5);
+    failAgain(leader, 'two', 4);
+    assert.ok(!leader.memory.outcomes.isStopped(leader.now));
+    failAgain(leader, 'three', 1);
+    leader.put(...good);
+    assert.equal(leader.look(), 'breaker');
+    leader.now += 5 * minute;
+    assert.match(leader.look(), /good-0/);
+  });
+
+  test('as many controllers passed: repair goes on', () => {
+    const leader = new Leader();
+    leader.node = { passedAt: start };
+    leader.put(...Array.from({ length: 10 }, (_, index) => web(1, `well${index}`)).flat());
+    leader.look();
+    for (let index = 0; index < 10; index += 1) {
+      leader.comes({ name: `new${index}`, controller: controllerOf(`well${index}`), verdict: 'passed' });
+    }
+    failAgain(leader, 'one', 5);
+    failAgain(leader, 'two', 5);
+    leader.put(...good);
+    assert.equal(leader.look(), 'good-0');
+  });
+});

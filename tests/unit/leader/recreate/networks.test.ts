@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Networks } from '../../../../webhook/leader/recreate/networks.ts';
+import { evidencePods, repairLimits } from '../../../../webhook/lib/limits.ts';
+import { evidencePick } from '../../../../webhook/nodes/evidence/to-facts.ts';
+import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { evidenceWith, type Shown, start } from '../../nodes/evidence/support.ts';
+import { apiNode, now } from '../../nodes/readiness/objects.ts';
+
+const mesh = {
+  name: 'mesh',
+  daemonSets: [{ namespace: 'net', name: 'agent' }],
+  proof: { checks: [{ address: { timeout: '5s' } }] },
+};
+
+/** Two nodes with ready agents, and what else is so. */
+function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0] = {}, profile: object = {}) {
+  const readiness = clusterWith({ n1: { ready: true }, n2: { ready: true }, ...agents });
+  const policy = policyOf({ profiles: [{ ...mesh, ...profile }] });
+  return { readiness, of: () => new Networks({ policy, readiness, evidence: evidenceWith(shown), now }) };
+}
+
+/** Whether another node is found for a failed pod with this spec. */
+function elsewhere(networks: Networks, spec: object, node = 'n1', namespace = 'shop'): boolean {
+  const ended = { exitCode: 95, startedAt: iso(start), finishedAt: iso(start) };
+  const metadata = {
+    uid: 'u',
+    name: 'web-1',
+    namespace,
+    resourceVersion: '1',
+    creationTimestamp: iso(start),
+  };
+  const status = {
+    initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: ended } }],
+  };
+  const pod = evidencePick()({ metadata, spec: { nodeName: node, ...spec }, status });
+  return networks.elsewhere({ ...pod, profiles: ['mesh'] });
+}
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+const affinityTo = (...terms: object[]): object => ({
+  affinity: {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+  },
+});
+
+suite('another node for a failed pod', () => {
+  const host = 'kubernetes.io/hostname';
+  const gpu = { key: 'gpu', value: 'yes', effect: 'NoSchedule' };
+  const zone = 'topology.kubernetes.io/zone';
+  const claim = { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
+
+  /** The node `n1` of the pod, and an open node `n2` that differs. */
+  function nodes(differs: Partial<NodeFacts>): Networks {
+    const { readiness, of } = networks();
+    const labels = { [host]: 'n1', [zone]: 'a' };
+    for (const facts of [{ ...toNodeFacts(apiNode('n1', 'b1', 2)), labels }, n2With(differs)]) {
+      readiness.apply({ kind: 'node', facts, listed: false }, now);
+    }
+    return of();
+  }
+  const n2With = (differs: Partial<NodeFacts>): NodeFacts => ({
+    ...toNodeFacts(apiNode('n2', 'b1', 2)),
+    labels: { [host]: 'n2', [zone]: 'b' },
+    ...differs,
+  });
+
+  const cases: [name: string, spec: object, n2: Partial<NodeFacts>, found: boolean][] = [
+    ['is found if the pod requires nothing', {}, {}, true],
+    ['is not found if its node selector names its node', { nodeSelector: { [host]: 'n1' } }, {}, false],
+    ['is found if its node selector fits', { nodeSelector: { [zone]: 'b' } }, {}, true],
+    [
+      'is not found if its affinity binds it to its node',
+      affinityTo({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
+      {},
+      false,
+    ],
+    [
+      'is found if one of its terms fits',
+      affinityTo(
+        { matchExpressions: [{ key: host, operator: 'In', values: ['n1'] }] },
+        { matchExpressions: [{ key: zone, operator: 'Exists' }] },
+      ),
+      {},
+      true,
+    ],
+    ['is not found if it does not tolerate a taint there', {}, { taints: [gpu] }, false],
+    [
+      'is found if it tolerates the taint',
+      { tolerations: [{ operator: 'Exists' }] },
+      { taints: [gpu] },
+      true,
+    ],
+    ['is not found in another zone if it has a claim', claim, {}, false],
+    ['is found in its zone if it has a claim', claim, { labels: { [zone]: 'a' } }, true],
+    [
+      'is not found if its requirements are too long to be kept',
+      { nodeSelector: { long: 'x'.repeat(evidencePods.requiredCharacters) } },
+      {},
+      false,
+    ],
+  ];
+  for (const [name, spec, n2, found] of cases) {
+    test(name, () => assert.equal(elsewhere(nodes(n2), spec), found));
+  }
+
+  test('is found beyond many that do not take the pod', () => {
+    const { readiness, of } = networks(
+      [],
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, { ready: true }])),
+    );
+    const last = { ...toNodeFacts(apiNode('m99', 'b1', 2)), labels: { disk: 'ssd' } };
+    readiness.apply({ kind: 'node', facts: last, listed: false }, now);
+    assert.equal(elsewhere(of(), { nodeSelector: { disk: 'ssd' } }), true);
+  });
+
+  test('is looked for up to a bound for each namespace', () => {
+    const all = networks().of();
+    const kind = (index: number): object => ({ tolerations: [{ key: `k${index}`, operator: 'Exists' }] });
+    for (let index = 0; index < repairLimits.kinds; index += 1) assert.ok(elsewhere(all, kind(index)));
+    assert.equal(elsewhere(all, kind(repairLimits.kinds)), false);
+    assert.equal(elsewhere(all, kind(0)), true);
+    assert.equal(elsewhere(all, kind(repairLimits.kinds), 'n1', 'bank'), true);
+  });
+});
+
+suite('the network of a node', () => {
+  test('is open while its DaemonSet is ready, and closed while it is not', () => {
+    const { of } = networks([], { n2: { ready: false } });
+    assert.equal(of().node('n1', 'mesh').state, 'open');
+    const { state, why } = of().node('n2', 'mesh');
+    assert.equal(state, 'closed');
+    assert.match(why, /DaemonSet net\/agent is (starting|broken) there/);
+    assert.deepEqual([elsewhere(of(), {}), elsewhere(of(), {}, 'n2')], [false, true]);
+  });
+
+  test('is unreachable while the kubelet does not report, and if the node is gone', () => {
+    const { readiness, of } = networks();
+    const node = toNodeFacts(apiNode('n1', 'b1', 2));
+    node.taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoSchedule' }];
+    readiness.apply({ kind: 'node', facts: node, listed: false }, now);
+    assert.equal(of().node('n1', 'mesh').state, 'unreachable');
+    assert.equal(of().node('gone', 'mesh').state, 'unreachable');
+    assert.equal(elsewhere(of(), {}, 'n2'), false);
+  });
+
+  test('is closed while the node is cordoned', () => {
+    const { readiness, of } = networks();
+    const facts = { ...toNodeFacts(apiNode('n1', 'b1', 2)), unschedulable: true };
+    readiness.apply({ kind: 'node', facts, listed: false }, now);
+    assert.deepEqual(
+      [of().node('n1', 'mesh').state, of().node('n1', 'mesh').why],
+      ['closed', 'it is cordoned'],
+    );
+  });
+
+  test('is unproved where a proof is required and none has passed', () => {
+    const { state, turn } = networks([], {}, { evidence: 'proof' }).of().node('n1', 'mesh');
+    assert.deepEqual([state, turn], ['unproved', true]);
+  });
+
+  test('lets no pod try while the verdict of another is expected, for 30 s', () => {
+    const turn = (at: number): boolean =>
+      networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' })
+        .of()
+        .node('n1', 'mesh').turn;
+    assert.deepEqual([turn(0), turn(-31)], [false, true]);
+  });
+
+  test('tells when a proof last passed', () => {
+    const { passedAt } = networks([{ node: 'n1', verdict: 'passed', at: 7 }])
+      .of()
+      .node('n1', 'mesh');
+    assert.equal(passedAt, start + 7000);
+  });
+});

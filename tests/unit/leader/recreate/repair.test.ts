@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { Registry } from 'prom-client';
+import type { Event } from '../../../../webhook/cluster/events/event.ts';
+import type { RepairSettings } from '../../../../webhook/config/types.ts';
+import { startRepair } from '../../../../webhook/leader/recreate/start.ts';
+import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { podEvidence } from '../../nodes/evidence/support.ts';
+
+interface Scene {
+  mode?: RepairSettings['mode'];
+  repair?: Partial<RepairSettings>;
+  leads?: boolean;
+  pods?: PodEvidence[];
+  answer?: (asked: Asked, response: ServerResponse) => void;
+}
+
+const pods = '/api/v1/namespaces/shop/pods/';
+
+/** A pod whose proof failed, of a ReplicaSet of its own. */
+const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
+  ...podEvidence({ uid, owner: `set-${uid}`, verdict: 'failed', at: -60 }),
+  name: uid,
+  version: '7',
+  createdAt: Date.now() - 3_600_000,
+  ...more,
+});
+
+/** Its node works by now: without it, few pods are deleted to find out. */
+const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
+
+const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
+
+/** Repair, with an API server that answers as given. */
+async function scene(
+  t: TestContext,
+  { mode = 'recreate', repair = {}, leads = true, pods: first = [], answer }: Scene,
+) {
+  const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 200, { metadata: {} })));
+  const evidence = new Evidence();
+  const put = (...some: PodEvidence[]): void =>
+    evidence.apply(
+      some.map((pod) => ({ type: 'put', pod, listed: false })),
+      Date.now(),
+    );
+  put(...first);
+  evidence.markSynced();
+  const policy = policyOf({ repair: { mode, ...repair } });
+  const registry = new Registry();
+  const events: Event[] = [];
+  const lines: string[] = [];
+  const leader = { leads, subscribe: () => () => {} };
+  const say = (_: object, text: string): void => {
+    lines.push(text);
+  };
+  const end = startRepair(
+    api.client,
+    {
+      view: { readiness: clusterWith({ n1: undefined, n2: undefined }), evidence, unsynced: () => undefined },
+      policy: () => policy,
+      leader,
+      events: { add: (event) => events.push(event), capacity: 100 },
+    },
+    { registry, log: { info: say, warn: say, error: say } },
+  );
+  t.after(end);
+  return {
+    api,
+    put,
+    leader,
+    events,
+    lines,
+    end,
+    /** What was asked of pods: `DELETE web`. */
+    asked: (): string[] =>
+      api.asked
+        .filter(({ path }) => path.startsWith(pods))
+        .map(({ method, path }) => `${method} ${path.slice(pods.length)}`),
+    count: async (name: string): Promise<object> => {
+      const { values } = (await registry.getSingleMetric(`cni_gate_repair_${name}`)?.get()) ?? { values: [] };
+      return Object.fromEntries(
+        values.filter(({ value }) => value > 0).map(({ labels, value }) => [Object.values(labels)[0], value]),
+      );
+    },
+  };
+}
+
+/** Long enough for all keys. */
+const someTime = (): Promise<void> => sleep(400);
+
+/** Waits until a value is the expected one. Only the runner's limit ends the wait. */
+async function until(read: () => Promise<object>, expected: object): Promise<void> {
+  while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
+}
+
+suite('a pod whose proof failed', () => {
+  test('is deleted by UID and version, with its own grace period, once', async (t) => {
+    const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
+    const { method, path, body } = await api.nth(0);
+    assert.deepEqual([method, path], ['DELETE', `${pods}web`]);
+    assert.deepEqual(JSON.parse(body), {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid: 'web', resourceVersion: '7' },
+    });
+    const told = async (): Promise<string[]> =>
+      events.map(({ regarding, reason }) => `${reason} ${regarding.kind} ${regarding.name}`);
+    await until(told, ['Recreated Pod web', 'Recreated ReplicaSet set-web']);
+    assert.deepEqual(asked(), ['DELETE web']);
+    assert.deepEqual(await count('recreations_total'), { made: 1 });
+  });
+
+  test('is not deleted if it passes before its turn', async (t) => {
+    const held: ServerResponse[] = [];
+    const names = ['a', 'b', 'c', 'd', 'e', 'last'];
+    const { api, put, asked } = await scene(t, {
+      pods: [proven, ...names.map((uid, index) => failed(uid, { createdAt: index }))],
+      answer: ({ path }, response) => (path.startsWith(pods) ? held.push(response) : json(response, 200, {})),
+    });
+    await api.nth(4);
+    put({ ...failed('last'), verdict: 'passed', failedProfiles: [], version: '8' });
+    for (const response of held) json(response, 200, {});
+    await someTime();
+    assert.deepEqual(asked().toSorted(), ['DELETE a', 'DELETE b', 'DELETE c', 'DELETE d', 'DELETE e']);
+  });
+
+  test('is not deleted at a version that changed, or under a UID that is another pod by now', async (t) => {
+    const conflict = status(409, 'Conflict', 'the UID in the precondition does not match');
+    const { api, put, asked, count } = await scene(t, {
+      pods: [failed('web')],
+      answer: ({ method }, response) => json(response, method === 'DELETE' ? 409 : 200, conflict),
+    });
+    await api.nth(0);
+    await someTime();
+    assert.deepEqual(asked(), ['DELETE web'], 'nothing is asked again until the watch reports the change');
+    put(failed('web', { version: '9' }));
+    await someTime();
+    assert.deepEqual([asked().length, await count('recreations_total')], [2, { conflict: 2 }]);
+  });
+
+  test('is left alone by a replica that does not lead, and with mode off', async (t) => {
+    for (const options of [{ leads: false }, { mode: 'off' }] as const) {
+      const { asked } = await scene(t, { pods: [failed('web')], ...options });
+      await someTime();
+      assert.deepEqual(asked(), []);
+    }
+  });
+
+  test('is reported once with mode audit, and not deleted', async (t) => {
+    const { asked, events, count, lines } = await scene(t, { pods: [failed('web')], mode: 'audit' });
+    const reasons = async (): Promise<string[]> => events.map(({ reason }) => reason);
+    await until(reasons, ['WouldRecreate', 'WouldRecreate']);
+    assert.deepEqual([asked(), await count('recreations_total')], [[], { would: 1 }]);
+    assert.equal(lines.filter((text) => /would be recreated/.test(text)).length, 1);
+  });
+
+  test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
+    const stuck = Array.from({ length: 8 }, (_, index) =>
+      failed(`stuck-${index}`, { namespace: 'other', createdAt: index }),
+    );
+    const webs = Array.from({ length: 8 }, (_, index) => failed(`web-${index}`));
+    const { api, asked } = await scene(t, {
+      pods: [proven, ...stuck, ...webs],
+      answer: ({ path }, response) => {
+        const fails = path.includes('stuck');
+        const message = 'Internal error occurred: failed calling webhook "pods.example.com"';
+        json(response, fails ? 500 : 200, fails ? status(500, 'InternalError', message) : {});
+      },
+    });
+    await until(async () => asked().toSorted(), webs.map(({ name }) => `DELETE ${name}`).toSorted());
+    const others = api.asked.filter(({ path }) => path.includes('stuck')).length;
+    assert.ok(others <= 16, `${others} requests`);
+  });
+
+  test('is not asked for again if the connection broke after it was deleted, and its replacement shows whether that helped', async (t) => {
+    const { api, put, asked, count } = await scene(t, {
+      pods: [failed('web')],
+      answer: (_, response) => response.destroy(),
+    });
+    await api.nth(0);
+    put(failed('web', { version: '8', leaving: true }));
+    await until(() => count('left_alone'), { leaving: 1 });
+    put(podEvidence({ uid: 'web-again', owner: 'set-web', verdict: 'passed' }));
+    await until(() => count('outcomes_total'), { passed: 1 });
+    assert.deepEqual(asked(), ['DELETE web']);
+  });
+
+  test('is not deleted after the lead is lost', async (t) => {
+    const held: ServerResponse[] = [];
+    const { api, asked, leader } = await scene(t, {
+      pods: [proven, ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => failed(uid))],
+      answer: (_, response) => held.push(response),
+    });
+    await api.nth(4);
+    leader.leads = false;
+    for (const response of held) json(response, 200, {});
+    await someTime();
+    assert.equal(asked().length, 5);
+  });
+});
+
+suite('a pod of a Job', () => {
+  /** The API server with one pod, which its Job changes once after the release. */
+  function changing(): (asked: Asked, response: ServerResponse) => void {
+    let version = 7;
+    let changed = false;
+    return ({ method, body }, response) => {
+      if (method === 'PATCH') version += 1;
+      const wanted = method === 'DELETE' && JSON.parse(body).preconditions.resourceVersion;
+      if (method === 'DELETE' && !changed) {
+        changed = true;
+        version += 1;
+      }
+      if (method === 'DELETE' && wanted !== String(version))
+        json(response, 409, status(409, 'Conflict', 'changed'));
+      else json(response, 200, { metadata: { uid: 'work-1', resourceVersion: String(version) } });
+    };
+  }
+
+  test('is released by its labels first, and deleted at its newest version then', async (t) => {
+    const { api, asked } = await scene(t, { pods: [failed('work-1', ofJob)], answer: changing() });
+    const { body } = await api.nth(0);
+    assert.deepEqual(JSON.parse(body), {
+      metadata: {
+        uid: 'work-1',
+        resourceVersion: '7',
+        labels: {
+          'batch.kubernetes.io/controller-uid': null,
+          'batch.kubernetes.io/job-name': null,
+          'controller-uid': null,
+          'job-name': null,
+        },
+        annotations: { 'cni-gate.io/released-from': 'work' },
+      },
+    });
+    await api.nth(4);
+    assert.deepEqual(asked(), ['PATCH work-1', 'GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+  });
+
+  test('that was released and not deleted is deleted by the next leader, even if it passed', async (t) => {
+    const released = { releasedFrom: 'work', controller: undefined };
+    const { api, asked } = await scene(t, {
+      pods: [{ ...failed('work-1', released), verdict: 'passed' }],
+      answer: changing(),
+    });
+    await api.nth(3);
+    assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+    await someTime();
+    assert.equal(asked().length, 4, 'it is deleted once, though the watch is late');
+  });
+
+  test('that was released and is being deleted is not deleted again', async (t) => {
+    const { api, asked } = await scene(t, {
+      pods: [failed('work-1', { releasedFrom: 'work', controller: undefined })],
+      answer: (_, response) =>
+        json(response, 200, {
+          metadata: { uid: 'work-1', resourceVersion: '9', deletionTimestamp: '2026-11-22T12:00:00Z' },
+        }),
+    });
+    await api.nth(0);
+    await someTime();
+    assert.deepEqual(asked(), ['GET work-1']);
+  });
+
+  test('pods that look released and may not be deleted cost a few requests', async (t) => {
+    const looks = Array.from({ length: 100 }, (_, index) =>
+      failed(`work-${index}`, { releasedFrom: 'work', controller: undefined }),
+    );
+    const { api, asked } = await scene(t, {
+      pods: looks,
+      answer: ({ method, path }, response) => {
+        const uid = path.slice(pods.length);
+        if (method === 'GET') json(response, 200, { metadata: { uid, resourceVersion: '9' } });
+        else json(response, 403, status(403, 'Forbidden', 'cni-gate may not delete it'));
+      },
+    });
+    await api.nth(9);
+    await someTime();
+    assert.equal(new Set(asked()).size, asked().length, 'each one is asked for once');
+    assert.ok(asked().length <= 30, `${asked().length} requests in few rounds`);
+  });
+});

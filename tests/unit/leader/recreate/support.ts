@@ -1,0 +1,68 @@
+import type { Limits, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
+import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
+import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
+
+/** When the tests begin, as the time of day. */
+export const start = Date.UTC(2026, 10, 22, 12);
+
+export const budgets: Budgets = { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120 };
+
+export const controllerOf = (name: string, kind = 'ReplicaSet'): Controller => ({
+  apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+  kind,
+  name,
+  uid: `uid-${name}`,
+});
+
+/** A pod of ReplicaSet `web` on node `n1`, whose proof failed a second before the tests begin. */
+export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEvidence {
+  const controller = 'controller' in given ? given.controller : controllerOf('web');
+  const { namespace = 'shop', name, profiles = ['mesh'], verdict = 'failed' } = given;
+  return {
+    uid: `uid-${name}`,
+    namespace,
+    version: '1',
+    node: 'n1',
+    profiles,
+    failedProfiles: verdict === 'failed' ? profiles : [],
+    controller,
+    owner: controller === undefined ? `uid-${name}` : ownerKey(namespace, controller),
+    createdAt: start - 60_000,
+    leaving: false,
+    ended: false,
+    verdict,
+    at: start - 1000,
+    startedAt: start - 11_000,
+    waitingFor: '',
+    hasSandbox: true,
+    addresses: [],
+    ...given,
+  };
+}
+
+export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, passedAt: undefined };
+
+/** No limit keeps a pod. */
+const noLimits: Limits = {
+  isAnswered: () => false,
+  isStopped: () => false,
+  pauseOf: () => 0,
+  hasTurn: () => true,
+  failedBefore: () => false,
+  isProbed: () => false,
+  hasBudget: () => true,
+};
+
+/** Facts in which all nodes are like this, and no limit keeps a pod. */
+export const factsWith = (
+  given: Partial<NodeForProfile> = {},
+  { elsewhere = false, limits = {} }: { elsewhere?: boolean; limits?: Partial<Limits> } = {},
+): RepairFacts => ({
+  owners: [],
+  node: () => ({ ...openNode, ...given }),
+  elsewhere: () => elsewhere,
+  ownedBy: () => [],
+  failedOn: () => [],
+  limits: { ...noLimits, ...limits },
+});

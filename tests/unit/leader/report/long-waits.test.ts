@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type Event, longest } from '../../../../webhook/cluster/events/event.ts';
+import { longWait } from '../../../../webhook/leader/report/long-waits.ts';
+import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { evidencePod, now } from '../../nodes/evidence/pods.ts';
+
+const daemonSets = ['agent', 'addresses'].map((name) => ({ namespace: 'net', name }));
+const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets }] });
+const readiness = clusterWith({ n1: { ready: false } });
+
+const waits = (more: Partial<PodEvidence> = {}, name = 'web'): PodEvidence =>
+  evidencePod(name, {
+    node: 'n1',
+    profiles: ['mesh'],
+    verdict: 'waiting',
+    at: now - 60_000,
+    waitingFor: 'a sandbox',
+    hasSandbox: false,
+    ...more,
+  });
+
+const eventOn = (pod: PodEvidence, at = now): Event | undefined => longWait(pod, { policy, readiness }, at);
+
+test('the event names the node, the time, and the DaemonSets of the profile with their state and pod', () => {
+  const event = eventOn(waits());
+  assert.equal(event?.reason, 'WaitingForSandbox');
+  assert.equal(event.type, 'Warning');
+  assert.deepEqual([event.regarding.name, event.node], ['web', 'n1']);
+  assert.equal(
+    event.note,
+    'no sandbox on node n1 since 2026-11-22T11:59:00Z: the network has no address for the pod or is not ready, or a volume cannot be mounted. The event FailedCreatePodSandBox or FailedMount of the kubelet says which. Look at the log of DaemonSet net/agent (broken, pod agent-n1) and DaemonSet net/addresses (not known). The kubelet tries again; recreating the pod does not help',
+  );
+});
+
+suite('a pod without a sandbox gets an event', () => {
+  const cases: [string, Partial<PodEvidence>, boolean][] = [
+    ['after a minute', {}, true],
+    ['not before', { at: now - 59_000 }, false],
+    ['counted from its creation where the pod does not say since when', { at: undefined }, true],
+    ['not if it has a sandbox', { hasSandbox: true }, false],
+    ['not if the kubelet does not say', { hasSandbox: undefined }, false],
+    ['not if it is being deleted', { leaving: true }, false],
+    ['not if it ended', { ended: true }, false],
+    ['not if its proof failed', { verdict: 'failed' }, false],
+  ];
+  for (const [name, more, expected] of cases) {
+    test(name, () => assert.equal(eventOn(waits(more)) !== undefined, expected));
+  }
+});
+
+test('there is one event for each wait', () => {
+  const occasion = eventOn(waits())?.occasion;
+  assert.equal(eventOn(waits(), now + 3_600_000)?.occasion, occasion);
+  assert.notEqual(eventOn(waits({ at: now }), now + 60_000)?.occasion, occasion, 'of another sandbox');
+});
+
+test('the advice is whole however long the names are', () => {
+  const many = Array.from({ length: 20 }, (_, at) => ({
+    namespace: 'n'.repeat(60),
+    name: `${'d'.repeat(60)}${at}`,
+  }));
+  const long = policyOf({ profiles: [{ name: 'mesh', daemonSets: many }] });
+  const event = longWait(waits(), { policy: long, readiness }, now);
+  assert.ok(Buffer.byteLength(event?.note ?? '') <= longest);
+  assert.match(event?.note ?? '', /recreating the pod does not help$/);
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Event } from '../../../../webhook/cluster/events/event.ts';
+import { Reports, watchEvidence } from '../../../../webhook/leader/report/watch.ts';
+import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { evidencePod, now } from '../../nodes/evidence/pods.ts';
+
+const address = { addresses: ['10.0.0.1'] };
+const twins = (): PodEvidence[] => [evidencePod('a', address), evidencePod('b', address)];
+const policy = policyOf({});
+
+interface Scene {
+  leads?: boolean;
+  synced?: boolean;
+  capacity?: number;
+}
+
+interface Written {
+  second: number;
+  event: Event;
+  failed: (() => void) | undefined;
+}
+
+/** What is written in some seconds. */
+function written(seconds: number, { leads = true, synced = true, capacity = 100 }: Scene = {}): Written[] {
+  const evidence = new Evidence();
+  evidence.apply(
+    twins().map((pod) => ({ type: 'put', pod, listed: true })),
+    now,
+  );
+  if (synced) evidence.markSynced();
+  const all: Written[] = [];
+  let second = 0;
+  const reports = new Reports({
+    view: { evidence, readiness: clusterWith({}) },
+    policy: () => policy,
+    leader: { leads, subscribe: () => () => {} },
+    events: { capacity, add: (event, failed) => void all.push({ second, event, failed }) },
+  });
+  for (; second < seconds; second += 1) reports.look(now + second * 1000);
+  return all;
+}
+
+suite('two pods with one address', () => {
+  test('get one event each, within five seconds', () => {
+    const all = written(120);
+    assert.deepEqual(
+      all.map(({ event }) => [event.reason, event.regarding.name]),
+      [
+        ['DuplicateAddress', 'a'],
+        ['DuplicateAddress', 'b'],
+      ],
+    );
+    assert.ok(all.every(({ second }) => second <= 4));
+    assert.equal(
+      all[0]?.event.note,
+      'address 10.0.0.1 of the pod network is also that of pod shop/b on node node-of-b, the younger one. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
+    );
+    assert.match(
+      all[1]?.event.note ?? '',
+      /^address 10\.0\.0\.1 of the pod network is also that of pod shop\/a on node node-of-a, the older one\./,
+    );
+    assert.equal(all[0]?.event.occasion, all[1]?.event.occasion);
+  });
+  test('not from another replica', () => assert.deepEqual(written(10, { leads: false }), []));
+  test('not before all pods are known', () => assert.deepEqual(written(10, { synced: false }), []));
+  test('not while there is no room for both events', () =>
+    assert.deepEqual(written(10, { capacity: 1 }), []));
+});
+
+test('the watch looks at once, and ends when it is told to', async () => {
+  let looks = 0;
+  const stop = new AbortController();
+  const pods = (): PodEvidence[] => {
+    looks += 1;
+    return [];
+  };
+  const leader = { leads: true, subscribe: () => () => {} };
+  const view = {
+    evidence: { synced: true, pods },
+    readiness: clusterWith({}),
+  };
+  const events = { capacity: 10, add: () => {} };
+  const over = watchEvidence({ view, policy: () => policy, leader, events }, stop.signal);
+  stop.abort();
+  await over;
+  assert.ok(looks > 0);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { mock, suite, type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Reconcile, WorkQueue, type WorkQueueOptions } from '../../../webhook/leader/work-queue.ts';
+import { TokenBucket } from '../../../webhook/lib/token-bucket.ts';
+
+/** A queue that runs, and the keys that were looked at. Timers are the test's. */
+function running(t: TestContext, reconcile: Reconcile, options: Partial<WorkQueueOptions> = {}) {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const queue = new WorkQueue({ maxLength: 100, inFlight: 1, baseDelay: 1000, maxDelay: 3000, ...options });
+  const seen: string[] = [];
+  const ended = new AbortController();
+  const look: Reconcile = (key, signal) => {
+    seen.push(key);
+    return reconcile(key, signal);
+  };
+  const over = queue.run(look, ended.signal);
+  t.after(async () => {
+    ended.abort();
+    mock.timers.reset();
+    await over;
+  });
+  return { queue, seen, ended, over };
+}
+
+/** Waits until the queue has done what it can do now. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 50; turns += 1) await nextTurn();
+}
+
+async function pass(ms: number): Promise<void> {
+  mock.timers.tick(ms);
+  await settled();
+}
+
+const done: Reconcile = async () => undefined;
+
+suite('a work queue', () => {
+  test('keeps a key once, and hands out keys in the order of their arrival', async (t) => {
+    const { queue, seen } = running(t, done);
+    for (const key of ['b', 'a', 'b']) queue.add(key);
+    await settled();
+    assert.deepEqual(seen, ['b', 'a']);
+    queue.add('b');
+    await settled();
+    assert.deepEqual(seen, ['b', 'a', 'b']);
+  });
+
+  test('lets namespaces take turns', async (t) => {
+    const { queue, seen } = running(t, done);
+    for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1']) queue.add(key);
+    await settled();
+    assert.deepEqual(seen, ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3']);
+  });
+
+  test('looks once more at a key that is added while it is looked at, and never twice at a time', async (t) => {
+    const ends: (() => void)[] = [];
+    const reconcile: Reconcile = () => new Promise((resolve) => ends.push(() => resolve(undefined)));
+    const { queue, seen, ended } = running(t, reconcile, { inFlight: 2 });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await settled();
+    for (let times = 0; times < 2; times += 1) queue.add('a');
+    await settled();
+    assert.deepEqual(seen, ['a', 'b'], 'two at a time');
+    ends[0]?.();
+    await settled();
+    assert.deepEqual(seen, ['a', 'b', 'c']);
+    ends[1]?.();
+    await settled();
+    assert.deepEqual(seen, ['a', 'b', 'c', 'a']);
+    for (const end of ends) end();
+    ended.abort();
+  });
+
+  test('doubles the pause of a key that backs off or throws; events do not end it, and success does', async (t) => {
+    const failures: unknown[] = [];
+    const results = ['back-off', 'throw', 'back-off', 'done', 'back-off'];
+    const reconcile: Reconcile = async () => {
+      const result = results.shift();
+      if (result === 'throw') throw new Error('broken');
+      return result === 'back-off' ? 'back-off' : undefined;
+    };
+    const { queue, seen } = running(t, reconcile, { failed: (error, key) => failures.push([error, key]) });
+    const pauses: number[] = [];
+    for (const [index, pause] of [1000, 2000, 3000].entries()) {
+      queue.add('a');
+      await settled();
+      assert.equal(seen.length, index + 1);
+      await pass(pause - 1);
+      queue.add('a');
+      await settled();
+      assert.equal(seen.length, index + 1, `it was looked at before ${pause} ms`);
+      await pass(1);
+      pauses.push(seen.length);
+    }
+    assert.deepEqual(pauses, [2, 3, 4]);
+    assert.deepEqual(failures, [[new Error('broken'), 'a']]);
+    queue.add('a');
+    await settled();
+    await pass(1000);
+    assert.equal(seen.length, 6, 'the first pause again');
+  });
+
+  test('looks again after a while, or at once if the key is added', async (t) => {
+    const { queue, seen } = running(t, async () => ({ after: 500 }));
+    queue.add('a');
+    await settled();
+    assert.equal(seen.length, 1);
+    queue.add('a');
+    await settled();
+    assert.equal(seen.length, 2);
+    await pass(499);
+    assert.equal(seen.length, 2);
+    await pass(1);
+    assert.equal(seen.length, 3);
+  });
+
+  test('a namespace leaves room for the keys of others', async (t) => {
+    const { queue, seen } = running(t, async () => undefined, { maxLength: 4 });
+    for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1']) queue.add(key);
+    await settled();
+    assert.deepEqual(seen.toSorted(), ['a/1', 'a/2', 'b/1']);
+  });
+
+  test('drops keys that do not fit', async (t) => {
+    const { queue, seen } = running(t, async () => ({ after: 1000 }), { maxLength: 2 });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await settled();
+    queue.add('d');
+    await settled();
+    assert.deepEqual(seen, ['a', 'b']);
+  });
+
+  test('takes a token for each key, and waits while a dear key has used up those of others', async (t) => {
+    const bucket = new TokenBucket(0.000001, 5);
+    const { queue, seen } = running(t, async () => void bucket.take(3), { bucket });
+    // the queue looks at an empty bucket again and again
+    mock.timers.reset();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await settled();
+    assert.deepEqual(seen, ['a', 'b']);
+    bucket.take(-10);
+    while (seen.length < 3) await nextTurn();
+    assert.deepEqual(seen, ['a', 'b', 'c']);
+  });
+
+  test('forgets everything when it is cleared, and aborts what runs', async (t) => {
+    const signals: AbortSignal[] = [];
+    const reconcile: Reconcile = async (key, signal) => {
+      signals.push(signal);
+      if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return 'back-off';
+    };
+    const { queue, seen } = running(t, reconcile);
+    queue.add('a');
+    await settled();
+    for (const key of ['slow', 'b']) queue.add(key);
+    await settled();
+    assert.deepEqual(seen, ['a', 'slow']);
+    queue.clear();
+    await pass(10_000);
+    assert.deepEqual([seen, signals[1]?.aborted], [['a', 'slow'], true]);
+    queue.add('a');
+    await settled();
+    await pass(1000);
+    assert.deepEqual(seen, ['a', 'slow', 'a', 'a'], 'the first pause again');
+  });
+
+  test('leaves the event loop to others after each key', async (t) => {
+    const { queue, seen } = running(t, done, { maxLength: 10_000, inFlight: 10 });
+    for (let index = 0; index < 10_000; index += 1) queue.add(`shop/${index}`);
+    await nextTurn();
+    const before = seen.length;
+    await nextTurn();
+    assert.ok(seen.length - before <= 1, `${seen.length - before} keys in one turn`);
+  });
+
+  test('waits for what runs when it ends', async (t) => {
+    const steps: string[] = [];
+    const reconcile: Reconcile = async (_key, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await nextTurn();
+      steps.push('reconciled');
+      return undefined;
+    };
+    const { queue, ended, over } = running(t, reconcile);
+    queue.add('a');
+    await settled();
+    ended.abort();
+    await over;
+    steps.push('over');
+    assert.deepEqual(steps, ['reconciled', 'over']);
+  });
+});

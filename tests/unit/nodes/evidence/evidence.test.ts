@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { nodeEvidence } from '../../../../webhook/lib/limits.ts';
+import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { podEvidence, type Shown, start } from './support.ts';
+
+const put = (evidence: Evidence, shown: Shown, listed = false): void =>
+  evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
+
+suite('evidence', () => {
+  test('finds pods by UID and controller, and forgets those that are gone', () => {
+    const evidence = new Evidence();
+    put(evidence, { uid: 'a', node: 'n1', owner: 'web' });
+    put(evidence, { uid: 'b', node: 'n2', owner: 'web' });
+    put(evidence, { uid: 'c', node: 'n1', owner: 'db' });
+    const uids = (pods: Iterable<{ uid: string }>): string => Array.from(pods, ({ uid }) => uid).join(' ');
+    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['a b c', 'a b']);
+    evidence.apply(
+      [
+        { type: 'gone', uid: 'a' },
+        { type: 'gone', uid: 'unknown' },
+      ],
+      start,
+    );
+    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['b c', 'b']);
+    assert.equal(evidence.pod('a'), undefined);
+  });
+
+  test('finds a pod by the controller that it has now', () => {
+    const evidence = new Evidence();
+    for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
+    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
+    assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
+  });
+
+  test('calls back with what changed, once for each batch', () => {
+    const evidence = new Evidence();
+    const seen: string[] = [];
+    const end = evidence.subscribe((changes) =>
+      seen.push(changes.map(({ before, now }) => `${before?.verdict} ${now?.verdict}`).join(', ')),
+    );
+    const [pod, passed] = [podEvidence({ uid: 'a' }), podEvidence({ uid: 'a', verdict: 'passed' })];
+    evidence.apply(
+      [
+        { type: 'put', pod, listed: false },
+        { type: 'put', pod: passed, listed: false },
+      ],
+      start,
+    );
+    evidence.apply([{ type: 'gone', uid: 'a' }], start);
+    evidence.apply([{ type: 'gone', uid: 'a' }], start);
+    end();
+    put(evidence, { uid: 'b' });
+    assert.deepEqual(seen, ['undefined waiting, waiting passed', 'passed undefined']);
+  });
+
+  test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {
+    const profiles = new Set(['mesh']);
+    const evidence = new Evidence((name) => profiles.has(name));
+    put(evidence, { uid: 'gone', verdict: 'passed' });
+    evidence.apply([{ type: 'gone', uid: 'gone' }], start);
+    put(evidence, { uid: 'a', verdict: 'passed', profiles: ['new'] });
+    assert.deepEqual(
+      [evidence.of('mesh', 'n1')?.lastPass?.pod, evidence.of('new', 'n1')],
+      ['shop/web-gone', undefined],
+    );
+    profiles.add('new');
+    evidence.profilesChanged(start);
+    assert.deepEqual(
+      ['mesh', 'new'].map((name) => evidence.of(name, 'n1')?.lastPass?.pod),
+      ['shop/web-gone', 'shop/web-a'],
+    );
+    profiles.delete('mesh');
+    evidence.profilesChanged(start);
+    assert.equal(evidence.of('mesh', 'n1'), undefined);
+  });
+
+  test('what is remembered is bounded', () => {
+    const evidence = new Evidence();
+    for (let index = 0; index < nodeEvidence.nodes + 100; index += 1) {
+      put(evidence, { uid: 'a', node: `n${index}`, verdict: 'passed' });
+    }
+    const kept = Array.from({ length: nodeEvidence.nodes + 100 }, (_, index) =>
+      evidence.of('mesh', `n${index}`),
+    );
+    assert.equal(kept.filter((stats) => stats !== undefined).length, nodeEvidence.nodes);
+    assert.equal(kept[0], undefined, 'the oldest are forgotten first');
+    for (let owner = 0; owner < 100; owner += 1) {
+      put(evidence, { uid: `p${owner}`, owner: `o${owner}`, verdict: 'failed' });
+    }
+    assert.equal(evidence.of('mesh', 'n1')?.failures.size, nodeEvidence.owners);
+  });
+});

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { evidenceWith, Scene, seconds, start } from './support.ts';
+
+const ready = { mode: 'ready' } as const;
+
+suite('a node on which proofs fail', () => {
+  test('fails with two owners, in both modes', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'failed', { owner: 'web' });
+    assert.equal(scene.says(4, ready), 'proved, lets');
+    scene.runs(0, 'b', 'failed', { owner: 'db' });
+    assert.equal(scene.says(4, ready), 'failing, holds');
+    assert.equal(scene.says(4), 'failing, holds');
+    assert.equal(
+      scene.proof(4, ready).reason,
+      'proofs say that the network does not work: pod shop/web-a failed, pod shop/db-b failed',
+    );
+  });
+
+  test('does not fail with many pods of one owner, or with pods that crash or cannot make their check', () => {
+    const scene = new Scene();
+    for (let pod = 0; pod < 20; pod += 1) scene.runs(0, `web-${pod}`, 'failed');
+    for (const verdict of ['crashed', 'not-possible', 'wrong-usage'] as const) {
+      scene.runs(0, verdict, verdict, { owner: verdict });
+    }
+    assert.equal(scene.says(60, ready), 'proved, lets');
+  });
+
+  test('counts a bare pod as its own owner', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'failed', { owner: '' });
+    scene.runs(0, 'b', 'failed', { owner: '' });
+    assert.match(scene.says(4, ready), /^failing/);
+  });
+
+  test('does not fail for a profile whose own checks passed', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) {
+      const more = { owner, profiles: ['mesh', 'base'], failedProfiles: ['mesh'] };
+      scene.runs(0, owner, 'failed', more);
+    }
+    assert.match(scene.says(4, ready), /^failing/);
+    assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
+  });
+
+  test('is closed by one success, also of a pod that waited since before', () => {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'slow', owner: 'late' });
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.shows(5, { uid: 'slow', owner: 'late', verdict: 'passed' });
+    assert.equal(scene.says(5, ready), 'proved, lets');
+  });
+
+  test('is closed by one success whatever the clock of the node says', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(100, owner, 'failed', { owner });
+    scene.shows(110, { uid: 'good', owner: 'good' });
+    const pod = { uid: 'good', owner: 'good', verdict: 'passed', at: -5000 } as const;
+    scene.shows(112, pod);
+    assert.equal(scene.says(113, ready), 'proved, lets');
+  });
+
+  test('is closed by a new container of the DaemonSet', () => {
+    const scene = new Scene();
+    scene.agentStarts(-10);
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    assert.match(scene.says(4, ready), /^failing/);
+    scene.agentStarts(5);
+    assert.equal(scene.says(6, ready), 'proved, lets');
+  });
+
+  test('is closed by a boot', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.evidence.booted('n1', '5');
+    assert.equal(scene.says(4, ready), 'proved, lets');
+  });
+
+  test('a failure that began before the last success says nothing', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.shows(0, { uid: owner, owner });
+    scene.runs(1, 'good', 'passed', { owner: 'good' });
+    for (const owner of ['web', 'db'])
+      scene.shows(10, { uid: owner, owner, verdict: 'failed', startedAt: 0 });
+    assert.equal(scene.says(11, ready), 'proved, lets');
+  });
+
+  test('a pod that fails again and again in one sandbox failed once', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.runs(10, 'good', 'passed', { owner: 'good' });
+    for (let at = 20; at < 200; at += 20) {
+      for (const owner of ['web', 'db']) scene.shows(at, { uid: owner, owner, verdict: 'failed' });
+    }
+    assert.equal(scene.says(200, ready), 'proved, lets');
+    assert.equal(scene.evidence.pod('web')?.at, start + 3 * seconds);
+  });
+
+  test('what pods found out stays when they are deleted', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.goes(5, 'web');
+    scene.goes(5, 'db');
+    assert.match(scene.says(6, ready), /^failing/);
+  });
+
+  test('a process that starts finds the same', () => {
+    const failed = { verdict: 'failed', at: 13, startedAt: 3 } as const;
+    const evidence = evidenceWith([
+      { owner: 'web', ...failed },
+      { owner: 'db', ...failed },
+    ]);
+    const scene = Object.assign(new Scene(), { evidence });
+    assert.match(scene.says(20, ready), /^failing/);
+  });
+});
+
+suite('sandboxes that do not come', () => {
+  const waits = (scene: Scene, owner: string, at: number): void =>
+    scene.shows(at, { uid: owner, owner, hasSandbox: false });
+
+  test('of two owners, for a minute, make a node failing; and no longer when they come', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    assert.equal(scene.says(70, ready), 'proved, lets');
+    waits(scene, 'db', 0);
+    assert.equal(scene.says(59, ready), 'proved, lets');
+    assert.match(scene.says(61, ready), /^failing/);
+    assert.match(
+      scene.proof(61, ready).reason,
+      /pod shop\/web-web has no sandbox, pod shop\/db-db has no sandbox$/,
+    );
+    scene.shows(62, { uid: 'web', owner: 'web', hasSandbox: true });
+    assert.equal(scene.says(63, ready), 'proved, lets');
+  });
+
+  test('of one owner, and a proof of another that failed, make a node failing', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    scene.runs(1, 'x', 'failed', { owner: 'db' });
+    assert.match(scene.says(61, ready), /^failing/);
+  });
+
+  test('do not count if another pod passed since: volumes or secrets may be missing', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    waits(scene, 'db', 0);
+    scene.runs(10, 'good', 'passed', { owner: 'good' });
+    assert.equal(scene.says(600, ready), 'proved, lets');
+  });
+
+  test('do not count after a pass that was seen, though the clock of the node was set back before it', () => {
+    const scene = new Scene();
+    const show = (at: number): void => {
+      for (const owner of ['web', 'api'])
+        scene.shows(at, { uid: `${owner}-1`, owner, hasSandbox: false, at: 0 });
+    };
+    show(0);
+    scene.shows(30, { uid: 'other-1', owner: 'other' });
+    scene.shows(34, { uid: 'other-1', owner: 'other', verdict: 'passed', at: -3566, startedAt: -3570 });
+    show(40);
+    assert.equal(scene.says(120, { mode: 'ready' }), 'proved, lets');
+    // those that begin to wait after it do
+    for (const owner of ['job', 'set']) scene.shows(50, { uid: `${owner}-1`, owner, hasSandbox: false });
+    assert.equal(scene.says(120, { mode: 'ready' }), 'failing, lets');
+  });
+
+  test('count from the start of the DaemonSet at the earliest', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    waits(scene, 'db', 0);
+    scene.agentStarts(100);
+    assert.equal(scene.says(159, ready), 'proved, lets');
+    assert.match(scene.says(161, ready), /^failing/);
+  });
+});
+
+suite('a node without a proof', () => {
+  test('lets one pod through and holds others until its verdict', () => {
+    const scene = new Scene();
+    assert.equal(scene.says(0), 'unproved, lets');
+    scene.shows(0, { uid: 'first' });
+    assert.equal(scene.says(1), 'unproved, holds');
+    scene.shows(3, { uid: 'first', verdict: 'passed' });
+    assert.equal(scene.says(3), 'proved, lets');
+  });
+
+  test('the pod that was let through is on the way before the watch reports it', () => {
+    const scene = new Scene();
+    const me = { key: 'me', owner: 'web' };
+    scene.evidence.reserve('mesh', 'n1', 'me', start);
+    assert.equal(scene.says(1), 'unproved, holds');
+    // the scheduler tries again
+    assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
+    assert.equal(scene.says(1, { node: 'n2' }), 'unproved, lets');
+    // the binding failed for another reason
+    assert.equal(scene.says(6), 'unproved, lets');
+  });
+
+  test('a verdict that does not come in 30 s lets the next one through', () => {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'first' });
+    assert.equal(scene.says(29), 'unproved, holds');
+    assert.equal(scene.says(30), 'unproved, lets');
+    scene.shows(31, { uid: 'second' });
+    assert.equal(scene.says(32), 'unproved, holds');
+  });
+
+  test('our clock is set back by an hour: the next one does not wait for it', () => {
+    const scene = new Scene();
+    scene.shows(3600, { uid: 'web-1' });
+    assert.deepEqual(
+      [0, 29, 31].map((at) => scene.says(at)),
+      ['unproved, lets', 'unproved, lets', 'unproved, lets'],
+    );
+  });
+
+  test('a pod that goes away before its verdict lets the next one through', () => {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'first' });
+    scene.goes(2, 'first');
+    assert.equal(scene.says(2), 'unproved, lets');
+  });
+
+  test('after each attempt that fails, the pause doubles; the owner that failed waits twice as long', () => {
+    const scene = new Scene();
+    const web = { pod: { key: 'k', owner: 'web' } };
+    let at = 0;
+    for (const pause of [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
+      scene.runs(at, `at-${at}`, 'failed', { takes: 10 });
+      at += 10;
+      assert.equal(scene.says(at + pause - 1), 'unproved, holds');
+      assert.equal(scene.says(at + pause), 'unproved, lets');
+      assert.equal(scene.says(at + pause, web), 'unproved, holds');
+      assert.equal(scene.says(at + 2 * pause, web), 'unproved, lets');
+      at += 2 * pause;
+    }
+  });
+
+  test('30 pods that fail together after a boot are one attempt', () => {
+    const scene = new Scene();
+    for (let pod = 0; pod < 30; pod += 1) scene.shows(0, { uid: `p${pod}`, owner: `o${pod}` });
+    for (let pod = 0; pod < 30; pod += 1) {
+      scene.shows(10 + pod / 30, { uid: `p${pod}`, owner: `o${pod}`, verdict: 'failed', startedAt: 0 });
+    }
+    assert.equal(scene.says(11.5), 'failing, holds');
+    assert.equal(scene.says(13), 'failing, lets');
+  });
+
+  test('a failed pod is deleted: the pod that replaces it has the turn, before and after it is gone', () => {
+    const scene = new Scene();
+    const [agent, other] = ['agent', 'other'].map((owner) => ({ pod: { key: `${owner}-2`, owner } }));
+    for (const owner of ['agent', 'web']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    const failed = { uid: 'agent-1', owner: 'agent', verdict: 'failed', startedAt: 0 } as const;
+    scene.shows(12, { ...failed, leaving: true });
+    for (const [at, mine, theirs] of [
+      [13, 'lets', 'holds'],
+      [16.9, 'lets', 'holds'],
+      [17, 'lets', 'lets'],
+    ] as const) {
+      assert.deepEqual(
+        [scene.says(at, agent), scene.says(at, other), scene.says(at)],
+        [`failing, ${mine}`, `failing, ${theirs}`, `failing, ${theirs}`],
+      );
+    }
+    scene.goes(20, 'agent-1');
+    assert.deepEqual([scene.says(20, agent), scene.says(20, other)], ['failing, lets', 'failing, holds']);
+    scene.runs(21, 'agent-2', 'passed', { owner: 'agent' });
+    assert.equal(scene.says(25, other), 'proved, lets');
+  });
+
+  test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
+    const scene = new Scene();
+    const other = { pod: { key: 'other', owner: 'other' } };
+    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.goes(12, 'web-1');
+    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
+    scene.goes(27, 'web-2');
+    assert.equal(scene.says(27, other), 'failing, lets');
+  });
+
+  test('the pass of before a boot, which the kubelet shows again before it repeats the proof, proves nothing', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'passed');
+    scene.evidence.booted('n1', '5');
+    scene.agentStarts(20);
+    scene.shows(21, { uid: 'a', version: 7, hasSandbox: false });
+    scene.shows(23, { uid: 'a', version: 8, verdict: 'passed', at: 3 });
+    assert.match(scene.says(24), /^unproved/);
+    scene.shows(25, { uid: 'a', version: 9 });
+    scene.shows(30, { uid: 'a', version: 10, verdict: 'passed', startedAt: 25 });
+    assert.equal(scene.says(31), 'proved, lets');
+  });
+
+  test('a container of the DaemonSet that starts asks for a new proof', () => {
+    const scene = new Scene();
+    scene.agentStarts(0);
+    scene.runs(1, 'a', 'passed');
+    assert.equal(scene.says(5), 'proved, lets');
+    scene.agentStarts(10);
+    assert.equal(scene.says(11), 'unproved, lets');
+    assert.match(scene.proof(11).reason, /since the node or the network's pod started$/);
+    scene.runs(12, 'b', 'passed', { version: 10 });
+    assert.equal(scene.says(16), 'proved, lets');
+  });
+
+  test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'passed', { version: 3 });
+    assert.equal(scene.says(5), 'proved, lets');
+    scene.evidence.booted('n1', '10');
+    assert.equal(scene.says(6), 'unproved, lets');
+    // the kubelet writes the pod again, with the verdict of before the boot
+    scene.shows(7, { uid: 'a', verdict: 'passed', at: 3, version: 11 });
+    assert.equal(scene.says(7), 'unproved, lets');
+    scene.shows(8, { uid: 'a', version: 12 });
+    scene.shows(11, { uid: 'a', verdict: 'passed', version: 13 });
+    assert.equal(scene.says(11), 'proved, lets');
+  });
+
+  test('a proof from after the boot counts, though the event of the boot comes later', () => {
+    const scene = new Scene();
+    scene.runs(5, 'a', 'passed', { version: 20 });
+    scene.evidence.booted('n1', '10');
+    assert.equal(scene.says(9), 'proved, lets');
+  });
+
+  test('a process that starts takes a node with a proved pod as proved', () => {
+    const evidence = evidenceWith([{ verdict: 'passed', at: 10 }]);
+    const scene = Object.assign(new Scene(), { evidence });
+    scene.agentStarts(5);
+    assert.equal(scene.says(60), 'proved, lets');
+    scene.agentStarts(20);
+    assert.equal(scene.says(60), 'unproved, lets');
+  });
+
+  test('with `ready` it takes no proof', () => {
+    assert.equal(new Scene().says(0, ready), 'proved, lets');
+  });
+});

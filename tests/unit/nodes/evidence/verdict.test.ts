@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import {
+  type ContainerStatus,
+  failedIn,
+  type ProofContext,
+  type ProofStatus,
+  resultOf,
+} from '../../../../webhook/nodes/evidence/verdict.ts';
+
+const at = (time: string): string => `2026-11-21T12:${time}Z`;
+const ended = (exitCode: number, more: object = {}) => ({
+  terminated: { exitCode, startedAt: at('00:00'), finishedAt: at('00:10'), ...more },
+});
+const crashLoop = { waiting: { reason: 'CrashLoopBackOff' } };
+const sandbox = (status: string, since: string) => [
+  { type: 'PodReadyToStartContainers', status, lastTransitionTime: at(since) },
+];
+const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<ProofStatus> = {}): ProofStatus => ({
+  phase: 'Pending',
+  initContainerStatuses: [{ name: 'cni-gate-validator', ...ours }],
+  ...more,
+});
+const runs = { name: 'web', state: { running: { startedAt: at('00:11') } } };
+const foreign: ProofContext = { foreign: true };
+const deleted: ProofContext = { foreign: true, deletedAt: Date.parse(at('00:09')) };
+
+const cases: [name: string, status: ProofStatus, expected: string, context?: ProofContext][] = [
+  ['no status yet', {}, 'waiting'],
+  ['it runs for the first time', pod({ state: { running: {} } }), 'waiting'],
+  ['exit code 0', pod({ state: ended(0) }), 'passed'],
+  [
+    'exit code 95 in state, as with restartPolicy Never',
+    pod({ state: ended(95) }, { phase: 'Failed' }),
+    'failed',
+  ],
+  [
+    'exit code 95 in lastState, as in a crash loop',
+    pod({ state: crashLoop, lastState: ended(95) }),
+    'failed',
+  ],
+  ['95 before, and it runs again', pod({ state: { running: {} }, lastState: ended(95) }), 'failed'],
+  ['exit code 69', pod({ state: ended(69) }), 'not-possible'],
+  ['exit code 64', pod({ state: ended(64) }), 'wrong-usage'],
+  ['out of memory', pod({ state: ended(137, { reason: 'OOMKilled' }) }), 'crashed'],
+  ['it could not be started', pod({ state: ended(128) }), 'crashed'],
+  ['lost in a reboot', pod({ state: ended(255, { reason: 'Unknown' }) }), 'crashed'],
+  ['SIGTERM', pod({ state: ended(143) }), 'waiting'],
+  ['SIGKILL', pod({ lastState: ended(137) }), 'waiting'],
+  ['warn mode, failed', pod({ state: ended(0, { message: '{"code":95,"mode":"warn"}' }) }), 'failed'],
+  ['warn mode, not possible', pod({ state: ended(0, { message: '{"code":69}' }) }), 'not-possible'],
+  ['warn mode, passed', pod({ state: ended(0, { message: '{"code":0}' }) }), 'passed'],
+  ['a pass of an older sandbox', pod({ state: { running: {} }, lastState: ended(0) }), 'waiting'],
+  [
+    'a pass, and the sandbox is gone',
+    pod({ state: ended(0) }, { conditions: sandbox('False', '01:00') }),
+    'waiting',
+  ],
+  [
+    'a pass of a pod that ended, whose sandbox is gone',
+    pod({ state: ended(0) }, { phase: 'Succeeded', conditions: sandbox('False', '01:00') }),
+    'passed',
+  ],
+  [
+    'a pass, and the condition was written again later, as after a restart of the runtime',
+    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00'), containerStatuses: [runs] }),
+    'passed',
+  ],
+  [
+    'a pass, and the condition was written a moment later',
+    pod({ state: ended(0) }, { conditions: sandbox('True', '00:15') }),
+    'passed',
+  ],
+  [
+    'a failure of an older sandbox',
+    pod({ state: { running: {} }, lastState: ended(95) }, { conditions: sandbox('True', '01:00') }),
+    'waiting',
+  ],
+  [
+    'a failure of this sandbox',
+    pod({ state: crashLoop, lastState: ended(95) }, { conditions: sandbox('True', '00:00') }),
+    'failed',
+  ],
+  [
+    'a failure, and the sandbox is gone',
+    pod({ state: crashLoop, lastState: ended(95) }, { conditions: sandbox('False', '01:00') }),
+    'waiting',
+  ],
+  ["linkerd's own validator: 95", pod({ state: ended(95) }), 'failed', foreign],
+  ["Istio's own validator: 126", pod({ lastState: ended(126) }), 'failed', foreign],
+  ['another one: 1', pod({ lastState: ended(1) }), 'failed', foreign],
+  ['another one: 69', pod({ lastState: ended(69) }), 'not-possible', foreign],
+  ['another one could not be started', pod({ lastState: ended(128) }), 'crashed', foreign],
+  ['ours: 126 is no code of it', pod({ lastState: ended(126) }), 'crashed'],
+  ["linkerd's 95 on SIGTERM, during the deletion", pod({ state: ended(95) }), 'waiting', deleted],
+  [
+    "linkerd's 95 before the deletion",
+    pod({ state: ended(95, { finishedAt: at('00:01') }) }),
+    'failed',
+    deleted,
+  ],
+];
+
+suite('the verdict of a pod', () => {
+  for (const [name, status, expected, context] of cases) {
+    test(name, () => assert.equal(resultOf(status, context).verdict, expected));
+  }
+
+  test('the message names the profiles that failed; anything else names none', () => {
+    const checks = [
+      { profile: 'cilium', passed: true },
+      { profile: 'linkerd', passed: false },
+      { profile: 7, passed: false },
+    ];
+    assert.deepEqual(failedIn(JSON.stringify({ checks })), ['linkerd']);
+    for (const text of [
+      undefined,
+      '',
+      'null',
+      '7',
+      '{}',
+      '{"checks":7}',
+      '{"checks":[null]}',
+      'not JSON',
+      `{"checks":[{"passed":false,"profile":"${'x'.repeat(9000)}"}]}`,
+    ]) {
+      assert.deepEqual(failedIn(text), [], text);
+    }
+  });
+});

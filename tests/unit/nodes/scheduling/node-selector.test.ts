@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { matchesNode, type NodeSelectorTerm } from '../../../../webhook/nodes/scheduling/node-selector.ts';
+
+const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };
+const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+});
+const expression = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({
+  matchExpressions: [{ key, operator, values }],
+});
+
+suite('which nodes a pod wants', () => {
+  const cases: [what: string, constraints: Parameters<typeof matchesNode>[0], wanted: boolean][] = [
+    ['nothing asked', {}, true],
+    ['nothing asked, written as null', { nodeSelector: null, affinity: null }, true],
+    ['a selector that holds', { nodeSelector: { zone: 'a' } }, true],
+    ['a selector of which one half holds', { nodeSelector: { zone: 'a', size: '9' } }, false],
+    ['a selector on a name of the prototype', { nodeSelector: { constructor: 'a' } }, false],
+    ['In', required(expression('zone', 'In', 'b', 'a')), true],
+    ['In, none of them', required(expression('zone', 'In', 'b')), false],
+    ['NotIn', required(expression('zone', 'NotIn', 'b')), true],
+    ['NotIn, the key absent', required(expression('rack', 'NotIn', 'b')), true],
+    ['Exists', required(expression('zone', 'Exists')), true],
+    ['DoesNotExist', required(expression('zone', 'DoesNotExist')), false],
+    ['Gt', required(expression('size', 'Gt', '7')), true],
+    ['Gt, equal', required(expression('size', 'Gt', '8')), false],
+    ['Lt', required(expression('size', 'Lt', '10')), true],
+    ['Lt of what is no number', required(expression('zone', 'Lt', '10')), false],
+    ['Gt, signed and with leading zeros', required(expression('size', 'Gt', '+007')), true],
+    ['Lt the largest number of 64 bits', required(expression('size', 'Lt', '9223372036854775807')), true],
+    ['Lt one more than that', required(expression('size', 'Lt', '9223372036854775808')), false],
+    ['Gt less than the smallest', required(expression('size', 'Gt', '-9223372036854775809')), false],
+    [
+      'Lt a number of 100 digits, which is not read',
+      required(expression('size', 'Lt', '9'.padStart(100, '0'))),
+      false,
+    ],
+    ['an operator that is not known', required(expression('zone', 'Like', 'a')), false],
+    ['one of two terms', required(expression('zone', 'In', 'b'), expression('size', 'Exists')), true],
+    ['a term that names nothing', required({}), false],
+    ['no terms', required(), false],
+    [
+      'the name of the node',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
+      true,
+    ],
+    [
+      'not this node',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n1'] }] }),
+      false,
+    ],
+    [
+      'a field that is not known',
+      required({ matchFields: [{ key: 'status.phase', operator: 'Exists' }] }),
+      false,
+    ],
+    [
+      'a selector and an affinity, of which one holds',
+      { nodeSelector: { zone: 'a' }, ...required(expression('zone', 'In', 'b')) },
+      false,
+    ],
+  ];
+  for (const [what, constraints, wanted] of cases)
+    test(what, () => assert.equal(matchesNode(constraints, node), wanted));
+});

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { errorCodes } from '../../../../webhook/lib/errors.ts';
+import type { CheckId } from '../../../../webhook/report/checks/catalogue.ts';
+import type { Finding } from '../../../../webhook/report/checks/finding.ts';
+import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
+import type { InstallationFacts } from '../../../../webhook/report/facts/installation-model.ts';
+import type { CheckFacts } from '../../../../webhook/report/facts/model.ts';
+import { now } from '../../nodes/readiness/objects.ts';
+import {
+  allRegistered,
+  checkFacts,
+  configured,
+  deployment,
+  forbidden,
+  found,
+  nothingInstalled,
+  wholeInstallation,
+} from '../objects.ts';
+
+type Findings = Partial<Record<CheckId, Finding>>;
+
+const judge = (installation: Partial<InstallationFacts>, more: Partial<CheckFacts> = {}): Findings =>
+  checkInstalled(checkFacts({ installation: { ...wholeInstallation, ...installation }, ...more }), now);
+
+const having = (findings: Findings, wanted: Finding['result']): string[] =>
+  Object.entries(findings).flatMap(([id, { result }]) => (result === wanted ? id : []));
+
+const [service] = wholeInstallation.services;
+assert.ok(service);
+const endpoints = (ready: number, all = 2, withPort = all): Partial<InstallationFacts> => ({
+  services: [{ ...service, endpoints: found({ all, withPort, ready }) }],
+});
+const { pods, serviceAccount } = wholeInstallation.policies;
+const policies = (more: object): Partial<InstallationFacts> => ({
+  policies: { pods: { ...pods, ...more }, serviceAccount },
+});
+const partOf = <T>(seen: unknown): T => (seen as { found: T }).found;
+const binding = (more: object) => policies({ binding: found({ ...partOf<object>(pods.binding), ...more }) });
+const rules = (more: object) => policies({ policy: found({ ...partOf<object>(pods.policy), ...more }) });
+const lease = (more: object) => ({
+  lease: found({ holder: 'x_1', renewed: now - 31_000, duration: 15_000, ...more }),
+});
+const certificate = { secret: 'a/b', webhooks: [{ name: 'pods.cni-gate.io', fault: 'it is old' }] };
+
+test('an installation in order passes every check', () => {
+  const findings = judge({});
+  assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+});
+
+/** By what is wrong: the check that fails, its code, and what it says. */
+const faults: Record<string, [CheckId, Partial<InstallationFacts>, code: string, text: RegExp]> = {
+  'a Deployment scaled to 0': [
+    'deployment',
+    { deployment: found({ ...deployment, desired: 0, ready: 0 }) },
+    'CNI_GATE_DEPLOYMENT',
+    /^Deployment cni-gate\/cni-gate: it is scaled to 0 replicas, so every new pod .* is refused$/,
+  ],
+  'replicas that are not ready': [
+    'deployment',
+    { deployment: found({ ...deployment, ready: 1 }) },
+    'CNI_GATE_DEPLOYMENT',
+    /1 of 2 replicas are ready$/,
+  ],
+  'a rollout that got stuck': [
+    'deployment',
+    { deployment: found({ ...deployment, updated: 1, stuck: 'timed out' }) },
+    'CNI_GATE_DEPLOYMENT',
+    /its rollout got stuck: timed out$/,
+  ],
+  'endpoints that are gone': [
+    'service',
+    endpoints(0, 0),
+    'CNI_GATE_NO_ENDPOINTS',
+    /it has no endpoint, so every/,
+  ],
+  'endpoints that are not ready': [
+    'service',
+    endpoints(0),
+    'CNI_GATE_NO_ENDPOINTS',
+    /none of its 2 endpoints is/,
+  ],
+  'endpoints without the port': [
+    'service',
+    endpoints(0, 2, 0),
+    'CNI_GATE_NO_ENDPOINTS',
+    /has a TCP port for/,
+  ],
+  'endpoints with another port than the replicas': [
+    'service',
+    { services: [{ ...service, targetPorts: [9999] }], deployment: found({ ...deployment, ports: [8443] }) },
+    'CNI_GATE_NO_ENDPOINTS',
+    /its endpoints have port 9999, and the replicas listen on 8443/,
+  ],
+  'a Service that is gone': [
+    'service',
+    { services: [{ ...service, service: 'absent' }] },
+    'CNI_GATE_NO_ENDPOINTS',
+    /it does not exist, and webhooks call it/,
+  ],
+  'a Service without the port': [
+    'service',
+    { services: [{ ...service, port: 8443 }] },
+    'CNI_GATE_NO_ENDPOINTS',
+    /it has no port 8443/,
+  ],
+  'a certificate that is not accepted': [
+    'certificate',
+    { certificate: found(certificate) },
+    'CNI_GATE_CA_BUNDLE',
+    /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/,
+  ],
+  'a policy that is gone': [
+    'policy-pods',
+    policies({ policy: 'absent' }),
+    'CNI_GATE_POLICY',
+    /it does not exist, so/,
+  ],
+  'a binding that is gone': [
+    'policy-pods',
+    policies({ binding: 'absent' }),
+    'CNI_GATE_POLICY',
+    /its binding does not/,
+  ],
+  'a binding that only warns': [
+    'policy-pods',
+    binding({ actions: ['Warn', 'Audit'] }),
+    'CNI_GATE_POLICY',
+    /its binding does not deny \(validationActions: Warn, Audit\)/,
+  ],
+  'a binding of another policy': [
+    'policy-pods',
+    binding({ policyName: 'x' }),
+    'CNI_GATE_POLICY',
+    /one of policy x/,
+  ],
+  'a binding that leaves objects out': [
+    'policy-pods',
+    binding({ narrowed: true }),
+    'CNI_GATE_POLICY',
+    /matchRes/,
+  ],
+  'a policy of earlier manifests': [
+    'policy-pods',
+    rules({ hasParams: true }),
+    'CNI_GATE_POLICY',
+    /it has a paramKind/,
+  ],
+  'rules that were changed': [
+    'policy-pods',
+    rules({ digest: '0' }),
+    'CNI_GATE_POLICY',
+    /its rules are not those/,
+  ],
+  'a condition that was added': [
+    'policy-pods',
+    rules({ conditions: ['not-mine:0000'] }),
+    'CNI_GATE_POLICY',
+    /its matchConditions \(not-mine\) are not those/,
+  ],
+  'a Lease that is not renewed': [
+    'leader',
+    lease({}),
+    'CNI_GATE_NO_LEADER',
+    /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so pods that are refused are sent nowhere/,
+  ],
+  'a Lease without a holder': ['leader', lease({ holder: '' }), 'CNI_GATE_NO_LEADER', /no replica holds it/],
+  'a Lease that is not there': [
+    'leader',
+    { lease: 'absent' },
+    'CNI_GATE_NO_LEADER',
+    /no replica has led yet/,
+  ],
+};
+for (const [name, [id, installation, code, text]] of Object.entries(faults))
+  test(`${name}: ${id} fails with ${code}, and nothing else fails`, () => {
+    const findings = judge(installation);
+    assert.deepEqual(having(findings, 'failed'), [id]);
+    const { code: its, what = '', hint } = findings[id] ?? {};
+    assert.match(what, text);
+    assert.equal(its, code);
+    assert.ok(code in errorCodes && hint !== '');
+  });
+
+suite('around the installation, each fault fails its check alone', () => {
+  const { serverRights } = checkFacts();
+  const denied = partOf<{ right: object }[]>(serverRights).map((one) => ({ ...one, allowed: false }));
+  const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
+    'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
+    'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
+    'server-rights': { serverRights: found(denied as never) },
+    'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
+    daemonsets: { daemonSets: found([]) },
+    'kubernetes-apis': { apis: new Map() },
+    configuration: {
+      configuration: {
+        ...configured({}),
+        trouble: { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' },
+      },
+    },
+  };
+  for (const [id, facts] of Object.entries(cases))
+    test(id, () => assert.deepEqual(having(judge({}, facts), 'failed'), [id]));
+
+  test('nothing of it is there: not installed, and its parts are not judged', () => {
+    const findings = judge({}, { ...nothingInstalled, serverRights: 'absent' });
+    assert.equal(findings.installed?.code, 'CNI_GATE_NOT_INSTALLED');
+    assert.deepEqual([findings.deployment, findings.probe], [undefined, undefined]);
+  });
+});
+
+suite('no fault', () => {
+  const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
+    'a replica more than asked for': [{ deployment: found({ ...deployment, ready: 3 }) }],
+    'a rollout that goes on': [{ deployment: found({ ...deployment, updated: 1 }) }],
+    'an endpoint that is not ready beside one that is': [endpoints(1)],
+    'a Lease renewed late, or by a clock that is behind': [lease({ renewed: now - 29_000 })],
+    'no leader where nothing is steered or recreated': [{ lease: 'absent' }, { steer: { mode: 'off' } }],
+    'no leader where the gate only reports': [{ lease: 'absent' }, { gate: { mode: 'audit' } }],
+    'a binding that only warns where the proof does too': [
+      binding({ actions: ['Warn', 'Audit'] }),
+      { proof: { mode: 'warn' } },
+    ],
+    'a condition that the component no-opt-out takes away': [rules({ conditions: [] })],
+  };
+  for (const [name, [installation, settings = {}]] of Object.entries(cases))
+    test(name, () =>
+      assert.deepEqual(having(judge(installation, { configuration: configured(settings) }), 'failed'), []),
+    );
+
+  test('what nothing in the cluster shows is skipped: replicas run in another way, and servers elsewhere', () => {
+    const elsewhere: Partial<InstallationFacts> = {
+      deployment: 'absent',
+      services: [{ ...service, service: found({ ports: [], externalName: 'gate.example' }) }],
+      certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
+    };
+    const findings = judge(elsewhere, { probe: undefined });
+    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'service', 'certificate']);
+    const atUrl = judge({ services: [], urls: ['https://gate.example/mutate'] });
+    assert.match(atUrl.service?.what ?? '', /^URL https:\/\/gate\.example\/mutate: .*only a probe shows/);
+  });
+
+  test('failurePolicy Ignore is said beside what passes', () => {
+    const findings = judge({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
+    assert.match(findings.service?.what ?? '', /failurePolicy Ignore: while none answers, new pods .* start/);
+    assert.match(findings['policy-pods']?.what ?? '', /^bound: Deny; failurePolicy Ignore: /);
+  });
+});
+
+suite('what may not be read is not known, never a pass', () => {
+  const dark = forbidden('it');
+  const cases: Partial<Record<CheckId, [Partial<InstallationFacts>, essential: boolean]>> = {
+    service: [{ services: [{ ...service, service: dark }] }, true],
+    'policy-pods': [policies({ binding: dark }), true],
+    deployment: [{ deployment: dark }, false],
+    certificate: [{ certificate: dark }, false],
+    leader: [{ lease: dark }, false],
+  };
+  for (const [id, [installation, essential]] of Object.entries(cases))
+    test(`${id}, ${essential ? 'and there is no verdict' : 'and the rest gives a verdict'}`, () => {
+      const findings = judge(installation, { probe: undefined });
+      assert.deepEqual(having(findings, 'not-known'), [id, 'probe']);
+      const finding = findings[id as CheckId];
+      assert.equal(finding?.essential, essential);
+      assert.match(finding?.what ?? '', /RBAC lacks verb "list"/);
+    });
+
+  test('a certificate that the API server accepted when it made the probe is known', () =>
+    assert.equal(judge({ certificate: dark }).certificate?.result, 'passed'));
+
+  test('without the configuration, what it decides is not known', () => {
+    const trouble = {
+      code: 'CNI_GATE_CLUSTER_FORBIDDEN',
+      message: 'cannot get',
+      right: 'verb "get"',
+    } as const;
+    const configuration = { ...configured({}), trouble };
+    const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
+    const findings = judge(
+      { ...binding({ actions: ['Warn'] }), lease: 'absent' },
+      { configuration, namespaces },
+    );
+    const expected = ['configuration', 'policy-pods', 'leader', 'namespace-labels', 'daemonsets'];
+    assert.deepEqual(having(findings, 'not-known').toSorted(), expected.toSorted());
+    const loose = judge(policies({ policy: 'absent' }), { configuration });
+    assert.deepEqual(having(loose, 'failed'), ['policy-pods']);
+  });
+});
+
+suite('the probe', () => {
+  const made = (probe: CheckFacts['probe'], more: Partial<CheckFacts> = {}): Finding | undefined =>
+    judge({}, { probe, ...more }).probe;
+
+  test('that failed has a hint for each reason', () => {
+    const reasons = ['policy', 'policy-configuration', 'webhook', 'webhook-call', 'webhook-trust', 'silence'];
+    const hints = reasons.map(
+      (reason) => made({ namespace: 'shop', outcome: 'failed', what: 'no', reason } as never)?.hint ?? '',
+    );
+    assert.equal(new Set(hints).size, reasons.length);
+    assert.deepEqual(
+      hints.map((hint) => /firewalls/.test(hint)),
+      reasons.map((reason) => reason === 'webhook-call'),
+    );
+  });
+
+  test('that was not made is not known, or does not apply without a namespace', () => {
+    const notMade = (reason: string) =>
+      ({ namespace: null, outcome: 'not-made', what: 'no', reason }) as never;
+    for (const reason of ['rights', 'other']) {
+      const { result, essential } = made(notMade(reason)) ?? {};
+      assert.deepEqual([result, essential], ['not-known', true]);
+    }
+    assert.equal(made(notMade('no-namespace'), { namespaces: found([]) })?.result, 'skipped');
+    assert.equal(made(notMade('no-namespace'), { namespaces: forbidden('namespaces') })?.result, 'not-known');
+    assert.equal(made(undefined)?.essential, false);
+  });
+
+  test('that passed while the Service has no endpoint says over which connection', () => {
+    const { result, what } = judge(endpoints(0, 0)).probe ?? {};
+    assert.equal(result, 'passed');
+    assert.match(what ?? '', /, over a connection that the API server opened before: a new one fails$/);
+  });
+});

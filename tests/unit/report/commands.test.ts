@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { suite, type TestContext, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import type { Command } from 'commander';
+import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
+import { checkCommand } from '../../../webhook/commands/check.ts';
+import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
+import { statusCommand } from '../../../webhook/commands/status.ts';
+import type { Dashboard } from '../../../webhook/report/dashboard/server.ts';
+import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
+import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
+import { apiNode } from '../nodes/readiness/objects.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+process.once('exit', () => rmSync(folder, { recursive: true }));
+
+/** A kubeconfig file with one context. */
+function writeKubeconfig(cluster: object, user: object = {}): string {
+  const file = join(mkdtempSync(join(folder, 'k')), 'kubeconfig');
+  const config = {
+    clusters: [{ name: 'c', cluster }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user }],
+    'current-context': 'c',
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+/** A cluster with one node, an opted-in namespace whose DaemonSet is missing, and a Service of cni-gate. */
+function answer({ path }: Asked): [code: number, body: object] {
+  const labels = { 'cni-gate.io/profile': 'linkerd' };
+  const items: Record<string, object[]> = {
+    '/api/v1/nodes': [apiNode('n1', 'boot', 1)],
+    '/api/v1/namespaces': [{ metadata: { name: 'shop', uid: 'u', resourceVersion: '1', labels } }],
+  };
+  if (path === '/version') return [200, { major: '1', minor: '36', gitVersion: 'v1.36.3' }];
+  if (path.endsWith('/services/cni-gate')) return [200, { metadata: {}, spec: { ports: [{ port: 443 }] } }];
+  // a single object
+  if (/\/cni-gate[a-z-]*$|\.cni-gate\.io$/.test(path)) return [404, status(404, 'NotFound', 'not found')];
+  return [200, { metadata: { resourceVersion: '1' }, items: items[path] ?? [] }];
+}
+
+const fakeCluster = async (t: TestContext): Promise<string> => {
+  const { url } = await startFakeApi(t, (asked, response) => json(response, ...answer(asked)));
+  return writeKubeconfig({ server: url, 'insecure-skip-tls-verify': true });
+};
+
+/** A kubeconfig for a port of this machine on which nothing listens. */
+async function unreachable(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return writeKubeconfig({ server: `https://127.0.0.1:${port}` });
+}
+
+test('input that cannot be used is an error with a code', async (t) => {
+  const kubeconfig = await fakeCluster(t);
+  const config = join(folder, 'config.yaml');
+  writeFileSync(config, 'kind: Nonsense\n');
+  const link = join(folder, 'link');
+  symlinkSync(config, link);
+  const cases: [() => Command, string[], RegExp][] = [
+    [statusCommand, [], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
+    [
+      statusCommand,
+      ['--kubeconfig', '/nowhere'],
+      /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/,
+    ],
+    [
+      statusCommand,
+      ['--config', '/nowhere'],
+      /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/,
+    ],
+    [statusCommand, ['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
+    [statusCommand, ['--probe', '--watch'], /--probe asks once, .* \(CNI_GATE_USAGE\)$/],
+    [statusCommand, ['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
+    [statusCommand, ['--output', 'yaml'], /Allowed choices are text, wide, json\. \(CNI_GATE_USAGE\)/],
+    [checkCommand, ['--wait', 'soon'], /'soon' is invalid\. expected a duration .* \(CNI_GATE_USAGE\)/],
+    [checkCommand, ['--output', 'yaml'], /Allowed choices are text, json, short\. \(CNI_GATE_USAGE\)/],
+    [
+      dashboardCommand,
+      ['--out', 'x.html', '--port', '0'],
+      /--out writes a file, and --port serves: .*\(CNI_GATE_USAGE\)$/,
+    ],
+    [dashboardCommand, ['--port', '99999'], /expected a port, 0 to 65535\. \(CNI_GATE_USAGE\)$/],
+    [
+      dashboardCommand,
+      ['--kubeconfig', kubeconfig, '--out', join(folder, 'no', 'x.html')],
+      /cannot write .*ENOENT.*\(CNI_GATE_OUTPUT\)$/,
+    ],
+    // if this is /dev/stdout, replacing it takes it from every program
+    [
+      dashboardCommand,
+      ['--kubeconfig', kubeconfig, '--out', link],
+      /cannot write .*link: it exists and is not a regular file \(CNI_GATE_OUTPUT\)$/,
+    ],
+  ];
+  for (const [make, args, expected] of cases) assert.match(await errorOf(t, make(), args), expected);
+});
+
+test('an API server that is gone: one error with the address and a code', async (t) => {
+  const kubeconfig = await unreachable();
+  for (const [make, args] of [
+    [statusCommand, []],
+    [checkCommand, []],
+    [checkCommand, ['--pre']],
+  ] as const)
+    assert.match(
+      await errorOf(t, make(), ['--kubeconfig', kubeconfig, ...args]),
+      /^cannot get .*: no answer of the API server at https:\S+: nothing listens there \(ECONNREFUSED\) \(CNI_GATE_CLUSTER_UNREACHABLE\)$/,
+    );
+});
+
+suite('a way to the API server that is wrong: one sentence with a code, and not that of Node', () => {
+  const ago = (days: number): Date => new Date(Date.now() - days * 24 * 3_600_000);
+  const authority = createAuthority({ commonName: 'cluster', days: 90, now: ago(30) });
+  const another = createAuthority({ commonName: 'another', days: 90, now: ago(30) });
+  const signed = (by: Authority, names: string[], now = ago(0), days = 1) =>
+    issueServing(by, { names, days, now });
+  const base64 = (content: string): string => Buffer.from(content).toString('base64');
+  const shown = ({ certificate, key }: Authority): object => ({
+    'client-certificate-data': base64(certificate),
+    'client-key-data': base64(key),
+  });
+  const good = signed(authority, ['127.0.0.1']);
+
+  /** What `check` says of an API server that accepts no credentials. */
+  async function said(t: TestContext, serving: Authority, ca: string, user: object): Promise<string> {
+    const { certificate: cert, key } = serving;
+    const options = { cert, key, requestCert: true, rejectUnauthorized: false };
+    const server = createTlsServer(options, (_, response) =>
+      json(response, 401, status(401, 'Unauthorized', 'Unauthorized')),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const address = `https://127.0.0.1:${port}`;
+    const file = writeKubeconfig({ server: address, 'certificate-authority-data': base64(ca) }, user);
+    const error = await errorOf(t, checkCommand(), ['--kubeconfig', file]);
+    return error.replace(address, 'SERVER').replace(file, 'FILE');
+  }
+
+  const cases: Record<string, [serving: Authority, ca: string, user: object, expected: RegExp]> = {
+    'the authority of another cluster': [
+      good,
+      another.certificate,
+      {},
+      /at SERVER: its certificate is not signed by the certificate-authority that is configured: .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
+    ],
+    'a certificate for another name': [
+      signed(authority, ['api.example.com']),
+      authority.certificate,
+      {},
+      /its certificate is for other names: set server or tls-server-name .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
+    ],
+    'a certificate of the API server that has expired': [
+      signed(authority, ['127.0.0.1'], ago(10)),
+      authority.certificate,
+      {},
+      /its certificate has expired: renew it, or correct the clock .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
+    ],
+    'a client certificate that has expired': [
+      good,
+      authority.certificate,
+      shown(signed(authority, ['me'], ago(10))),
+      /^cannot get \/version: Unauthorized: the client certificate in FILE expired at 20\S+Z: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
+    ],
+    'a client certificate of another cluster': [
+      good,
+      authority.certificate,
+      shown(signed(another, ['me'])),
+      /the client certificate in FILE is signed by no authority that the API server knows: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
+    ],
+    'a token that is not accepted': [
+      good,
+      authority.certificate,
+      { token: 's3cret' },
+      /the token or password in FILE has expired, or is of another cluster: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
+    ],
+    'a key of another certificate': [
+      good,
+      authority.certificate,
+      shown({ ...signed(authority, ['me']), key: another.key }),
+      /the certificates or the key for it are damaged, or not of one pair .*\(CNI_GATE_CLUSTER_CONFIG\)$/,
+    ],
+  };
+  for (const [name, [serving, ca, user, expected]] of Object.entries(cases))
+    test(name, async (t) => assert.match(await said(t, serving, ca, user), expected));
+});
+
+test('as a program: the error on standard error alone, exit code 2; --wait says once what it waits for', async () => {
+  const kubeconfig = await unreachable();
+  const { status: exit, stdout, stderr } = cniGate(['check', '--kubeconfig', kubeconfig, '--wait', '100ms']);
+  assert.deepEqual([exit, stdout], [2, '']);
+  const [waiting, given, ...others] = stderr.trimEnd().split('\n');
+  assert.match(waiting ?? '', /^cni-gate: waiting: .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
+  assert.match(given ?? '', /^cni-gate: cannot get .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
+  assert.deepEqual(others, []);
+});
+
+test('the help lists the exit codes', () => {
+  for (const make of [statusCommand, checkCommand]) {
+    let help = '';
+    make()
+      .configureOutput({ writeOut: (part) => (help += part) })
+      .outputHelp();
+    assert.match(help.replaceAll(/\s+/g, ' '), /Exit code: 0 .* 1 .*2 .*3 cni-gate is not installed/);
+  }
+});
+
+suite('status: colours and width', () => {
+  /** What is printed into a pipe, or on a terminal that is so wide. */
+  async function printed(t: TestContext, columns?: number): Promise<string> {
+    const command = [process.execPath, main, 'status', '--kubeconfig', await fakeCluster(t)];
+    const [program = '', ...rest] =
+      columns === undefined
+        ? command
+        : ['script', '-qec', `stty cols ${columns}; exec ${command.join(' ')}`, '/dev/null'];
+    const env = { PATH: process.env.PATH, HOME: folder, TERM: 'xterm', SHELL: '/bin/sh' };
+    const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'], env });
+    return (await text(child.stdout)).replaceAll('\r\n', '\n');
+  }
+
+  test('on a terminal its width, and a first line with a colour', async (t) => {
+    const shown = await printed(t, 60);
+    const plain = stripVTControlCharacters(shown);
+    assert.notEqual(shown, plain);
+    const [, ...lines] = plain.split('\n');
+    assert.ok(Math.max(...lines.map((line) => line.length)) <= 60, plain);
+  });
+
+  test('in a pipe neither', async (t) => {
+    const shown = await printed(t);
+    assert.equal(stripVTControlCharacters(shown), shown);
+    assert.match(shown, /^DaemonSet linkerd-cni\/linkerd-cni .{60,}\(CNI_GATE_DAEMONSET_UNKNOWN\)$/m);
+  });
+});
+
+suite('dashboard', () => {
+  test('--out writes a page that only its owner may read, in place of an older one', async (t) => {
+    const file = join(folder, 'page.html');
+    writeFileSync(file, 'older', { mode: 0o644 });
+    await dashboardCommand().parseAsync(['--kubeconfig', await fakeCluster(t), '--out', file], {
+      from: 'user',
+    });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const [, data = ''] = /id="data">(.*?)<\/script>/s.exec(readFileSync(file, 'utf8')) ?? [];
+    const { verdict, namespaces }: Dashboard = JSON.parse(data);
+    assert.deepEqual([verdict, namespaces.map(({ name }) => name)], ['not-well', ['shop']]);
+  });
+
+  test('the printed address has the token by which the data is served, on loopback, until it ends', async (t) => {
+    const child = startCniGate(['dashboard', '--kubeconfig', await fakeCluster(t)]);
+    t.after(() => child.kill('SIGKILL'));
+    assert.ok(child.stdout);
+    // an end without a line fails below
+    const ended = once(child, 'close').then(() => ['']);
+    const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
+    const [, origin, token] = /^(http:\/\/127\.0\.0\.1:\d+)\/#token=([\w-]{32})\n$/.exec(String(line)) ?? [];
+    assert.ok(origin, String(line));
+    const headers = { authorization: `Bearer ${token}` };
+    const data = (await (await fetch(`${origin}/data`, { headers })).json()) as Dashboard;
+    assert.equal(data.verdict, 'not-well');
+    assert.equal((await fetch(`${origin}/data`)).status, 401);
+    const taken = await errorOf(t, dashboardCommand(), [
+      ...['--kubeconfig', await fakeCluster(t)],
+      ...['--port', new URL(origin).port],
+    ]);
+    assert.match(
+      taken,
+      /cannot listen on 127\.0\.0\.1 port \d+ \(--port\): another process.*\(CNI_GATE_LISTEN\)$/,
+    );
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+  });
+});

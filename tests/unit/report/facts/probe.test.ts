@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
+import type { Profile } from '../../../../webhook/config/types.ts';
+import { statusAnnotation, validatorContainer } from '../../../../webhook/lib/names.ts';
+import type { OptIn } from '../../../../webhook/report/facts/model.ts';
+import { makeProbe } from '../../../../webhook/report/facts/probe.ts';
+import type { ProbeFacts } from '../../../../webhook/report/facts/probe-model.ts';
+import { judgeAnswer, probePod } from '../../../../webhook/report/facts/probe-pod.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
+import { annotationOf as statusOf } from '../objects.ts';
+
+suite('the pod of a probe', () => {
+  for (const { name, proof } of builtInProfiles()) {
+    test(`gets a promise of profile ${name}`, () => {
+      const policy = policyOf({});
+      const { promised } = probePod('shop', policy.join(name), policy);
+      assert.ok(promised.length > 0);
+      assert.ok(proof.checks.every((check) => promised.some((word) => word in check)));
+    });
+  }
+
+  test("gets no promise of a network's own validator in mode warn, which cannot warn", () => {
+    const own = {
+      name: 'own',
+      when: {},
+      daemonSets: [],
+      proof: { container: { image: 'x', command: ['/v'] } },
+    };
+    for (const [mode, promised] of [
+      ['warn', []],
+      ['enforce', ['container']],
+    ] as const) {
+      const policy = policyOf({ proof: { mode }, profiles: [own] });
+      assert.deepEqual(probePod('shop', policy.join('own'), policy).promised, promised);
+    }
+  });
+
+  const proof = { checks: [{ address: {} }] };
+  const conditions: Record<string, [Profile['when'], expected: object]> = {
+    'a value': [{ labels: { app: 'web' } }, { labels: { app: 'web' } }],
+    'one of a list': [{ annotations: { a: { in: ['x', 'y'] } } }, { annotations: { a: 'x' } }],
+    'a key, and none of another': [
+      { labels: { on: { exists: true }, off: { exists: false }, mode: { notIn: ['none'] } } },
+      { labels: { on: 'cni-gate-probe' } },
+    ],
+    'the second of two conditions': [
+      [{ namespaceLabels: { mesh: 'on' } }, { labels: { mesh: 'on' } }],
+      { labels: { mesh: 'on' } },
+    ],
+  };
+  for (const [name, [when, expected]] of Object.entries(conditions)) {
+    test(`has what \`when\` asks: ${name}`, () => {
+      const policy = policyOf({ profiles: [{ name: 'own', when, daemonSets: [], proof }] });
+      const { pod, promised } = probePod('shop', policy.join('own'), policy);
+      assert.deepEqual(promised, ['address']);
+      const { labels, annotations } = pod.metadata;
+      assert.deepEqual({ labels, annotations }, { labels: {}, annotations: {}, ...expected });
+    });
+  }
+
+  test('has requests and limits, and meets Pod Security restricted', () => {
+    const policy = policyOf({});
+    const { pod } = probePod('shop', policy.join('linkerd'), policy);
+    assert.equal(pod.spec.containers.length, 2);
+    for (const { resources, securityContext } of pod.spec.containers) {
+      assert.deepEqual(resources?.requests, resources?.limits);
+      assert.deepEqual(securityContext?.capabilities, { drop: ['ALL'] });
+    }
+  });
+});
+
+const came = (initContainers: string[], annotation?: string) => ({
+  metadata: {
+    name: 'x',
+    ...(annotation !== undefined && { annotations: { [statusAnnotation]: annotation } }),
+  },
+  spec: { containers: [{ name: 'probe' }], initContainers: initContainers.map((name) => ({ name })) },
+});
+
+suite('the result by the pod that comes back', () => {
+  const promised = ['address'];
+  const cases: [string, ReturnType<typeof came>, promised: string[], ProbeFacts['outcome'], RegExp][] = [
+    [
+      'with our container first',
+      came([validatorContainer], statusOf(['mesh'], ['address'])),
+      promised,
+      'injected',
+      /\(address\)$/,
+    ],
+    [
+      'with nothing of ours',
+      came([]),
+      promised,
+      'failed',
+      /did not ask cni-gate, or had no answer and went on/,
+    ],
+    [
+      'with our container and no annotation',
+      came([validatorContainer]),
+      promised,
+      'failed',
+      /without cni-gate\.io\/status/,
+    ],
+    [
+      'with another first',
+      came(['other', validatorContainer], statusOf(['mesh'], ['address'])),
+      promised,
+      'failed',
+      /has other as its first/,
+    ],
+    [
+      'with nothing promised, against the configuration',
+      came([], statusOf([], [])),
+      promised,
+      'failed',
+      /was to come back .*\(address\) and has no init container/,
+    ],
+    [
+      'with nothing promised, as configured',
+      came([], statusOf([], [])),
+      [],
+      'nothing-promised',
+      /cni-gate answered/,
+    ],
+  ];
+  for (const [name, pod, words, outcome, what] of cases) {
+    test(name, () => {
+      const seen = judgeAnswer(pod, words);
+      assert.equal(seen.outcome, outcome);
+      assert.match(seen.what, what);
+    });
+  }
+});
+
+suite('the probe', () => {
+  const policy = policyOf({});
+  const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
+
+  async function probe(
+    t: TestContext,
+    namespaces: OptIn[],
+    answer: (namespace: string, response: ServerResponse) => void,
+    times?: Parameters<typeof makeProbe>[2],
+  ): Promise<ProbeFacts & { asked: string[] }> {
+    const { client, asked } = await startFakeApi(t, ({ path }, response) => {
+      answer(path.split('/')[4] ?? '', response);
+    });
+    const facts = await makeProbe(client, { namespaces, policy, ownNamespace: 'cni-gate' }, times);
+    assert.ok(asked.every(({ method, query }) => method === 'POST' && query.dryRun === 'All'));
+    return { ...facts, asked: asked.map(({ path }) => path.split('/')[4] ?? '') };
+  }
+  const forbidden = (response: ServerResponse): void =>
+    json(response, 403, status(403, 'Forbidden', 'exceeded quota: all'));
+
+  test('tries the next namespace after a rejection by others, and stops at the first answer', async (t) => {
+    const { outcome, namespace, asked } = await probe(t, optedIn('a', 'b', 'c'), (name, response) =>
+      name === 'a'
+        ? forbidden(response)
+        : json(response, 201, came([validatorContainer], statusOf(['cilium'], ['address']))),
+    );
+    assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
+  });
+
+  const internal = (text: string): [number, object] => [
+    500,
+    status(500, 'InternalError', `Internal error occurred: ${text}`, {
+      details: { causes: [{ message: text }] },
+    }),
+  ];
+  const byPolicy = (text: string): [number, object] => [
+    422,
+    status(422, 'Invalid', `pods "x" is forbidden: ${text}`, { details: { causes: [{ message: text }] } }),
+  ];
+  const failing =
+    'failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate"';
+  const policyName = "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io'";
+  // as a real API server of v1.36 writes them
+  const refusals: Record<string, [answer: [number, object], ProbeFacts['outcome'], ProbeFacts['reason']]> = {
+    'our webhook cannot be reached': [
+      internal(`${failing}: context deadline exceeded`),
+      'failed',
+      'webhook-call',
+    ],
+    'the certificate of our webhook is not accepted': [
+      internal(
+        `${failing}: tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+      ),
+      'failed',
+      'webhook-trust',
+    ],
+    'our webhook denied the pod': [
+      [403, status(403, 'Forbidden', 'admission webhook "pods.cni-gate.io" denied the request: no')],
+      'failed',
+      'webhook',
+    ],
+    'our policy denied the pod': [byPolicy(`${policyName} denied request: no`), 'failed', 'policy'],
+    'our policy has lost its parameters': [
+      byPolicy(`${policyName} denied request: failed to configure binding: no params found`),
+      'failed',
+      'policy-configuration',
+    ],
+    'the API server took too long': [
+      [504, status(504, 'Timeout', 'request did not complete')],
+      'failed',
+      'silence',
+    ],
+    'a webhook of others denied the pod, and its text names ours': [
+      [
+        500,
+        status(500, 'InternalError', `admission webhook "other.example" denied the request: ${failing}`, {
+          details: { causes: [{ message: failing }] },
+        }),
+      ],
+      'not-made',
+      'other',
+    ],
+    'a policy of others': [
+      byPolicy(
+        `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: ${policyName} denied request: no`,
+      ),
+      'not-made',
+      'other',
+    ],
+    'a quota': [
+      [403, status(403, 'Forbidden', 'pods "x" is forbidden: exceeded quota: all')],
+      'not-made',
+      'other',
+    ],
+    'a missing right': [
+      [
+        403,
+        status(403, 'Forbidden', 'pods is forbidden: User "x" cannot create resource "pods" in API group ""'),
+      ],
+      'not-made',
+      'rights',
+    ],
+  };
+  for (const [name, [[code, body], outcome, reason]] of Object.entries(refusals)) {
+    test(`${name}: ${outcome}, ${reason}`, async (t) => {
+      const seen = await probe(t, optedIn('a'), (_, response) => json(response, code, body));
+      assert.deepEqual([seen.outcome, seen.reason], [outcome, reason]);
+    });
+  }
+
+  test('tries at most ten namespaces', async (t) => {
+    const many = Array.from({ length: 30 }, (_, at) => `n${at}`);
+    const { outcome, asked } = await probe(t, optedIn(...many), (_, response) => forbidden(response));
+    assert.deepEqual([outcome, asked.length], ['not-made', 10]);
+  });
+
+  test('skips namespaces that did not opt in, are exempt, or name an unknown profile', async (t) => {
+    const namespaces = [
+      { name: 'plain', profile: undefined },
+      { name: 'typo', profile: 'nowhere' },
+      ...optedIn('kube-system', 'cni-gate'),
+    ];
+    const { outcome, namespace, asked } = await probe(t, namespaces, (_, response) => forbidden(response));
+    assert.deepEqual([outcome, namespace, asked], ['not-made', null, []]);
+  });
+
+  test('ends the request to a silent API server', async (t) => {
+    const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, { onePod: 200, allPods: 60_000 });
+    assert.equal(outcome, 'failed');
+    assert.match(what, /no byte for 200 ms/);
+  });
+});

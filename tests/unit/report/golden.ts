@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** Compares a text with a file in `golden/`, which `npm run test:update` writes. */
+export function compareGolden(name: string, text: string): void {
+  const file = new URL(`./golden/${name}`, import.meta.url);
+  if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
+  assert.equal(text, readFileSync(file, 'utf8'));
+}

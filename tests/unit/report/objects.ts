@@ -1,0 +1,239 @@
+import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
+import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
+import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
+import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/manifests.ts';
+import { neededApis } from '../../../webhook/report/facts/environment.ts';
+import type {
+  InstallationFacts,
+  PolicyPair,
+  Registered,
+  RegisteredWebhook,
+} from '../../../webhook/report/facts/installation-model.ts';
+import type { CheckFacts, Facts, Hold, PreFacts, StatusFacts } from '../../../webhook/report/facts/model.ts';
+import { installRights, serverRights } from '../../../webhook/report/facts/needed-rights.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { clusterWith } from '../admission/gate/support.ts';
+import { apiDaemonSet, now } from '../nodes/readiness/objects.ts';
+
+export const found = <T>(value: T): { found: T } => ({ found: value });
+
+/** Something that may not be read, and the right that is missing. */
+export const forbidden = (what: string, resource = 'things') => ({
+  unknown: {
+    why: `${what} may not be read`,
+    forbidden: true,
+    right: `verb "list" on resource "${resource}" of API group ""`,
+  },
+});
+
+/** Webhooks of which the API server has all that it needs to call them. */
+export const called = (names: readonly (keyof typeof expectedWebhooks)[]): RegisteredWebhook[] =>
+  names.map((name) => ({ name, trusted: true, rules: expectedWebhooks[name] }));
+
+/** All that an installation registers. */
+export const allRegistered: Registered = {
+  mutating: called(installedWebhooks.mutating),
+  validating: called(installedWebhooks.validating),
+};
+
+/** A policy as the manifests bring it. */
+const bound = (name: (typeof installedPolicies)[number]): PolicyPair => ({
+  policy: found({ ...expectedPolicies[name], hasParams: false }),
+  binding: found({ policyName: name, actions: ['Deny'], narrowed: false }),
+});
+
+/** A Deployment whose replicas are ready. */
+export const deployment = {
+  desired: 2,
+  ready: 2,
+  updated: 2,
+  stuck: undefined,
+  version: '0.1.0',
+  account: 'cni-gate',
+};
+
+/** An installation in which all is in order at {@link now}. */
+export const wholeInstallation: InstallationFacts = {
+  namespace: 'cni-gate',
+  services: [
+    {
+      namespace: 'cni-gate',
+      name: 'cni-gate',
+      port: 443,
+      service: found({ ports: [443], externalName: undefined }),
+      endpoints: found({ all: 2, withPort: 2, ready: 2 }),
+    },
+  ],
+  urls: [],
+  deployment: found(deployment),
+  certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
+  policies: { pods: bound(installedPolicies[0]), serviceAccount: bound(installedPolicies[1]) },
+  lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
+  failurePolicy: 'Fail',
+};
+
+/** A cluster without anything of cni-gate. */
+export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
+  registered: { mutating: [], validating: [] },
+  installation: {
+    ...wholeInstallation,
+    deployment: 'absent',
+    services: wholeInstallation.services.map((service) => ({ ...service, service: 'absent' as const })),
+    policies: {
+      pods: { policy: 'absent', binding: 'absent' },
+      serviceAccount: { policy: 'absent', binding: 'absent' },
+    },
+    lease: 'absent',
+  },
+};
+
+const cluster = {
+  context: 'production',
+  server: 'https://10.0.0.1:6443',
+  clientVersion: '0.1.0',
+  serverVersion: '0.1.0',
+};
+
+const environment: Pick<CheckFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
+  version: found({
+    major: 1,
+    minor: 36,
+    text: 'v1.36.3',
+    usesNominations: true,
+    nominationsFrom: '1.35',
+  }),
+  apis: new Map(Object.entries(neededApis).map(([version, names]) => [version, found(names)])),
+  nodes: found([
+    { name: 'n1', ready: true, os: 'linux', architecture: 'amd64' },
+    { name: 'n2', ready: true, os: 'linux', architecture: 'arm64' },
+  ]),
+  heartbeats: found([
+    { node: 'n1', renewed: now - 5000 },
+    { node: 'n2', renewed: now - 9000 },
+  ]),
+  clockSkew: 0,
+};
+
+const allowed = (rights: ReturnType<typeof installRights>) =>
+  rights.map((right) => ({ right, allowed: true }));
+
+export const policy = policyOf({});
+
+/** A configuration as a command finds it. */
+export const configured = (settings: object): Facts['configuration'] => ({
+  policy: policyOf(settings),
+  source: 'config.yaml of ConfigMap cni-gate/cni-gate',
+});
+
+/** What check reads of an installation in which everything is as it should be at {@link now}. */
+export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
+  ...environment,
+  cluster,
+  configuration: configured({}),
+  registered: allRegistered,
+  installation: wholeInstallation,
+  serverRights: found(
+    allowed(
+      serverRights({
+        namespace: 'cni-gate',
+        policy: policyOf({ repair: { mode: 'recreate' } }),
+        secret: 'cni-gate-tls',
+      }),
+    ),
+  ),
+  namespaces: found([{ name: 'shop', profile: 'cilium' }]),
+  daemonSets: found([{ ...toDaemonSetFacts(apiDaemonSet('cilium')), namespace: 'kube-system' }]),
+  probe: {
+    namespace: 'shop',
+    outcome: 'injected',
+    what: 'the pod comes back with cni-gate-validator (address, gateway)',
+  },
+  ...more,
+});
+
+/** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
+export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
+  ...environment,
+  ...nothingInstalled,
+  cluster: { ...cluster, serverVersion: null },
+  policy,
+  source: 'the built-in profiles',
+  priorityClass: found(true as const),
+  rights: allowed(installRights()),
+  apiServers: found([['kube-apiserver', '--disable-admission-plugins=DefaultStorageClass']]),
+  servedApis: found([
+    { name: 'v1beta1.metrics.k8s.io', service: 'kube-system/metrics-server', available: true, message: '' },
+  ]),
+  daemonSets: found([
+    { namespace: 'kube-system', name: 'cilium' },
+    { namespace: 'linkerd-cni', name: 'linkerd-cni' },
+  ]),
+  webhooks: found(['linkerd-proxy-injector.linkerd.io']),
+  namespaces: found([
+    { name: 'kube-system', profile: undefined, fits: ['cilium'] },
+    { name: 'bank', profile: undefined, fits: ['cilium', 'linkerd', 'multus'] },
+    { name: 'shop', profile: undefined, fits: ['cilium', 'linkerd', 'multus'] },
+    { name: 'tools', profile: undefined, fits: ['cilium', 'multus'] },
+    { name: 'done', profile: 'cilium', fits: ['cilium'] },
+  ]),
+  podsUnread: undefined,
+  ...more,
+});
+
+/** Two profiles with a DaemonSet each; that of `lost` does not exist. */
+export const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
+];
+
+/** What status reads of a cluster in which all is well. */
+export const statusFacts = (more: Partial<StatusFacts> = {}): StatusFacts => ({
+  cluster,
+  version: environment.version,
+  configuration: configured({ profiles }),
+  registered: allRegistered,
+  installation: wholeInstallation,
+  namespaces: found([{ name: 'shop', profile: 'mesh' }]),
+  daemonSets: found([]),
+  namespace: undefined,
+  readiness: clusterWith({ n1: {}, n2: {} }),
+  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
+  events: new Map(),
+  ...more,
+});
+
+/** A pod that is held. */
+export const holdOf = (name: string, hold: Omit<Hold, 'uid'>): Hold => ({ ...hold, uid: `${name}-uid` });
+
+/** The text of a status annotation. */
+export const annotationOf = (names: string[], checks: string[], more: object = {}): string =>
+  JSON.stringify({
+    version: '0.1.0',
+    profile: 'mesh',
+    chosenBy: 'namespace',
+    profiles: names,
+    checks,
+    ...more,
+  });
+
+/** What is known of a pod on node n1 that passed. */
+export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
+  uid: `${name}-uid`,
+  namespace: 'shop',
+  name,
+  version: '1',
+  node: 'n1',
+  profiles: ['mesh'],
+  failedProfiles: [],
+  owner: `${name}-uid`,
+  createdAt: now - 3_600_000,
+  leaving: false,
+  ended: false,
+  verdict: 'passed',
+  at: now - 3_500_000,
+  startedAt: now - 3_501_000,
+  waitingFor: 'a sandbox',
+  hasSandbox: true,
+  addresses: [],
+  ...more,
+});

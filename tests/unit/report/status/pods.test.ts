@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
+import type { PodFacts, StatusFacts } from '../../../../webhook/report/facts/model.ts';
+import { statusOf } from '../../../../webhook/report/status/compose.ts';
+import type { Status } from '../../../../webhook/report/status/model.ts';
+import { ageText } from '../../../../webhook/report/text/age.ts';
+import { now } from '../../nodes/readiness/objects.ts';
+import { configured, evidenceOf, holdOf, profiles, statusFacts } from '../objects.ts';
+import { eventOf } from '../troubled.ts';
+
+const tell = (pods: PodFacts[], more: Partial<StatusFacts> = {}): Status =>
+  statusOf(statusFacts({ pods, ...more }), { now, all: false });
+
+const pod = (name: string, proof: PodFacts['proof'], evidence: Partial<PodEvidence>): PodFacts => ({
+  namespace: 'shop',
+  name,
+  node: 'n1',
+  proof,
+  evidence: evidenceOf(name, evidence),
+});
+
+suite('a held pod that no node is nominated for', () => {
+  const held = holdOf('web', { refused: 'n1', since: now - 60_000, nominated: '', why: '' });
+  const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held }];
+  const shown = (more: Partial<StatusFacts>): string | null | undefined =>
+    tell(pods, more).heldPods[0]?.notNominated;
+
+  test("has the leader's last event of this hold", () => {
+    const said = (at: number) => ({
+      events: new Map([['web-uid', eventOf('NotNominated', 'no node is ready', at)]]),
+    });
+    assert.equal(shown({}), null);
+    assert.equal(shown(said(now - 60_001)), null);
+    assert.equal(shown(said(now - 1)), 'no node is ready');
+  });
+
+  test('says so where steering is not in force', () => {
+    const configuration = configured({ profiles, steer: { mode: 'off' } });
+    assert.equal(shown({ configuration }), 'steering is not in force: pods that are refused wait');
+  });
+});
+
+suite('failed proofs', () => {
+  for (const verdict of ['failed', 'not-possible', 'wrong-usage', 'crashed'] satisfies Verdict[])
+    test(`${verdict}: not well, and the first line says so`, () => {
+      const { headline, failedPods } = tell([pod('web', 'failed', { verdict, at: now - 5000 })]);
+      assert.equal(headline, 'Not all is well: failed proofs: 1.');
+      const [failed] = failedPods;
+      assert.notEqual(failed?.why, '');
+      assert.deepEqual([failed?.verdict, failed?.since], [verdict, '2026-11-21T11:59:55Z']);
+    });
+
+  test('what repair said last is shown in the mode in which it said so, and that it has stopped', () => {
+    const shown = (mode: string, reason: string, stopped = false): Status =>
+      tell([pod('web', 'failed', { verdict: 'failed' })], {
+        configuration: configured({ profiles, repair: { mode } }),
+        events: new Map([['web-uid', { ...eventOf(reason, 'said'), stopped }]]),
+      });
+    const repairOf = ({ failedPods }: Status): string | null | undefined => failedPods[0]?.repair;
+    assert.equal(repairOf(shown('audit', 'WouldRecreate')), 'said');
+    assert.equal(repairOf(shown('recreate', 'NotRecreated')), 'said');
+    assert.equal(repairOf(shown('recreate', 'WouldRecreate')), null);
+    const { inForce, why } = shown('recreate', 'NotRecreated', true).features[3] ?? {};
+    assert.deepEqual([inForce, why], [false, 'it has stopped: most recreated pods failed again']);
+  });
+});
+
+suite('pods that wait on a node', () => {
+  const waiting = (more: Partial<PodEvidence> = {}): PodFacts =>
+    pod('web', 'waiting', { verdict: 'waiting', at: now - 90_000, ...more });
+
+  test("for a minute: not well, and the kubelet's last event says why", () => {
+    const { headline, waitingPods } = tell([waiting()], {
+      events: new Map([['web-uid', eventOf('FailedMount', 'MountVolume.SetUp failed')]]),
+    });
+    assert.equal(headline, 'Not all is well: pods that wait: 1 (1 for a sandbox).');
+    assert.equal(waitingPods[0]?.why, 'MountVolume.SetUp failed');
+    assert.equal(tell([waiting()]).waitingPods[0]?.why, 'it waits for a sandbox');
+  });
+
+  test('for less, ended or being deleted: well', () => {
+    for (const more of [{ at: now - 50_000 }, { ended: true }, { leaving: true }])
+      assert.equal(tell([waiting(more)]).verdict, 'well');
+  });
+
+  test('the first line counts all by what they wait for, also while that is well', () => {
+    const at = now - 50_000;
+    const young = ['a', 'b', 'c'].map((name) => pod(name, 'waiting', { verdict: 'waiting', at }));
+    const others = ['its image (ErrImagePull)', 'the verdict', 'init container x'].map((waitingFor) =>
+      pod(waitingFor, 'waiting', { verdict: 'waiting', at, waitingFor }),
+    );
+    const { verdict, headline, waits } = tell([
+      ...young,
+      ...others,
+      { namespace: 'shop', name: 'new', proof: 'waiting' },
+      pod('web', 'passed', {}),
+    ]);
+    assert.equal(verdict, 'well');
+    assert.equal(
+      headline,
+      'All is well so far: 7 of 8 pods wait (3 for a sandbox, 1 for a node, 1 for init container x, 2 for others).',
+    );
+    assert.deepEqual(waits.at(3), { for: 'its image', pods: 1 });
+  });
+});
+
+test('an address on two live pods is not well; one on a pod that ended or is being deleted is', () => {
+  const two = (more: Partial<PodEvidence>): PodFacts[] => [
+    pod('a', 'passed', { addresses: ['10.0.0.1'] }),
+    pod('b', 'passed', { addresses: ['10.0.0.1'], ...more }),
+  ];
+  const { headline, duplicateAddresses } = tell(two({ createdAt: now, node: 'n2' }));
+  assert.equal(headline, 'Not all is well: duplicate addresses: 1.');
+  const expected = { network: null, address: '10.0.0.1', pods: ['shop/a', 'shop/b'], nodes: ['n1', 'n2'] };
+  assert.deepEqual(duplicateAddresses, [expected]);
+  for (const more of [{ ended: true }, { leaving: true }]) assert.equal(tell(two(more)).verdict, 'well');
+});
+
+test('ages read as those of kubectl', () => {
+  const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
+  const ages: [number, string][] = [
+    [-second, '0s'],
+    [119 * second, '119s'],
+    [2 * minute + 5 * second, '2m5s'],
+    [10 * minute, '10m'],
+    [5 * hour + 10 * minute, '5h10m'],
+    [47 * hour, '47h'],
+    [3 * day + 2 * hour, '3d2h'],
+    [100 * day, '100d'],
+    [800 * day, '2y70d'],
+  ];
+  for (const [age, text] of ages) assert.equal(ageText(age), text);
+});

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
+import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import type { PodFacts, StatusFacts } from '../../../../webhook/report/facts/model.ts';
+import { statusOf } from '../../../../webhook/report/status/compose.ts';
+import type { Status } from '../../../../webhook/report/status/model.ts';
+import { statusText } from '../../../../webhook/report/status/text.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+import { compareGolden } from '../golden.ts';
+import {
+  allRegistered,
+  configured,
+  deployment,
+  forbidden,
+  found,
+  nothingInstalled,
+  profiles,
+  statusFacts,
+  wholeInstallation,
+} from '../objects.ts';
+import { troubled } from '../troubled.ts';
+
+const minuteAgo = now - 60_000;
+const tell = (facts: StatusFacts, all = false): Status => statusOf(facts, { now, all });
+const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
+const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
+
+suite('a status', () => {
+  test('of a cluster in trouble: text of 100 columns', () => {
+    const status = tell(troubled());
+    const text = statusText(status, false, { width: 100 });
+    compareGolden('status.txt', text);
+    // the first line is never broken: scripts look at it
+    const [, ...lines] = text.split('\n');
+    assert.deepEqual(
+      lines.filter((line) => line.length > 100),
+      [],
+    );
+  });
+
+  test('in a pipe: each row is one line, and no text is lost', () => {
+    const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '-');
+    const [wide, narrow] = [{}, { width: 60 }].map((options) => statusText(tell(troubled()), false, options));
+    assert.match(wide ?? '', /^shop\/bad-0 .* 60s .*192\.0\.2\.2:1404 .*and no other node is$/m);
+    const lost = new Set(words(wide ?? '')).difference(new Set(words(narrow ?? '')));
+    assert.deepEqual(
+      [...lost].filter((word) => !/^[A-Z]+$/.test(word)),
+      [],
+    );
+  });
+
+  test('paints the first line alone', () => {
+    const paint = (style: string, text: string): string => `<${style}>${text}</>`;
+    assert.match(statusText(tell(statusFacts()), false, { paint }), /^<green>All is well\.<\/>\n[^<]*$/);
+    assert.match(statusText(tell(troubled()), false, { paint }), /^<red>Not all is well: [^<]*<\/>\n[^<]*$/);
+  });
+
+  test('lets no control characters of the cluster through', () => {
+    const namespaces = found([{ name: 'shop\u001b[2J', profile: 'mesh' }]);
+    const pods: PodFacts[] = [{ namespace: 'shop\u001b[2J', name: 'x', proof: 'passed' }];
+    assert.ok(!statusText(tell(statusFacts({ namespaces, pods })), false).includes('\u001b'));
+  });
+
+  test('with all nodes has ready ones as well', () => {
+    const { nodes, verdict } = tell(statusFacts(), true);
+    assert.deepEqual(
+      [verdict, nodes.map(({ node, state }) => `${node} ${state}`)],
+      ['well', ['n1 ready', 'n2 ready']],
+    );
+  });
+
+  test('of 5,000 nodes stays short as text, and JSON and --all have all of them', () => {
+    const readiness = clusterWith({ n0: {} });
+    for (let at = 1; at < 5000; at++)
+      readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(`n${at}`, 'b1', 1)), listed: true }, now);
+    const status = tell(statusFacts({ readiness }));
+    assert.equal(status.nodes.length, 4999);
+    const text = statusText(status, false);
+    assert.ok(text.split('\n').length < 75, text);
+    assert.match(text, /^and 4949 more: --all shows them$/m);
+    assert.ok(statusText(status, true).split('\n').length > 4999);
+  });
+});
+
+test('urgent nodes come first, and those of unused profiles last', () => {
+  const agents = {
+    n1: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
+    n2: undefined,
+    n3: { ready: false },
+  };
+  const readiness = clusterWith(agents);
+  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('other')) }, now);
+  const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
+  const configuration = configured({ profiles: [other, ...profiles] });
+  const order = tell(statusFacts({ readiness, configuration })).nodes.map(
+    ({ daemonSet, node }) => `${daemonSet} ${node}`,
+  );
+  assert.deepEqual(
+    order.slice(0, 3),
+    ['n3', 'n2', 'n1'].map((node) => `net/agent ${node}`),
+  );
+});
+
+suite('a fault of the installation', () => {
+  const noEndpoints = wholeInstallation.services.map((service) => ({
+    ...service,
+    endpoints: found({ all: 0, withPort: 0, ready: 0 }),
+  }));
+
+  test('is that of the check, in the first line, and says why features are not in force', () => {
+    const status = tell(statusFacts({ installation: { ...wholeInstallation, services: noEndpoints } }));
+    assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
+    assert.match(
+      firstLine(status),
+      /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, so .*\(CNI_GATE_NO_ENDPOINTS\)$/,
+    );
+    assert.deepEqual(
+      status.features.slice(0, 3).map(({ inForce, why }) => [inForce, why.replace(/.*: /, '')]),
+      [
+        [false, 'it has no endpoint'],
+        [false, 'it has no endpoint'],
+        [false, 'the gate is not in force, so no pod is refused'],
+      ],
+    );
+    assert.equal(status.installation.find(({ id }) => id === 'service')?.result, 'failed');
+  });
+
+  test('of several, the gravest is in the first line, and the second counts them', () => {
+    const installation = {
+      ...wholeInstallation,
+      services: noEndpoints,
+      lease: 'absent' as const,
+      deployment: found({ ...deployment, desired: 0, ready: 0 }),
+    };
+    const status = tell(statusFacts({ installation }));
+    assert.deepEqual(codes(status), ['CNI_GATE_DEPLOYMENT', 'CNI_GATE_NO_ENDPOINTS', 'CNI_GATE_NO_LEADER']);
+    const [first, second] = statusText(status, false).split('\n');
+    assert.match(first ?? '', /CNI_GATE_DEPLOYMENT/);
+    assert.equal(second, 'In all: faults: 3.');
+  });
+
+  test('of one webhook blocks the calls of its own kind only', () => {
+    const webhooks = [{ name: 'bindings.cni-gate.io', fault: 'it is old' }];
+    const certificate = found({ secret: 'a/b', webhooks });
+    const { features } = tell(statusFacts({ installation: { ...wholeInstallation, certificate } }));
+    assert.deepEqual(
+      features.map(({ inForce }) => inForce),
+      [true, false, false, false],
+    );
+  });
+
+  test('parts that may not be read, and are needed for a verdict, take it away', () => {
+    for (const facts of [
+      { registered: { mutating: undefined, validating: undefined } },
+      {
+        installation: {
+          ...wholeInstallation,
+          policies: {
+            ...wholeInstallation.policies,
+            pods: { policy: forbidden('it'), binding: forbidden('it') },
+          },
+        },
+      },
+    ]) {
+      const status = tell(statusFacts(facts));
+      assert.deepEqual([status.verdict, status.well, codes(status)], ['not-known', false, []]);
+      assert.match(firstLine(status), /^It is not known whether all is well\. Not known: .*may not be read/);
+    }
+    const dark = statusText(tell(statusFacts({ version: forbidden('the version') })), false);
+    assert.match(dark, /^ClusterRole cni-gate-status has the rights to all that is not known here\.$/m);
+  });
+
+  test('others leave it, and are named', () => {
+    const certificate = forbidden('Secret cni-gate/cni-gate-tls');
+    const status = tell(statusFacts({ installation: { ...wholeInstallation, certificate } }));
+    assert.match(
+      status.headline,
+      /^All is well, as far as it is known\. Not known: Certificate: Secret cni-gate\/cni-gate-tls may not be read/,
+    );
+  });
+
+  test('a configuration that is not valid is named first, and labels that it may explain are no fault', () => {
+    const trouble = { code: 'CNI_GATE_CONFIG_INVALID' as const, message: 'config.yaml: no mode lenient' };
+    const namespaces = found([{ name: 'own', profile: 'fabric' }]);
+    const facts = statusFacts({ namespaces, configuration: { ...configured({}), trouble } });
+    const status = tell(facts);
+    assert.deepEqual([status.verdict, codes(status)], ['not-well', [trouble.code]]);
+    assert.match(firstLine(status), /config\.yaml: no mode lenient.*\(CNI_GATE_CONFIG_INVALID\)$/);
+    assert.deepEqual(codes(tell({ ...facts, configuration: configured({}) })), ['CNI_GATE_PROFILE_UNKNOWN']);
+  });
+});
+
+suite('features in force', () => {
+  const inForce = (settings: object, more: Partial<StatusFacts> = {}): string[] =>
+    tell(statusFacts({ configuration: configured({ profiles, ...settings }), ...more })).features.map(
+      ({ feature, mode, inForce: is, why }) => `${feature} ${mode} ${is} ${why}`.trim(),
+    );
+  const [prove, gate, steer] = ['prove enforce true', 'gate enforce true', 'steer nominate true'];
+
+  test('follow the modes of the configuration', () => {
+    assert.deepEqual(inForce({ repair: { mode: 'recreate' } }), [prove, gate, steer, 'repair recreate true']);
+    assert.deepEqual(inForce({ proof: { mode: 'warn' }, gate: { mode: 'audit' }, repair: { mode: 'off' } }), [
+      'prove warn false it reports failed checks, and lets the pod start',
+      'gate audit false it reports what it would reject, and allows it',
+      'steer nominate false the gate is not in force, so no pod is refused',
+      'repair off false pods whose proof failed stay as they are',
+    ]);
+    assert.equal(inForce({ steer: { mode: 'off' } })[2], 'steer off false pods that are refused wait');
+  });
+
+  test('steering needs a scheduler that uses nominations, and both it and repair need a leader', () => {
+    const version = found({
+      major: 1,
+      minor: 34,
+      text: 'v1.34.1',
+      usesNominations: false,
+      nominationsFrom: '1.35',
+    });
+    assert.match(
+      inForce({}, { version })[2] ?? '',
+      /false the scheduler of Kubernetes v1\.34\.1 does not use/,
+    );
+    const installation = { ...wholeInstallation, lease: 'absent' as const };
+    const leaderless = inForce({ repair: { mode: 'recreate' } }, { installation });
+    for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica has led yet$/);
+  });
+
+  test('a webhook that is not registered, or without trust, is a fault and not in force', () => {
+    const registered = { ...allRegistered, mutating: [] };
+    const [line] = inForce({}, { registered });
+    assert.match(line ?? '', /^prove enforce false there is no webhook pods\.cni-gate\.io/);
+    assert.deepEqual(codes(tell(statusFacts({ registered }))), ['CNI_GATE_NOT_REGISTERED']);
+    const unknown = inForce({}, { registered: { mutating: undefined, validating: undefined } });
+    assert.match(
+      unknown[1] ?? '',
+      /^gate enforce null validatingwebhookconfiguration\/cni-gate may not be read\b/,
+    );
+    assert.equal(unknown[2], 'steer nominate null whether the gate is in force is not known');
+  });
+});
+
+suite('namespaces and profiles', () => {
+  test('a network that no label asks for is listed, and the verdict stays well', () => {
+    const status = tell(
+      statusFacts({ readiness: clusterWith({ n1: undefined }), namespaces: found([]), pods: [] }),
+    );
+    assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
+    assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
+  });
+
+  test('a profile that only a pod asks for is in use', () => {
+    const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
+    assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
+  });
+
+  const wrong: [string, Partial<StatusFacts>, string][] = [
+    [
+      'an unknown profile',
+      { namespaces: found([{ name: 'shop', profile: 'mehs' }]) },
+      'CNI_GATE_PROFILE_UNKNOWN',
+    ],
+    [
+      'profiles that cannot be joined',
+      { namespaces: found([{ name: 'shop', profile: 'mesh.mesh' }]) },
+      'CNI_GATE_PROFILE_JOIN',
+    ],
+    ['a DaemonSet that does not exist', { readiness: new Readiness() }, 'CNI_GATE_DAEMONSET_UNKNOWN'],
+    [
+      '-n with a namespace that has not opted in',
+      { namespace: 'plain', namespaces: found([{ name: 'plain', profile: undefined }]), pods: [] },
+      'CNI_GATE_NOT_OPTED_IN',
+    ],
+  ];
+  for (const [name, facts, code] of wrong)
+    test(`${name} is not well`, () => {
+      const status = tell(statusFacts(facts));
+      assert.deepEqual([status.verdict, codes(status)], ['not-well', [code]]);
+      assert.ok(firstLine(status).endsWith(`(${code})`));
+    });
+
+  test('pods are counted by the state of their checks, per namespace and in total', () => {
+    const pods: PodFacts[] = [
+      ...['a', 'b'].map((name): PodFacts => ({ namespace: 'shop', name, proof: 'passed' })),
+      { namespace: 'bank', name: 'd', proof: 'optedOut' },
+      { namespace: 'bank', name: 'f', proof: 'waiting' },
+    ];
+    const namespaces = found(['bank', 'shop'].map((name) => ({ name, profile: 'mesh' })));
+    const status = tell(statusFacts({ namespaces, pods }));
+    const none = { passed: 0, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
+    assert.deepEqual(
+      status.namespaces.map(({ pods: counts }) => counts),
+      [
+        { ...none, optedOut: 1, waiting: 1 },
+        { ...none, passed: 2 },
+      ],
+    );
+    assert.match(statusText(status, false), /^all +2 +0 +1 +1 +0 +0\nbank +0 +0 +1 +1 +0 +0\nshop +2 /m);
+  });
+});
+
+suite('without an installation', () => {
+  test('nothing else is judged, and what is left behind is named with its removal', () => {
+    const { policies } = wholeInstallation;
+    const facts = statusFacts({
+      ...nothingInstalled,
+      pods: troubled().pods,
+      readiness: new Readiness(),
+      installation: {
+        ...nothingInstalled.installation,
+        policies: { ...nothingInstalled.installation.policies, serviceAccount: policies.serviceAccount },
+        injected: found(new Map([['shop', 2]])),
+      },
+    });
+    const status = tell(facts);
+    assert.deepEqual([status.verdict, status.heldPods, status.installation], ['not-installed', [], []]);
+    assert.equal(codes(status)[0], 'CNI_GATE_NOT_INSTALLED');
+    assert.match(firstLine(status), /^cni-gate is not installed: .*opted in: shop\./);
+    assert.deepEqual(
+      status.leftBehind.map((what) => what.split(':')[0]?.replace(/,.*/, '')),
+      [
+        'label cni-gate.io/profile of namespace shop',
+        'init container cni-gate-validator in 2 pods of namespace shop',
+        'validatingadmissionpolicybinding service-account.cni-gate.io',
+        'validatingadmissionpolicy service-account.cni-gate.io',
+      ],
+    );
+  });
+
+  test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
+    const { policies } = nothingInstalled.installation;
+    const pods = { policy: 'absent' as const, binding: wholeInstallation.policies.pods.binding };
+    const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
+    assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).verdict, 'not-well');
+  });
+});
+
+test('a probe that was asked for and not made leaves the verdict open; one that failed is a fault', () => {
+  const probe = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
+  assert.equal(tell(statusFacts({ probe })).verdict, 'not-known');
+  const failed = { namespace: 'shop', outcome: 'failed', what: 'refused', reason: 'policy' } as const;
+  assert.deepEqual(codes(tell(statusFacts({ probe: failed }))), ['CNI_GATE_PROBE']);
+});

@@ -1,0 +1,94 @@
+import type { PodFacts, StatusFacts } from '../../../webhook/report/facts/model.ts';
+import { clusterWith } from '../admission/gate/support.ts';
+import { now } from '../nodes/readiness/objects.ts';
+import {
+  allRegistered,
+  deployment,
+  evidenceOf,
+  found,
+  holdOf,
+  statusFacts,
+  wholeInstallation,
+} from './objects.ts';
+
+const minuteAgo = now - 60_000;
+
+/** An event about a pod. */
+export const eventOf = (reason: string, note: string, at = now) => ({ reason, note, at, stopped: false });
+
+const failedPod = (name: string): PodFacts => {
+  const times = { at: minuteAgo, startedAt: minuteAgo - 10_000 };
+  const evidence = evidenceOf(name, { verdict: 'failed', failedProfiles: ['mesh'], ...times });
+  const seen = 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404';
+  return { namespace: 'shop', name, node: 'n1', proof: 'failed', evidence, seen };
+};
+
+const twin = (name: string): PodFacts => {
+  const evidence = evidenceOf(name, { addresses: ['fd00::17', 'shop/storage/10.9.0.7'] });
+  return { namespace: 'shop', name, node: 'n1', proof: 'passed', evidence };
+};
+
+/** A cluster in which something of everything is wrong. */
+export const troubled = (): StatusFacts =>
+  statusFacts({
+    registered: { ...allRegistered, validating: [] },
+    installation: { ...wholeInstallation, deployment: found({ ...deployment, ready: 1 }) },
+    readiness: clusterWith({
+      n1: {},
+      n3: { ready: false, waiting: 'CrashLoopBackOff' },
+      n2: undefined,
+      n4: { ready: false, createdAt: new Date(minuteAgo).toISOString() },
+    }),
+    namespaces: found([
+      { name: 'shop', profile: 'mesh.lost' },
+      { name: 'typo', profile: 'mehs' },
+      { name: 'plain', profile: undefined },
+    ]),
+    pods: [
+      {
+        namespace: 'shop',
+        name: 'web-2',
+        proof: 'waiting',
+        held: holdOf('web-2', {
+          refused: 'n3',
+          since: minuteAgo,
+          nominated: 'n1',
+          why: 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started',
+        }),
+      },
+      {
+        namespace: 'shop',
+        name: 'web-1',
+        proof: 'waiting',
+        held: holdOf('web-1', { refused: 'n2', since: undefined, nominated: '', why: '' }),
+      },
+      { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
+      { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
+      { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
+      ...['bad-0', 'bad-1'].map(failedPod),
+      {
+        namespace: 'shop',
+        name: 'late-0',
+        node: 'n1',
+        proof: 'waiting',
+        evidence: evidenceOf('late-0', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
+      },
+      ...['one', 'two'].map(twin),
+    ],
+    events: new Map([
+      [
+        'late-0-uid',
+        eventOf(
+          'FailedCreatePodSandBox',
+          'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full',
+        ),
+      ],
+      [
+        'bad-0-uid',
+        eventOf(
+          'NotRecreated',
+          'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
+        ),
+      ],
+    ]),
+  });

@@ -1,0 +1,52 @@
+import type { Result } from './finding.ts';
+import { reasons } from './reasons.ts';
+import { exitCode } from './shared/contract.ts';
+import { exitCodeFor, type Report } from './verdict.ts';
+
+/** Escapes what could end the line, or overwrite it in a terminal. */
+const inOneLine = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** One line of the log for a check: what was expected, what was seen, and what to check. */
+export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
+  const name = `${profile}: ${nameOf(check, family)}`;
+  if (finding.passed) {
+    const note = finding.note === undefined ? '' : ` Note: ${finding.note}.`;
+    return inOneLine(`${name} passed: expected ${expected}; saw ${finding.seen}.${note}`);
+  }
+  const { reason, seen } = finding;
+  const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
+  return inOneLine(
+    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].advice}`,
+  );
+}
+
+/** The last line of the log. */
+export function verdictSentence(report: Report): string {
+  const { verdict, code, seconds, results, problem, warn } = report;
+  const after = `after ${seconds.toFixed(3)} s`;
+  const exit = exitCodeFor(report, warn);
+  const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
+  const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
+  const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
+  // a reader of only this line must see that something was not checked
+  const notes = causes.length === 0 ? results.flatMap(notedIn) : [];
+  const noted = notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
+  return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
+}
+
+/** A check and its address family, as text: `redirect IPv4`. */
+export function nameOf(check: string, family: string | undefined): string {
+  return family === undefined ? check : `${check} ${family}`;
+}
+
+function causeOf({ profile, check, family, finding }: Result): string[] {
+  return finding.passed ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
+}
+
+function notedIn({ profile, check, family, finding }: Result): string[] {
+  return finding.passed && finding.note !== undefined ? [`${profile} ${nameOf(check, family)}`] : [];
+}

@@ -1,0 +1,115 @@
+import { type Failed, type Finding, failed } from './finding.ts';
+import { type Attempt, now, untilPassed } from './waiting.ts';
+
+/** A check that must pass together with others. */
+export interface TimedAttempt {
+  attempt: Attempt;
+  /** How long it is retried, in milliseconds from the start. */
+  timeout: number;
+}
+
+/** Findings that are at most this much older than the newest one count as of the same moment, in milliseconds. */
+const moment = 250;
+
+/** The least time that a repeated check gets, in milliseconds: one lost packet must not fail a pod. */
+const grace = 1000;
+
+/**
+ * How often checks that all still pass are repeated because repeating them took longer than a moment. Only a starved
+ * machine or a slow server gets that far.
+ */
+const mostRepeats = 3;
+
+interface Run<Check> {
+  check: Check;
+  attempt: Attempt;
+  deadline: number;
+  finding: Finding;
+  /** When the finding was made. */
+  at: number;
+}
+
+/**
+ * Runs the checks in parallel, each until it passes or its time is over. When the last one passes, those that passed
+ * earlier are repeated, because the network may have changed. A check that fails its repeat is retried until its own
+ * time is over; then the others are repeated.
+ *
+ * It ends: after the longest time-out, the number of rounds is limited. Checks that pass in turns, and never together,
+ * have then failed.
+ *
+ * @param report called when a check ends. A check can end again: report is called without a finding when a check that
+ *   passed fails its repeat and is retried
+ */
+export async function untilAllPass<Check extends TimedAttempt>(
+  checks: Check[],
+  report: (check: Check, finding: Finding | undefined) => void,
+): Promise<{ check: Check; finding: Finding }[]> {
+  const start = now();
+  const runs = await Promise.all(
+    checks.map(async (check): Promise<Run<Check>> => {
+      const attempt = withoutThrowing(check.attempt);
+      const deadline = start + check.timeout;
+      const finding = await untilPassed(deadline, attempt);
+      report(check, finding);
+      return { check, attempt, deadline, finding, at: now() };
+    }),
+  );
+  const last = Math.max(...runs.map(({ deadline }) => deadline));
+  for (let repeats = 0; repeats < mostRepeats; ) {
+    const outdated = outdatedOf(runs);
+    if (outdated.length === 0) break;
+    const lost = await Promise.all(
+      outdated.map((run) => repeat(run, (finding) => report(run.check, finding))),
+    );
+    const unchanged = lost.every((finding) => finding === undefined);
+    repeats = unchanged || now() >= last ? repeats + 1 : 0;
+    if (repeats < mostRepeats || unchanged || outdatedOf(runs).length === 0) continue;
+    // each passed at some time, but never all together
+    for (const [index, run] of outdated.entries()) {
+      const failure = lost[index];
+      if (failure === undefined || !run.finding.passed) continue;
+      run.finding = { ...failure, seen: `${failure.seen}, and at other moments it passed` };
+      report(run.check, run.finding);
+    }
+  }
+  return runs;
+}
+
+/** The checks to repeat before the pod is proved. None if a check failed: no repeat changes that. */
+function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
+  if (!runs.every(({ finding }) => finding.passed)) return [];
+  const newest = Math.max(...runs.map(({ at }) => at));
+  return runs.filter(({ at }) => at < newest - moment);
+}
+
+/** Returns the finding of the first attempt if the check no longer passes. */
+async function repeat<Check>(
+  run: Run<Check>,
+  report: (finding: Finding | undefined) => void,
+): Promise<Failed | undefined> {
+  const { attempt, finding: before } = run;
+  const deadline = Math.max(run.deadline, now() + grace);
+  const first = await attempt(deadline);
+  if (first.passed) {
+    run.finding = first;
+    if (before.passed && before.note !== first.note) report(first);
+  } else {
+    report(undefined);
+    const finding = first.final ? first : await untilPassed(deadline, attempt);
+    run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
+    report(run.finding);
+  }
+  run.at = now();
+  return first.passed ? undefined : first;
+}
+
+/** An error says nothing about the network and must not end the other checks. */
+function withoutThrowing(attempt: Attempt): Attempt {
+  return async (deadline) => {
+    try {
+      return await attempt(deadline);
+    } catch (error) {
+      return { ...failed('unexpected', String(error)), final: true };
+    }
+  };
+}

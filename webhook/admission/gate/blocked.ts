@@ -1,0 +1,64 @@
+import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef, Profile } from '../../config/types.ts';
+import { type Known, profileProof, type Requester } from '../../nodes/evidence/profile-proof.ts';
+import type { Readiness } from '../../nodes/readiness/readiness.ts';
+import { type DaemonSetStatus, open, type State } from '../../nodes/readiness/state.ts';
+import type { Blocker } from './refusal.ts';
+
+/** What speaks about a profile on a node. */
+export interface Blocked {
+  /** Why the gate would refuse the node; undefined if it would allow it. */
+  blocker: Blocker | undefined;
+  /** The state that requires a proof; undefined if none does. Without a blocker, it is the turn of the pod that asks. */
+  trial: State | undefined;
+}
+
+/** A DaemonSet of a profile, and its status on a node; undefined if the node or the DaemonSet is unknown. */
+export interface KnownStatus {
+  daemonSet: DaemonSetRef;
+  status: DaemonSetStatus | undefined;
+}
+
+/** The DaemonSets of a profile with their status on a node. @param now milliseconds since the epoch */
+export const statusesOn = (
+  { daemonSets }: Profile,
+  node: string,
+  readiness: Readiness,
+  policy: Policy,
+  now: number,
+): KnownStatus[] =>
+  daemonSets.map((daemonSet) => ({
+    daemonSet,
+    status: readiness.status(daemonSet, node, now, policy.gate.startupGrace),
+  }));
+
+/**
+ * Whether a profile blocks a node for a pod: a DaemonSet of it is not ready there, or the proofs of pods speak against it.
+ *
+ * @param statuses those of its DaemonSets that count
+ */
+export function blockedBy(
+  profile: Profile,
+  node: string,
+  known: Known,
+  policy: Policy,
+  requester: Requester,
+  statuses: readonly KnownStatus[] = statusesOn(profile, node, known.readiness, policy, requester.now),
+): Blocked {
+  let last: { daemonSet: DaemonSetRef; status: DaemonSetStatus } | undefined;
+  for (const { daemonSet, status } of statuses) {
+    if (status === undefined) continue;
+    if (!open.has(status.state)) {
+      return { blocker: { node, profile: profile.name, daemonSet, status }, trial: undefined };
+    }
+    if (last === undefined || status.state === 'ready') last = { daemonSet, status };
+  }
+  const proof = profileProof(profile, node, known, policy, requester);
+  if (proof === undefined || proof.state === 'proved') return { blocker: undefined, trial: undefined };
+  const { state, reason, mayTry } = proof;
+  if (mayTry) return { blocker: undefined, trial: state };
+  const pod = last?.status.pod;
+  // without a time of its own, the hold counts from the first refusal: states that alternate do not extend it
+  const status: DaemonSetStatus = { state, reason, ...(pod !== undefined && { pod }) };
+  return { blocker: { node, profile: profile.name, daemonSet: last?.daemonSet, status }, trial: state };
+}

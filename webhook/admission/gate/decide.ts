@@ -1,0 +1,138 @@
+import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef, Profile } from '../../config/types.ts';
+import type { Readiness } from '../../nodes/readiness/readiness.ts';
+import type { State } from '../../nodes/readiness/state.ts';
+import { type AdmissionDecision, allowed, denied, type ProfileScope } from '../decision.ts';
+import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { GatePod } from './gate-pod.ts';
+import { holdBegan } from './hold.ts';
+import type { Placement } from './placement.ts';
+import { type Blocker, notReadyText, refusalText } from './refusal.ts';
+
+/** Why the gate allows a placement although it does not know whether the node is ready. */
+export type UnknownReason = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
+
+/** Why the gate has nothing to check. */
+export type Skipped = 'operation' | 'nothing-promised';
+
+/**
+ * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
+ * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
+ */
+export type GateDecision = AdmissionDecision<
+  'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
+  State | UnknownReason | Skipped | 'held-long-enough'
+>;
+
+/**
+ * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
+ * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
+ *
+ * @param pod what is known of the pod; undefined where nothing is
+ * @param now milliseconds since the epoch
+ */
+export function decidePlacement(
+  placement: Placement,
+  pod: Pick<GatePod, 'profiles' | 'heldSince' | 'group'> | undefined,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
+  policy: Policy,
+  now: number,
+): GateDecision {
+  const { node } = placement;
+  if (placement.operation !== 'CREATE' || node === '') return allowed('skipped', 'operation');
+  if (pod === undefined)
+    return allowUnknown('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
+  const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
+  const names = profiles.map(({ name }) => name);
+  const about = (profile: string): ProfileScope => ({ profile, profiles: names });
+  const unknowns: GateDecision[] = [];
+  const requester = { now, pod: { key: placement.podUid || nameOf(placement), owner: pod.group } };
+  const trials: Profile[] = [];
+  let needed = false;
+  let exempt = true;
+  let trial: State | undefined;
+  for (const profile of profiles) {
+    const counted: KnownStatus[] = [];
+    for (const one of statusesOn(profile, node, view.readiness, policy, now)) {
+      needed = true;
+      const why = whyUnknown(one, node, view, about(profile.name));
+      if (why === undefined) counted.push(one);
+      else unknowns.push(why);
+    }
+    exempt &&= counted.every(({ status }) => status?.state !== 'ready');
+    const found = blockedBy(profile, node, view, policy, requester, counted);
+    if (found.blocker !== undefined) {
+      return stop(found.blocker, pod.heldSince, policy, now, about(profile.name));
+    }
+    if (found.trial !== undefined) trials.push(profile);
+    trial ??= found.trial;
+    if (policy.evidenceOf(profile) === 'proof') {
+      needed = true;
+      if (!view.evidence.synced) unknowns.push(allowNotSynced('pods on nodes', about(profile.name)));
+    }
+  }
+  if (!needed && trial === undefined) return allowed('skipped', 'nothing-promised', { profiles: names });
+  if (!placement.dryRun) {
+    for (const { name } of trials) view.evidence.reserve(name, node, requester.pod.key, now);
+  }
+  const [profile = ''] = names;
+  return unknowns[0] ?? allowed('allowed', trial ?? (exempt ? 'exempt' : 'ready'), about(profile));
+}
+
+const nameOf = ({ namespace, name }: Placement): string => `${namespace}/${name}`;
+
+/** Why the status of a DaemonSet on a node cannot be relied on to refuse the node; undefined if it can. */
+function whyUnknown(
+  { daemonSet, status }: KnownStatus,
+  node: string,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+  about: ProfileScope,
+): GateDecision | undefined {
+  const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  if (view.notSynced(daemonSet)) return allowNotSynced(agents, about);
+  if (status === undefined) return unknown(view.readiness, daemonSet, node, about);
+  return status.state === 'absent' && view.notObservedSince(daemonSet, node)
+    ? allowNotSynced(`${agents} on node ${node}`, about)
+    : undefined;
+}
+
+/** The gate does not know enough, so it allows the placement. @param why for people */
+export const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
+  allowed('unknown', reason, about, [`allowed without a check: ${why}`]);
+
+/** @param missing what has not been listed yet */
+export const allowNotSynced = (missing: string, about?: ProfileScope): GateDecision =>
+  allowUnknown('not-synced', `not listed yet: ${missing}`, about);
+
+/** The node or the DaemonSet does not exist, as far as cni-gate knows. */
+function unknown(
+  readiness: Readiness,
+  daemonSet: DaemonSetRef,
+  node: string,
+  about: ProfileScope,
+): GateDecision {
+  const { namespace, name } = daemonSet;
+  return readiness.knows(daemonSet)
+    ? allowUnknown('node-unknown', `node ${node} is not known`, about)
+    : allowUnknown('daemonset-unknown', `DaemonSet ${namespace}/${name} does not exist`, about);
+}
+
+/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
+function stop(
+  blocker: Blocker,
+  heldSince: number | undefined,
+  policy: Policy,
+  now: number,
+  about: ProfileScope,
+): GateDecision {
+  const { status } = blocker;
+  const { mode, maxHold } = policy.gate;
+  if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
+    const warning = `allowed, because gate.maxHold is over: ${notReadyText(blocker)}`;
+    return allowed('released', 'held-long-enough', about, [warning]);
+  }
+  return mode === 'audit'
+    ? allowed('audited', status.state, about, [`gate.mode audit: ${notReadyText(blocker)}`])
+    : denied(status.state, refusalText(blocker), about);
+}

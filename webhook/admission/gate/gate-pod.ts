@@ -1,0 +1,56 @@
+import { nameCharacters } from '../../lib/limits.ts';
+import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/owner.ts';
+import { type PromisedPod, requiredProfiles } from '../mutate/promised.ts';
+import { refusedNode } from './refusal.ts';
+
+/** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
+export interface ApiGatePod extends PromisedPod {
+  metadata: PromisedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
+  status?: {
+    conditions?:
+      | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
+      | null;
+  };
+}
+
+/** What the gate knows of a pod that waits for a node. */
+export interface GatePod {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** The profiles that promise something to the pod: {@link requiredProfiles}. */
+  profiles: string[];
+  /** Its owner: {@link ownerKeyOf}. The pods of a group are alike and fare alike. */
+  group: string;
+  /** Since when the pod is held, in milliseconds since the epoch; undefined where the gate did not refuse it. */
+  heldSince: number | undefined;
+  /** The node of that refusal. */
+  refused: string | undefined;
+}
+
+/** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
+export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' ? scheduled : undefined;
+}
+
+/** What the gate keeps of a pod. */
+export function toGatePod(pod: ApiGatePod): GatePod {
+  const { uid, namespace = '', name } = pod.metadata;
+  const scheduled = waitsBy(pod);
+  const refused = nameOf(refusedNode(scheduled?.message ?? ''));
+  const since = refused === undefined ? undefined : scheduled?.lastTransitionTime;
+  return {
+    uid,
+    namespace,
+    name,
+    profiles: requiredProfiles(pod),
+    group: ownerKeyOf(pod.metadata),
+    heldSince: since === undefined || since === null ? undefined : Date.parse(since),
+    refused,
+  };
+}
+
+/** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */
+const nameOf = (text: string | undefined): string | undefined =>
+  text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);

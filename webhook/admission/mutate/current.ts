@@ -1,0 +1,133 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { env } from '../../../validator/shared/contract.ts';
+import { networkStatusPath, podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
+import { quantity } from '../../lib/quantity.ts';
+import { isObject } from '../envelope.ts';
+import {
+  allContainers,
+  type Container,
+  type Pod,
+  type Resources,
+  type SecurityContext,
+  type Volume,
+} from '../pod.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
+import { hasPodResources } from './resources.ts';
+import { mayRunAs, mayRunInGroup } from './user.ts';
+
+const ownVariables = new Set<string>(Object.values(env));
+
+/**
+ * Variables of the loader, of the C library and of Node that change what the container runs. The policy over the final
+ * pod (manifests/base/policy-pods.yaml) refuses the same.
+ */
+const loaderVariables =
+  /^(LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
+
+/**
+ * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
+ * The status annotation is not evidence, because anybody can write it.
+ */
+export function isOurContainer({ name, env: variables }: Container): boolean {
+  return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));
+}
+
+/**
+ * Whether cni-gate added a volume with our name: a downward API volume that only our container mounts, or that has our
+ * file.
+ *
+ * @param mountedByOthers the result of {@link isMountedByOthers} for its pod
+ */
+export function isOurVolume(volume: Volume, mountedByOthers: boolean): boolean {
+  const { downwardAPI } = volume;
+  if (volume.name !== podInfoVolume || !isObject(downwardAPI)) return false;
+  // decoding does not validate volumes, so any value is possible here
+  const items: unknown[] = Array.isArray(downwardAPI.items) ? downwardAPI.items : [];
+  return !mountedByOthers || items.some((item) => isObject(item) && item.path === networkStatusPath);
+}
+
+/** Whether another container mounts a volume with our name. */
+export function isMountedByOthers(pod: Pod): boolean {
+  return allContainers(pod).some(
+    (container) =>
+      !isOurContainer(container) &&
+      (container.volumeMounts ?? []).some((mount) => mount.name === podInfoVolume),
+  );
+}
+
+/** Fields that the API server sets and that do not change what the container does. */
+const harmlessFields = new Set(['resizePolicy']);
+
+/**
+ * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
+ * webhooks may add to it: a service account's mount, LimitRange defaults, an image pull policy of Always, ids and
+ * labels of OpenShift, environment variables, mounts. A change of the command, its checks, its user or its privileges
+ * is not accepted.
+ */
+export function isCurrent(
+  actual: Container,
+  wanted: Container,
+  requirements: ProofRequirements,
+  pod: Pod,
+): boolean {
+  const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
+  const handled = new Set(Object.keys(wanted));
+  for (const name of ['env', 'resources', 'securityContext', 'volumeMounts', 'imagePullPolicy'])
+    handled.add(name);
+  return (
+    Object.entries(rest).every(([key, value]) => same(actual[key], value)) &&
+    Object.keys(actual).every((key) => handled.has(key) || harmlessFields.has(key)) &&
+    [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
+    sameVariables(actual.env ?? [], variables ?? []) &&
+    sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
+    // if the pod's own resources decide its class, values that a LimitRange set on ours may stay
+    (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
+    sameRights(actual.securityContext ?? {}, securityContext ?? {}, requirements)
+  );
+}
+
+/** Of variables with the same name the last one wins, so ours must occur once; other variables are allowed. */
+function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
+  const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.test(name));
+  return same(ours, wanted);
+}
+
+function sameMounts(actual: { mountPath: string }[], wanted: { mountPath: string }[]): boolean {
+  const paths = new Set(wanted.map((mount) => mount.mountPath));
+  return same(
+    actual.filter((mount) => paths.has(mount.mountPath)),
+    wanted,
+  );
+}
+
+/** The resources that decide the QoS class must be equal; a LimitRange may have set others. */
+function sameResources(actual: Resources, wanted: Resources): boolean {
+  return (['requests', 'limits'] as const).every((kind) =>
+    ['cpu', 'memory'].every((name) => {
+      const seen = own(actual[kind], name);
+      const expected = own(wanted[kind], name);
+      return seen === undefined || expected === undefined
+        ? seen === expected
+        : quantity(seen) === quantity(expected);
+    }),
+  );
+}
+
+const mayBeAdded = new Set(['seLinuxOptions', 'appArmorProfile']);
+
+function sameRights(
+  actual: SecurityContext,
+  wanted: SecurityContext,
+  requirements: ProofRequirements,
+): boolean {
+  return (
+    Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
+    Object.entries(actual).every(([key, value]) => {
+      if (Object.hasOwn(wanted, key) || mayBeAdded.has(key)) return true;
+      if (key === 'runAsUser') return typeof value === 'number' && mayRunAs(value, requirements);
+      if (key === 'runAsGroup') return typeof value === 'number' && mayRunInGroup(value, requirements);
+      return key === 'privileged' && value === false;
+    })
+  );
+}

@@ -1,0 +1,143 @@
+import type { Operation } from 'fast-json-patch';
+import type { Policy } from '../../config/policy.ts';
+import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { optOutValue, profileLabel } from '../../lib/names.ts';
+import { type AdmissionDecision, denied, errored, type ProfileScope, patched } from '../decision.ts';
+import type { NamespaceFacts } from '../namespaces.ts';
+import type { Pod } from '../pod.ts';
+import type { PodRequest } from '../review.ts';
+import { type Exemption, exemption, isUntouchable } from './exempt.ts';
+import { inject, type PodChange } from './inject.ts';
+import { optedInTo, type ProfileSelection, selectProfile } from './profile-selection.ts';
+import { requirementsFor } from './proof-requirements.ts';
+import {
+  carriesInjection,
+  injectedAt,
+  markExempt,
+  markReviewed,
+  recordRefusal,
+  removeInjection,
+} from './remove-injection.ts';
+
+/**
+ * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only be refused; `current` means that the pod needs no change.
+ */
+export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
+
+/** Why: an exemption, the code of an error, or `promised`. */
+export type Reason = Exemption | ErrorCode | 'promised';
+
+/** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
+export type Decision = AdmissionDecision<Outcome, Reason>;
+
+/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
+export interface DecisionContext {
+  policy: Policy;
+  /** Undefined if the namespace is unknown. */
+  namespace: NamespaceFacts | undefined;
+  /** The namespace of cni-gate. */
+  ownNamespace?: string | undefined;
+}
+
+/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
+export function decide(request: PodRequest, context: DecisionContext): Decision {
+  const { policy, namespace } = context;
+  const { pod } = request;
+  const exempt = exemption(request, policy.daemonSets, context.ownNamespace);
+  if (exempt !== undefined) return leave(pod, exempt);
+  if (namespace === undefined) {
+    const message = `the labels of namespace "${request.namespace}" are not known, so its profile is not known either`;
+    return refuse(policy, new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', message), pod);
+  }
+  const selection = selectProfile(pod, namespace.labels, policy.proof.allowOptOut);
+  if (selection === undefined) return leave(pod, 'not-opted-in');
+  if (selection.profile === optOutValue) return leave(pod, 'opted-out');
+  const proved = (chosen: ProfileSelection, otherwise: (error: CniGateError) => Decision): Decision => {
+    try {
+      return prove(request, chosen, policy, namespace);
+    } catch (error) {
+      if (error instanceof CniGateError) return otherwise(error);
+      throw error;
+    }
+  };
+  const refused = (error: CniGateError): Decision => refuse(policy, error, pod);
+  const { mode, allowOptOut } = policy.proof;
+  if (mode === 'enforce' || allowOptOut || selection.chosenBy === 'namespace')
+    return proved(selection, refused);
+  // the pod would start without a proof: it gets the one of its namespace instead
+  const profile = optedInTo(namespace.labels) ?? '';
+  const ofNamespace = {
+    profile,
+    chosenBy: 'namespace',
+    forbidden: selection.forbidden ?? selection.profile,
+  } as const;
+  return proved(selection, () => proved(ofNamespace, refused));
+}
+
+/** @throws CniGateError if the profiles, or their proof, are not possible for the pod */
+function prove(
+  { pod, namespace: name }: PodRequest,
+  selection: ProfileSelection,
+  policy: Policy,
+  namespace: NamespaceFacts,
+): Decision {
+  const warnings = warningsAbout(selection);
+  const join = policy.join(selection.profile);
+  const requirements = requirementsFor(pod, join, namespace);
+  if (requirements === undefined) {
+    const about = { profile: join.name, profiles: [] };
+    return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
+  }
+  const change = inject(pod, requirements, selection, name, policy.proof);
+  const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
+  const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
+  return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
+}
+
+function nameOf({ operations }: PodChange, before: boolean): Outcome {
+  if (operations.length === 0) return 'current';
+  return before ? 'updated' : 'injected';
+}
+
+const warningsAbout = ({ forbidden, profile }: ProfileSelection): string[] =>
+  forbidden === undefined
+    ? []
+    : [
+        `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+      ];
+
+/**
+ * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most
+ * exemptions, but not the DaemonSets of custom profiles: their pods get an annotation.
+ */
+function leave(pod: Pod, reason: Exemption): Decision {
+  if (isUntouchable(reason)) return left(pod, reason, []);
+  return left(pod, reason, reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod));
+}
+
+function left(
+  pod: Pod,
+  reason: Exemption,
+  operations: Operation[],
+  about: ProfileScope = { profiles: [] },
+  warnings: string[] = [],
+): Decision {
+  const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
+  return patched(outcome, reason, about, operations, warnings);
+}
+
+/**
+ * Refuses a pod, or warns if `proof.mode` is `warn`.
+ *
+ * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
+ *   did not review the pod. Undefined if the pod cannot be patched
+ * @param profile the chosen profile, if known
+ */
+export function refuse(policy: Policy, error: CniGateError, pod?: Pod, profile?: string): Decision {
+  const { code, message } = error;
+  const about = { ...(profile !== undefined && { profile }), profiles: [] };
+  if (policy.proof.mode === 'enforce') return denied(code, `${message} (${code})`, about);
+  // the code comes first: a warning may be cut at its end, and users search for the code
+  return errored(code, [`${code}: ${message}`], pod === undefined ? [] : recordRefusal(pod, code), about);
+}

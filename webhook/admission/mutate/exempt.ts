@@ -1,0 +1,93 @@
+import { foreign } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
+import type { NodeSelectorRequirement, Pod } from '../pod.ts';
+import type { PodRequest } from '../review.ts';
+
+/** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
+export type Exemption =
+  | 'operation'
+  | 'mirror-pod'
+  | 'exempt-namespace'
+  | 'host-network'
+  | 'windows'
+  | 'network-daemonset'
+  | 'not-opted-in'
+  | 'opted-out'
+  | 'nothing-promised';
+
+/** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
+const systemNamespaces = new Set(['kube-system']);
+
+/**
+ * Whether all pods of a namespace are exempt, whatever its labels are.
+ *
+ * @param ownNamespace the namespace of cni-gate
+ */
+export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
+  systemNamespaces.has(namespace) || namespace === ownNamespace;
+
+/**
+ * Returns why this pod must not be changed, whatever its namespace and labels request.
+ *
+ * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
+ * @param ownNamespace the namespace of cni-gate
+ */
+export function exemption(
+  request: PodRequest,
+  daemonSets: ReadonlySet<string>,
+  ownNamespace: string | undefined,
+): Exemption | undefined {
+  const { pod, namespace } = request;
+  if (request.operation !== 'CREATE' || request.subResource !== '') return 'operation';
+  if (isMirrorPod(pod)) return 'mirror-pod';
+  if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
+  if (pod.spec.hostNetwork === true) return 'host-network';
+  if (isWindows(pod)) return 'windows';
+  const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
+  return undefined;
+}
+
+/**
+ * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. Anybody else who sets the annotation
+ * gets a pod that no kubelet runs: docs/decisions/final-pod-policy.md#forged-exemptions.
+ */
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  own(metadata.annotations, foreign.mirrorPod) !== undefined;
+
+/** Exemptions whose pods get no patch at all, not even one that removes an earlier injection. */
+export function isUntouchable(reason: Exemption): boolean {
+  return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
+}
+
+interface NodeAffinity {
+  requiredDuringSchedulingIgnoredDuringExecution?: {
+    nodeSelectorTerms?: { matchExpressions?: NodeSelectorRequirement[] | null }[] | null;
+  } | null;
+}
+
+/** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
+function isWindows(pod: Pod): boolean {
+  const { os, nodeSelector, affinity } = pod.spec;
+  if (os?.name === 'windows') return true;
+  if (foreign.osLabels.some((label) => own(nodeSelector, label) === 'windows')) return true;
+  const terms = (affinity as { nodeAffinity?: NodeAffinity | null } | null | undefined)?.nodeAffinity
+    ?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return (
+    Array.isArray(terms) && terms.length > 0 && terms.every((term) => asksForWindows(term?.matchExpressions))
+  );
+}
+
+function asksForWindows(requirements: NodeSelectorRequirement[] | null | undefined): boolean {
+  return (
+    Array.isArray(requirements) &&
+    requirements.some(
+      (requirement) =>
+        foreign.osLabels.some((label) => label === requirement?.key) &&
+        requirement.operator === 'In' &&
+        Array.isArray(requirement.values) &&
+        requirement.values.length > 0 &&
+        requirement.values.every((value) => value === 'windows'),
+    )
+  );
+}

@@ -1,0 +1,111 @@
+import type { Operation } from 'fast-json-patch';
+import type { ProofSettings } from '../../config/types.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
+import { allContainers, type Container, type Pod } from '../pod.ts';
+import { annotationChanges } from './annotations.ts';
+import { validatorFor, volumeFor } from './container.ts';
+import { isCurrent, isMountedByOthers, isOurVolume } from './current.ts';
+import {
+  appendOperations,
+  headOperations,
+  mapOperations,
+  removeOperations,
+  volumeOperations,
+} from './patch.ts';
+import type { ProfileSelection } from './profile-selection.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
+import { carriesInjection, dropVolume, injectedAt } from './remove-injection.ts';
+import { statusText } from './status-annotation.ts';
+
+/** The change that lets a pod prove its network. */
+export interface PodChange {
+  operations: Operation[];
+  warnings: string[];
+  /** The proof cannot be made, because it could only refuse. */
+  unproved: boolean;
+}
+
+/**
+ * Returns the operations that inject the proof; none if the pod already has it.
+ *
+ * @throws CniGateError CNI_GATE_NAME_TAKEN if the pod uses a name of ours for something else
+ */
+export function inject(
+  pod: Pod,
+  requirements: ProofRequirements,
+  selection: ProfileSelection,
+  namespace: string,
+  proof: ProofSettings,
+): PodChange {
+  const { metadata, spec } = pod;
+  const at = injectedAt(pod);
+  refuseTakenNames(pod, at);
+  const annotations = annotationChanges(pod, requirements, namespace);
+  const proved = canProve(requirements, proof);
+  annotations.set.set(
+    statusAnnotation,
+    statusText(selection, requirements.profiles, proved ? requirements.words : []),
+  );
+  const volume = proved ? volumeFor(requirements) : undefined;
+  const operations = [
+    ...(proved
+      ? proveOperations(pod, at, validatorFor(pod, requirements, proof), requirements, proof)
+      : removeOperations('initContainers', spec.initContainers, at)),
+    ...(volume === undefined ? dropVolume(pod) : volumeOperations(spec.volumes, volume)),
+    ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
+    ...mapOperations(['metadata', 'annotations'], metadata.annotations, annotations.set),
+  ];
+  const unproved = !proved && requirements.container !== undefined;
+  return { operations, unproved, warnings: [...(unproved ? [cannotWarn] : []), ...annotations.warnings] };
+}
+
+/**
+ * Whether the pod gets the init container. A network's own validator fails its pod: it cannot report a failure and let
+ * the pod start.
+ */
+export function canProve(requirements: ProofRequirements, proof: ProofSettings): boolean {
+  return requirements.container === undefined ? requirements.checksJson !== '' : proof.mode === 'enforce';
+}
+
+const cannotWarn = 'not proved: proof.mode is warn, and proof.container of the profile can only refuse';
+
+function proveOperations(
+  pod: Pod,
+  at: number,
+  wanted: Container,
+  requirements: ProofRequirements,
+  proof: ProofSettings,
+): Operation[] {
+  const { initContainers, imagePullSecrets } = pod.spec;
+  const found = initContainers?.[at];
+  const current = found !== undefined && isCurrent(found, wanted, requirements, pod);
+  const secrets = proof.imagePullSecrets
+    .filter((name) => !imagePullSecrets?.some((secret) => secret.name === name))
+    .map((name) => ({ name }));
+  return [
+    ...headOperations(initContainers, at, current, wanted),
+    ...appendOperations('imagePullSecrets', imagePullSecrets, secrets),
+  ];
+}
+
+/** Names are unique in a pod: the API server would refuse a second one with a message that does not help. */
+function refuseTakenNames(pod: Pod, at: number): void {
+  const ours = pod.spec.initContainers?.[at];
+  const other = allContainers(pod).find(
+    (container) => container.name === validatorContainer && container !== ours,
+  );
+  if (other !== undefined) {
+    throw new CniGateError(
+      'CNI_GATE_NAME_TAKEN',
+      `the pod has a container "${validatorContainer}" that cni-gate did not add: rename it`,
+    );
+  }
+  const volume = (pod.spec.volumes ?? []).find(({ name }) => name === podInfoVolume);
+  if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, isMountedByOthers(pod)))) {
+    throw new CniGateError(
+      'CNI_GATE_NAME_TAKEN',
+      `the pod has a volume "${podInfoVolume}" that cni-gate did not add: rename it`,
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import { optOutValue, profileLabel } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
+import type { Pod } from '../pod.ts';
+import { type ChosenBy, readStatus } from './status-annotation.ts';
+
+/** The profile that applies to a pod, and whose label chose it. */
+export interface ProfileSelection {
+  /** The label's value, such as `cilium.linkerd`. */
+  profile: string;
+  chosenBy: ChosenBy;
+  /** The pod's label, if it would leave out profiles of its namespace and `proof.allowOptOut` forbids that. */
+  forbidden?: string;
+}
+
+/** The profile that a namespace opted in to; undefined if it did not. */
+export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
+  const profile = own(namespaceLabels, profileLabel);
+  return profile === '' || profile === optOutValue ? undefined : profile;
+}
+
+/**
+ * Returns the chosen profile: the pod's own label overrides the namespace's, but only the namespace can opt in. If the
+ * status annotation shows that an earlier call copied the label from the namespace, it overrides nothing. Undefined if
+ * the namespace did not opt in.
+ *
+ * @param allowOptOut `proof.allowOptOut`. If it is false, the pod's label only adds to the namespace's: a profile that
+ *   does not apply to the pod would be an opt-out as well
+ */
+export function selectProfile(
+  pod: Pod,
+  namespaceLabels: Record<string, string>,
+  allowOptOut: boolean,
+): ProfileSelection | undefined {
+  const ofNamespace = optedInTo(namespaceLabels);
+  if (ofNamespace === undefined) return undefined;
+  const ofPod = own(pod.metadata.labels, profileLabel);
+  if (ofPod === undefined || ofPod === '' || isOurs(pod, ofPod))
+    return { profile: ofNamespace, chosenBy: 'namespace' };
+  if (allowOptOut) return { profile: ofPod, chosenBy: 'pod' };
+  if (ofPod === optOutValue) return { profile: ofNamespace, chosenBy: 'namespace', forbidden: ofPod };
+  const named = ofPod.split('.');
+  const missing = ofNamespace.split('.').filter((name) => !named.includes(name));
+  if (missing.length === 0) return { profile: ofPod, chosenBy: 'pod' };
+  return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
+}
+
+/** Whether an earlier call copied the pod's label from the namespace. */
+export function isOurs(pod: Pod, label: string): boolean {
+  const status = readStatus(pod);
+  return status?.chosenBy === 'namespace' && status.profile === label;
+}

@@ -1,0 +1,242 @@
+import type { IncomingMessage } from 'node:http';
+import { CniGateError, messageOf } from '../lib/errors.ts';
+import { slowJson } from '../lib/json-cost.ts';
+import { version } from '../lib/version.ts';
+import type { Access } from './access.ts';
+import { Agents } from './agents.ts';
+import { checkPath } from './api-path.ts';
+import { credentialFault } from './connection-faults.ts';
+import { refusal, unreachable } from './errors.ts';
+import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
+import { type Operation, operationOf } from './operation.ts';
+import type { BoundedText } from './stream/bounded-text.ts';
+import { linesOf } from './stream/lines.ts';
+import { ListScanner } from './stream/list-scanner.ts';
+
+/** The HTTP methods of the API. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Options of a request. Without any it is sent as it is, and fails after 10 s of silence. */
+export interface RequestOptions {
+  /** What is undefined is left out. */
+  query?: Record<string, string | number | boolean | undefined>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Of the body; a PATCH says by it which kind it is, such as `application/merge-patch+json`. */
+  contentType?: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which the request fails (default 10 s). */
+  timeout?: number;
+  /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
+  maxBytes?: number;
+}
+
+/** Options of a request whose answer is parsed while it arrives. */
+export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
+  /** How many bytes one object may have. Of a larger one only the beginning is passed on. */
+  objectBytes: number;
+}
+
+const defaultTimeout = 10_000;
+
+/** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
+export class ApiClient {
+  readonly #access: Access;
+  readonly #agents = new Agents();
+  #server = '';
+  #clockSkew = 0;
+
+  readonly #now: () => Date;
+
+  /** @param now our own clock */
+  constructor(access: Access, now = () => new Date()) {
+    this.#access = access;
+    this.#now = now;
+  }
+
+  /** Where the access to the cluster was found, for messages. */
+  get source(): string {
+    return this.#access.source;
+  }
+
+  /** Context of the kubeconfig file; undefined with a service account. */
+  get context(): string | undefined {
+    return this.#access.context;
+  }
+
+  /** Address of the API server, without credentials; empty before the first request. */
+  get server(): string {
+    return this.#server.replace(/^(\w+:\/\/)[^/]*@/, '$1');
+  }
+
+  /**
+   * The API server's clock minus ours in its last answer, in milliseconds, to a second or so: the
+   * header `Date` knows no finer time, and the way took some of it.
+   */
+  get clockSkew(): number {
+    return this.#clockSkew;
+  }
+
+  /**
+   * The answer to a request, parsed. `T` is what the caller knows of the API; nothing is checked here.
+   *
+   * @param path such as `/api/v1/namespaces/shop`: see {@link apiPath}
+   * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
+   * where the credentials cannot be read, or CNI_GATE_CLUSTER_PATH where the path has a segment that a URL would leave
+   * out; the signal's reason where it was aborted
+   */
+  async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+    const { timeout = defaultTimeout, signal, maxBytes } = options;
+    return this.#guard(operationOf(method, path), signal, async (operation) => {
+      const response = await this.#send(operation, method, path, options);
+      const body = await readBody(response, { timeout, max: maxBytes });
+      const slow = maxBytes === undefined ? undefined : slowJson(Buffer.from(body));
+      if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
+      const answer = parsed(body);
+      // callers look at its fields, and only null has none that can be read
+      if (answer === null) throw new Error('the answer is null and no object');
+      return answer as T;
+    });
+  }
+
+  /**
+   * Requests a list and passes on its items while they arrive, so that only one of them is in memory.
+   *
+   * @param onItem called for each item in turn; what it throws ends the list
+   * @returns the list without its items, and how many bytes the answer had
+   * @throws as {@link request}
+   */
+  async list<T = unknown>(
+    path: string,
+    options: StreamOptions,
+    onItem: (item: BoundedText) => void,
+  ): Promise<{ list: T; bytes: number }> {
+    const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
+    return this.#guard(operationOf('GET', path), signal, async (operation) => {
+      const response = await this.#send(operation, 'GET', path, options);
+      const scanner = new ListScanner(objectBytes, onItem);
+      const reading = { timeout, max: maxBytes };
+      const bytes = await readChunks(response, reading, (chunk) => scanner.write(chunk));
+      try {
+        return { list: scanner.end() as T, bytes };
+      } catch (error) {
+        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /**
+   * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
+   * `return()` as a loop does, for the connection to be given back.
+   *
+   * @param options `watch` is added to the query; `timeout` is for the head of the answer only: how long silence may
+   * last after it is for the caller to say, by the signal
+   * @throws ClusterError and others as {@link request}, here and at each line
+   */
+  async watch(path: string, options: StreamOptions): Promise<AsyncGenerator<BoundedText, void, undefined>> {
+    const operation = operationOf('GET', path, true);
+    const { query, signal, objectBytes } = options;
+    const opened = { ...options, query: { ...query, watch: true } };
+    const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
+    return this.#lines(operation, linesOf(response, objectBytes), response, signal);
+  }
+
+  /** Closes the connections that are idle: one went silent, and the others may be broken in the same way. */
+  dropIdle(): void {
+    this.#agents.dropIdle();
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#agents.close();
+  }
+
+  async *#lines(
+    operation: Operation,
+    lines: AsyncGenerator<BoundedText, void, undefined>,
+    response: IncomingMessage,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<BoundedText, void, undefined> {
+    try {
+      for (;;) {
+        const next = await this.#guard(operation, signal, () => lines.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** The answer of the API server, once its status is a success. */
+  async #send(
+    operation: Operation,
+    method: Method,
+    path: string,
+    options: RequestOptions,
+    again = true,
+  ): Promise<IncomingMessage> {
+    const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
+    checkPath(path);
+    const connection = await this.#access.connection();
+    this.#server = connection.server;
+    const url = new URL(connection.server.replace(/\/$/, '') + path);
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const response = await exchange({
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        'user-agent': `cni-gate/${version}`,
+        ...(sent !== undefined && {
+          'content-type': contentType,
+          'content-length': String(Buffer.byteLength(sent)),
+        }),
+        ...connection.headers,
+      },
+      body: sent,
+      agent: this.#agents.for(connection),
+      timeout,
+      signal,
+    });
+    const reported = Date.parse(response.headers.date ?? '');
+    if (!Number.isNaN(reported)) this.#clockSkew = reported - this.#now().getTime();
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    const said = await readBody(response, { timeout });
+    if (status === 401 && again) {
+      this.#access.refresh();
+      return this.#send(operation, method, path, options, false);
+    }
+    const why = status === 401 ? `: ${credentialFault(connection, this.source, this.#now())}` : '';
+    throw refusal(operation, status, said, response.headers, why);
+  }
+
+  /** Runs a step of a request, and turns its errors into those that callers expect. */
+  async #guard<T>(
+    operation: Operation,
+    signal: AbortSignal | undefined,
+    step: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await step(operation);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof CniGateError) throw error;
+      if (error instanceof Silence) this.dropIdle();
+      throw unreachable(operation, this.server, error);
+    }
+  }
+}
+
+/** @throws Error where the text is not JSON */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+}

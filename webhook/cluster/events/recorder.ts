@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../lib/deps.ts';
+import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { Notifier } from '../../lib/notifier.ts';
+import { TokenBucket } from '../../lib/token-bucket.ts';
+import type { ApiClient } from '../client.ts';
+import type { Leadership } from '../lease/leadership.ts';
+import type { Event } from './event.ts';
+import type { EventMetrics } from './metrics.ts';
+import { eventName, writeEvent } from './write-event.ts';
+
+/** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
+const [perSecond, burst, inParallel] = [10, 50, 5];
+/** The largest number of waiting events. */
+const max = 200;
+/** Names of events that are remembered, so that they are not sent again. */
+const mostNames = 20_000;
+/** An event that could not be written is not tried again for so long, in milliseconds. */
+const pause = 60_000;
+/** A failure of the same kind is logged again after this time, in milliseconds. */
+const again = 600_000;
+
+interface QueuedEvent {
+  event: Event;
+  failed: (() => void) | undefined;
+}
+
+/** What the queue of events works with. */
+export interface EventRecorderOptions {
+  /** Undefined where there can be no leader: no event is written then. */
+  leader: Leadership | undefined;
+  metrics: EventMetrics;
+  log: Log;
+  /** The name of this replica's pod. */
+  instance: string;
+}
+
+/**
+ * A queue of events. Nothing waits for them, and one that cannot be written stops nothing. Only the leader
+ * writes, as other replicas would repeat them.
+ */
+export class EventRecorder {
+  readonly #client: ApiClient;
+  readonly #options: EventRecorderOptions;
+  readonly #rate = new TokenBucket(perSecond, burst);
+  readonly #notifier = new Notifier();
+  /** Names of events that are queued or written, and until when they are not written again, on a monotonic clock. */
+  readonly #known = new Map<string, number>();
+  #queue: QueuedEvent[] = [];
+  #warned: { kind: string; at: number } | undefined;
+
+  constructor(client: ApiClient, options: EventRecorderOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** How many more events fit in the queue. */
+  get capacity(): number {
+    return max - this.#queue.length;
+  }
+
+  /**
+   * Queues an event, unless it was queued or written before: the caller may add what is still true again and again. If
+   * the queue is full, the event is dropped.
+   *
+   * @param failed called where the event is not written
+   */
+  add(event: Event, failed?: () => void): void {
+    const queued = { event, failed };
+    const name = eventName(event);
+    if ((this.#known.get(name) ?? 0) > performance.now()) return;
+    if (this.capacity <= 0) this.#drop(queued);
+    else {
+      this.#remember(name, Number.POSITIVE_INFINITY);
+      this.#queue.push(queued);
+    }
+    this.#notifier.notify();
+  }
+
+  /** Writes until the signal is aborted. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#options.leader?.leads !== true) this.#dropAll();
+      const count = Math.min(inParallel, this.#rate.left(performance.now()));
+      const some = this.#queue.splice(0, count);
+      this.#rate.take(some.length);
+      await Promise.all(some.map((one) => this.#write(one, signal)));
+      if (this.#queue.length === 0) await this.#notifier.wait(again, signal);
+      else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
+    }
+    this.#dropAll();
+  }
+
+  async #write({ event, failed }: QueuedEvent, signal: AbortSignal): Promise<void> {
+    const { metrics, instance } = this.#options;
+    const result = await writeEvent(this.#client, event, instance, signal);
+    metrics.event(event.reason, result.result);
+    if (result.result !== 'failed') return;
+    this.#remember(eventName(event), performance.now() + pause);
+    failed?.();
+    if (!signal.aborted) this.#warn(event, result.error);
+  }
+
+  #dropAll(): void {
+    for (const one of this.#queue.splice(0)) this.#drop(one);
+  }
+
+  /** The oldest name makes room for a new one. */
+  #remember(name: string, until: number): void {
+    this.#known.delete(name);
+    const [oldest] = this.#known.size >= mostNames ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(name, until);
+  }
+
+  #drop({ event, failed }: QueuedEvent): void {
+    this.#known.delete(eventName(event));
+    this.#options.metrics.event(event.reason, 'dropped');
+    failed?.();
+  }
+
+  /** Logs each kind of failure once in a while: it may concern many pods. */
+  #warn({ regarding, reason }: Event, error: unknown): void {
+    const text = messageOf(error);
+    const kind = error instanceof CniGateError ? error.code : text;
+    const now = performance.now();
+    if (this.#warned?.kind === kind && now - this.#warned.at < again) return;
+    this.#warned = { kind, at: now };
+    this.#options.log.warn(
+      { err: error, [regarding.kind.toLowerCase()]: `${regarding.namespace}/${regarding.name}`, reason },
+      `an event cannot be written: ${text}`,
+    );
+  }
+}

@@ -1,0 +1,115 @@
+import type { Agent, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { http } from '../lib/node-http.ts';
+
+/** One HTTP request. */
+export interface Call {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  agent: Agent;
+  /** Milliseconds without a byte after which it is given up. */
+  timeout: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** The peer accepted the request and sent nothing for too long; bytes may be lost on the way. */
+export class Silence extends Error {
+  constructor(timeout: number) {
+    super(`no byte for ${timeout} ms`);
+  }
+}
+
+/** The answer is larger than the caller accepts. */
+export class TooLarge extends Error {}
+
+/** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
+export async function exchange(call: Call): Promise<IncomingMessage> {
+  try {
+    return await send(call);
+  } catch (error) {
+    if (!(error instanceof ClosedBefore) || call.method !== 'GET') throw error;
+    return await send(call);
+  }
+}
+
+/**
+ * A kept connection that the server closed just as it was used again: nothing was answered, and reading once more
+ * is safe. Source: https://nodejs.org/api/http.html#requestreusedsocket
+ */
+class ClosedBefore extends Error {}
+
+function send({ method, url, headers, body, agent, timeout, signal }: Call): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const open = url.protocol === 'https:' ? httpsRequest : http.request;
+  const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
+  const timer = setTimeout(() => request.destroy(new Silence(timeout)), timeout);
+  request.on('response', (response) => {
+    clearTimeout(timer);
+    // an abort before the body is read has no reader yet; the reader sees it as the end of the body
+    response.on('error', () => {});
+    resolve(response);
+  });
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    clearTimeout(timer);
+    const closed = request.reusedSocket && error.code === 'ECONNRESET';
+    reject(closed ? new ClosedBefore(error.message, { cause: error }) : error);
+  });
+  request.end(body);
+  return promise;
+}
+
+/** How a body is read. */
+export interface Reading {
+  /** Milliseconds without a byte after which it ends with {@link Silence}. */
+  timeout: number;
+  /** Bytes; a larger body ends with {@link TooLarge}. */
+  max?: number | undefined;
+}
+
+/** The whole body. */
+export async function readBody(response: IncomingMessage, reading: Reading): Promise<string> {
+  const chunks: Buffer[] = [];
+  await readChunks(response, reading, (chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Passes on the body while it arrives, and ends as {@link Reading} says. Each chunk has a turn of the event loop, so
+ * that admission calls are answered in between.
+ *
+ * @returns how many bytes there were
+ */
+export async function readChunks(
+  response: IncomingMessage,
+  { timeout, max = Number.POSITIVE_INFINITY }: Reading,
+  onChunk: (chunk: Buffer) => void,
+): Promise<number> {
+  let bytes = 0;
+  const end = watchOver(response, timeout, max);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      onChunk(chunk);
+      await nextTurn();
+    }
+    return bytes;
+  } finally {
+    end();
+    response.destroy();
+  }
+}
+
+/** Ends an answer that is silent for too long, or too large. @returns what ends the watching */
+function watchOver(response: IncomingMessage, timeout: number, max: number): () => void {
+  let bytes = 0;
+  const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
+  response.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    if (bytes > max) response.destroy(new TooLarge(`an answer of more than ${max} bytes`));
+  });
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,159 @@
+import type { Log } from '../../lib/deps.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { ApiClient } from '../client.ts';
+import type { ClusterMetrics } from '../metrics.ts';
+import { Informer, type InformerOptions, type Observer } from './informer.ts';
+import type { ApiObject, Entry } from './object.ts';
+import type { LeftOut, Source } from './source.ts';
+import type { Change } from './store.ts';
+
+/** Where informers report to. */
+export interface InformerDeps {
+  metrics: ClusterMetrics;
+  log: Log;
+}
+
+/** Runs the informers of one cluster, counts and logs what they report, and stops them together. */
+export class InformerFactory {
+  readonly #client: ApiClient;
+  readonly #deps: InformerDeps;
+  readonly #options: Omit<InformerOptions, 'observer'>;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(client: ApiClient, deps: InformerDeps, options: Omit<InformerOptions, 'observer'> = {}) {
+    this.#client = client;
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** Starts an informer, which runs until it is stopped or all are. */
+  start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
+    const observer = observerOf(source.resource, this.#deps);
+    const informer = new Informer(this.#client, source, { ...this.#options, observer });
+    this.#deps.metrics.objects(source.resource, {
+      count: () => informer.store.size,
+      ...(source.retention !== undefined && { bytes: () => informer.store.bytes }),
+    });
+    const running = informer.run(this.#stop.signal).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return informer;
+  }
+
+  /** Stops one informer. Its metrics go with it. */
+  stop<O extends ApiObject, T>(informer: Informer<O, T>): void {
+    informer.stop();
+    this.#deps.metrics.forget(informer.source.resource);
+  }
+
+  /** Stops all of them. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#running);
+  }
+}
+
+/** One informer for each of some sources, which come and go while it runs. */
+export class InformerSet<O extends ApiObject, T> {
+  readonly #informers: InformerFactory;
+  readonly #changed: (changes: Change<T>[]) => void;
+  readonly #byName = new Map<string, Informer<O, T>>();
+
+  /** @param changed receives every change, and a deletion for each object of a source that is no longer watched */
+  constructor(informers: InformerFactory, changed: (changes: Change<T>[]) => void = () => {}) {
+    this.#informers = informers;
+    this.#changed = changed;
+  }
+
+  /** Watches these sources, each by a name, and no others. A source that asks for something else starts again. */
+  watch(sources: ReadonlyMap<string, Source<O, T>>): void {
+    for (const [name, informer] of this.#byName) {
+      const source = sources.get(name);
+      if (source !== undefined && requestOf(source) === requestOf(informer.source)) continue;
+      this.#byName.delete(name);
+      this.#informers.stop(informer);
+      this.#changed(Array.from(informer.store.entries(), gone));
+    }
+    for (const [name, source] of sources) {
+      if (this.#byName.has(name)) continue;
+      const informer = this.#informers.start(source);
+      informer.subscribe(this.#changed);
+      this.#byName.set(name, informer);
+    }
+  }
+
+  /** The informer of a source; undefined where the source is not watched. */
+  get(name: string): Informer<O, T> | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** The names of the sources that have not been listed yet. */
+  unsynced(): string[] {
+    return [...this.#byName].filter(([, { synced }]) => !synced).map(([name]) => name);
+  }
+
+  /** Whether what is known of any source may be old. */
+  get isBehind(): boolean {
+    return [...this.#byName.values()].some(({ isBehind }) => isBehind);
+  }
+
+  /** Resolves when each source that is watched now has been listed, or was stopped before. */
+  async whenSynced(): Promise<void> {
+    await Promise.all(Array.from(this.#byName.values(), (informer) => informer.whenSynced()));
+  }
+
+  /** The objects of all sources. */
+  *list(): Generator<T, void, undefined> {
+    for (const { store } of this.#byName.values()) yield* store.list();
+  }
+}
+
+const requestOf = ({ path, query }: Pick<Source<never, unknown>, 'path' | 'query'>): string =>
+  JSON.stringify([path, query]);
+
+const gone = <T>({ key, uid, object }: Entry<T>): Change<T> => ({
+  type: 'deleted',
+  key,
+  uid,
+  previous: object,
+  missed: true,
+});
+
+/** Milliseconds between two log lines about objects of a resource that are left out: any user may create many of them. */
+const logInterval = 60_000;
+
+const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
+  'too-large': 'it is larger than cni-gate reads',
+  'too-many': 'there are more than cni-gate keeps',
+};
+
+/** Counts what an informer reports, and logs each new fault and its end. */
+function observerOf(resource: string, { metrics, log }: InformerDeps): Observer {
+  let fault: string | undefined;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    contact: () => {
+      metrics.contact(resource);
+      if (fault === undefined) return;
+      fault = undefined;
+      log.info({ resource }, `the API server answers again about ${resource}`);
+    },
+    ended: ({ during, reason, wait, error }) => {
+      metrics.ended(resource, during, reason);
+      if (reason === 'listed' || reason === 'ended' || reason === 'stale') return;
+      const problem = error === undefined ? `a watch of ${resource} was ${reason}` : messageOf(error);
+      if (problem === fault) return;
+      fault = problem;
+      log.warn({ resource, during, reason, wait, err: error }, `${problem}; it is tried again`);
+    },
+    leftOut: (reason, key) => {
+      metrics.leftOut(resource, reason);
+      if (reason === 'not-wanted' || performance.now() - loggedAt < logInterval) return;
+      loggedAt = performance.now();
+      log.warn(
+        { resource, object: key, reason },
+        `${key} of ${resource} is not known here: ${leftOutText[reason]}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { objectBytes, pageBytes } from '../../lib/limits.ts';
+import type { ApiClient } from '../client.ts';
+import { ClusterError, unreachable } from '../errors.ts';
+import { operationOf } from '../operation.ts';
+import type { BoundedText } from '../stream/bounded-text.ts';
+import { type ApiObject, type Entry, isApiObject } from './object.ts';
+import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
+import { Store } from './store.ts';
+
+/** A complete list. */
+export interface Listed<T> {
+  store: Store<T>;
+  /** From where to watch. */
+  resourceVersion: string;
+}
+
+interface Page {
+  metadata?: { resourceVersion?: string; continue?: string } | null;
+  items?: unknown[] | null;
+}
+
+interface ListOptions {
+  /** Milliseconds without a byte. */
+  timeout: number;
+  signal: AbortSignal;
+  /** Called when a page has come. */
+  onPage: () => void;
+  /** Called for each object that exists and is not read; there is no limit to their number. */
+  onUnread?: (unread: Unread) => void;
+}
+
+const defaultPageSize = 500;
+
+/**
+ * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
+ * is behind. If a page token expires, everything is listed once more: in one piece, unless the source limits its pages.
+ */
+export async function listAll<O extends ApiObject, T>(
+  client: ApiClient,
+  source: Source<O, T>,
+  options: ListOptions,
+): Promise<Listed<T>> {
+  try {
+    return await pages(client, source, source.pageSize ?? defaultPageSize, options);
+  } catch (error) {
+    if (!(error instanceof ClusterError && error.status === 410)) throw error;
+    return await pages(client, source, source.pageSize, options);
+  }
+}
+
+async function pages<O extends ApiObject, T>(
+  client: ApiClient,
+  source: Source<O, T>,
+  limit: number | undefined,
+  { timeout, signal, onPage, onUnread }: ListOptions,
+): Promise<Listed<T>> {
+  const { path, query } = source;
+  const store = new Store<T>(source.retention);
+  const fault = (what: string): Error =>
+    unreachable(operationOf('GET', path), client.source, new Error(what));
+  const read = (item: BoundedText): Entry<T> | Unread => {
+    const isTooLarge = item.isTooLarge();
+    const found = unparsed(source, isTooLarge, () => item.head);
+    if (found !== undefined) return found;
+    if (isTooLarge) throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
+    const object: unknown = JSON.parse(item.text);
+    if (!isApiObject(object)) throw fault('the answer is not a list of objects');
+    return pickEntry(object as O, source);
+  };
+  const onItem = (item: BoundedText): void => {
+    const found = read(item);
+    if ('why' in found) onUnread?.(found);
+    else store.put(found);
+  };
+  let token: string | undefined;
+  for (;;) {
+    const options = {
+      query: { ...query, limit, continue: token },
+      timeout,
+      signal,
+      maxBytes: pageBytes,
+      objectBytes: source.objectBytes ?? objectBytes.default,
+    };
+    const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
+    const resourceVersion = metadata?.resourceVersion;
+    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
+      throw fault('the answer is not a list of objects');
+    }
+    onPage();
+    token = metadata?.continue || undefined;
+    if (token === undefined) return { store, resourceVersion };
+  }
+}

@@ -1,0 +1,162 @@
+import { objectBytes } from '../../lib/limits.ts';
+import type { ApiClient } from '../client.ts';
+import { type ClusterError, refusal, type Status } from '../errors.ts';
+import { operationOf } from '../operation.ts';
+import type { BoundedText } from '../stream/bounded-text.ts';
+import { type ApiObject, type Entry, isApiObject, type Metadata } from './object.ts';
+import { type End, endBy, type Timing } from './retry.ts';
+import { Garbage, pickEntry, type Source, type Unread, unparsed } from './source.ts';
+
+/** A line of a watch, as the API server sends it. */
+type WatchEvent<O> =
+  | { type: 'put'; object: O }
+  | { type: 'removed'; object: O }
+  /** Nothing happened up to this version. */
+  | { type: 'bookmark'; resourceVersion: string }
+  | { type: 'error'; status: Status };
+
+/** A line of a watch, with what a store keeps of the object. */
+export type ReadEvent<T> =
+  | { type: 'put'; entry: Entry<T> }
+  /** The object exists and is not kept. */
+  | ({ type: 'unread' } & Unread)
+  | { type: 'removed'; metadata: Metadata }
+  | Extract<WatchEvent<never>, { type: 'bookmark' | 'error' }>;
+
+const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
+
+/**
+ * Reads a line of a watch. An object that is too large, or that nobody wants, is not parsed.
+ *
+ * @throws Garbage
+ */
+function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): ReadEvent<T> {
+  const isTooLarge = line.isTooLarge();
+  const [begin = '', type] = ofObject.exec(line.head) ?? [];
+  const found = type && unparsed(source, isTooLarge, () => line.head.slice(begin.length));
+  if (found) {
+    return type === 'DELETED' ? { type: 'removed', metadata: found.metadata } : { type: 'unread', ...found };
+  }
+  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
+  const event = parseEvent<O>(line.text);
+  if (event.type === 'removed') return { type: 'removed', metadata: event.object.metadata };
+  if (event.type !== 'put') return event;
+  const picked = pickEntry(event.object, source);
+  return 'why' in picked ? { type: 'unread', ...picked } : { type: 'put', entry: picked };
+}
+
+/**
+ * Reads a line of a watch.
+ * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+ *
+ * @throws Garbage
+ */
+export function parseEvent<O extends ApiObject>(line: string): WatchEvent<O> {
+  const { type, object } = parse(line);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return { type: 'put', object: checked(type, object) };
+    case 'DELETED':
+      return { type: 'removed', object: checked(type, object) };
+    case 'BOOKMARK':
+      return { type: 'bookmark', resourceVersion: versionOf(object) };
+    case 'ERROR':
+      return { type: 'error', status: typeof object === 'object' && object !== null ? object : {} };
+    default:
+      throw new Garbage(`expected an event of a watch, got type ${JSON.stringify(type)}`);
+  }
+}
+
+function parse(line: string): { type?: unknown; object?: unknown } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    // reported below
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw new Garbage(`expected an event of a watch, got ${JSON.stringify(line.slice(0, 80))}`);
+  }
+  return value;
+}
+
+function checked<O extends ApiObject>(type: string, object: unknown): O {
+  if (!isApiObject(object)) throw new Garbage(`${type} of a watch: its object has no name, uid or version`);
+  return object as O;
+}
+
+/** A bookmark's object has no more than a version. */
+function versionOf(object: unknown): string {
+  const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
+  const version = metadata?.resourceVersion;
+  if (typeof version !== 'string' || version === '') throw new Garbage('a bookmark without a version');
+  return version;
+}
+
+/** A watch without an event that ends sooner than this, in milliseconds, was not served. */
+const leastWatch = 1000;
+
+/** How to watch, and who receives the events. */
+export interface WatchOptions<T> {
+  /** Where to go on. */
+  resourceVersion: string;
+  timing: Timing;
+  random: number;
+  signal: AbortSignal;
+  /** Called when the watch is open. */
+  onOpen: () => void;
+  /** Called for each event but errors, in order. */
+  onEvent: (event: Exclude<ReadEvent<T>, { type: 'error' }>) => void;
+}
+
+/**
+ * Watches until the server ends the watch, or until it should have ended it. Throws only when the signal is aborted.
+ *
+ * The server is asked to end the watch soon. If it does not, nothing comes through any more: a quiet watch alone does
+ * not show that.
+ */
+export async function watchOnce<O extends ApiObject, T>(
+  client: ApiClient,
+  source: Source<O, T>,
+  { resourceVersion, timing, random, signal, onOpen, onEvent }: WatchOptions<T>,
+): Promise<End> {
+  const { path, query } = source;
+  // the API takes whole seconds
+  const seconds = Math.max(1, Math.round((timing.watch * (1 + random / 3)) / 1000));
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), seconds * 1000 + timing.grace);
+  let opened = Number.POSITIVE_INFINITY;
+  let events = 0;
+  const served = (): boolean =>
+    events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500);
+  try {
+    const lines = await client.watch(path, {
+      query: { ...query, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: seconds },
+      timeout: timing.answer,
+      signal: AbortSignal.any([signal, overdue.signal]),
+      objectBytes: source.objectBytes ?? objectBytes.default,
+    });
+    opened = performance.now();
+    onOpen();
+    for await (const line of lines) {
+      const event = readEvent(line, source);
+      if (event.type === 'error') throw errorOf(path, event.status);
+      onEvent(event);
+      events += 1;
+    }
+    return { reason: served() ? 'ended' : 'dropped' };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!overdue.signal.aborted) return endBy(error, served());
+    client.dropIdle();
+    return { reason: 'silent', served: events > 0 };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function errorOf(path: string, status: Status): ClusterError {
+  const code = typeof status.code === 'number' ? status.code : 500;
+  return refusal(operationOf('GET', path, true), code, status);
+}

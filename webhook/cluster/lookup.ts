@@ -1,0 +1,157 @@
+import { lookups, objectBytes } from '../lib/limits.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
+import type { ApiClient } from './client.ts';
+import { ClusterError } from './errors.ts';
+import { TooLarge } from './exchange.ts';
+import { describe, operationOf } from './operation.ts';
+
+/** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
+export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
+
+/** The time-outs of look-ups, and how many there may be. */
+export interface LookupLimits {
+  /** Milliseconds until the answer, with the wait for others. */
+  bound: number;
+  /** Milliseconds without a byte after which the request is sent once more, on a new connection. */
+  firstTry: number;
+  /** Milliseconds for which an answer is used again, also one that there is no such object. */
+  remember: number;
+  /** Objects whose answer is awaited or used again. */
+  keys: number;
+  /** Requests a second. */
+  perSecond: number;
+  /** Requests at once after a pause. */
+  burst: number;
+  /** Requests in flight. Others wait. */
+  inFlight: number;
+}
+
+/** The limits in a cluster: an answer comes before the API server stops waiting for ours. */
+export const defaultLimits: LookupLimits = {
+  bound: 5000,
+  firstTry: 2000,
+  remember: 1000,
+  keys: 1000,
+  ...lookups,
+};
+
+/** What to request: the path of an object by its key, and what to keep of the object. */
+export interface Asked<O, T> {
+  path: (key: string) => string;
+  pick: (object: O) => T;
+  /** Whether the picked part may be kept. */
+  fits?: (object: T) => boolean;
+}
+
+/**
+ * Requests single objects that no watch has reported yet. Concurrent calls for one object share one request. Whoever can
+ * call the webhook may make up names, so the rate and the number of requests in flight have limits.
+ */
+export class Lookup<O, T> {
+  readonly #client: ApiClient;
+  readonly #asked: Asked<O, T>;
+  readonly #onResult: (result: LookupResult) => void;
+  readonly #limits: LookupLimits;
+  readonly #answers = new Map<string, Promise<T | undefined>>();
+  readonly #rate: TokenBucket;
+  readonly #inFlight: Semaphore;
+
+  constructor(
+    client: ApiClient,
+    asked: Asked<O, T>,
+    onResult: (result: LookupResult) => void = () => {},
+    limits: LookupLimits = defaultLimits,
+  ) {
+    this.#client = client;
+    this.#asked = asked;
+    this.#onResult = onResult;
+    this.#limits = limits;
+    this.#rate = new TokenBucket(limits.perSecond, limits.burst);
+    this.#inFlight = new Semaphore(limits.inFlight);
+  }
+
+  /**
+   * The object as the API server has it, or had it a moment ago; undefined where there is none.
+   *
+   * @throws ClusterError where there is no answer; CNI_GATE_CLUSTER_BUSY where there are too many requests, and
+   *   CNI_GATE_CLUSTER_TOO_LARGE where the object has more than cni-gate reads
+   */
+  ask(key: string): Promise<T | undefined> {
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const { keys, perSecond, remember } = this.#limits;
+    if (this.#answers.size >= keys) return Promise.reject(this.#busy(key, `${keys} answers are remembered`));
+    if (this.#rate.left(performance.now()) < 1)
+      return Promise.reject(this.#busy(key, `more than ${perSecond} a second`));
+    this.#rate.take(1);
+    const answer = this.#ask(key);
+    this.#answers.set(key, answer);
+    const forget = (): void => {
+      if (this.#answers.get(key) === answer) this.#answers.delete(key);
+    };
+    answer.then(() => setTimeout(forget, remember).unref(), forget);
+    return answer;
+  }
+
+  /** Drops the answer about an object: a watch has reported a change. */
+  forget(key: string): void {
+    this.#answers.delete(key);
+  }
+
+  async #ask(key: string): Promise<T | undefined> {
+    const { bound, inFlight } = this.#limits;
+    const start = performance.now();
+    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key, `${inFlight} are in flight`);
+    try {
+      const answer = await this.#request(key, bound - (performance.now() - start));
+      this.#onResult(answer === undefined ? 'absent' : 'found');
+      return answer;
+    } catch (error) {
+      this.#onResult('failed');
+      throw error;
+    } finally {
+      this.#inFlight.give(1);
+    }
+  }
+
+  /** Requests an object, and once more on a new connection if the first one leads nowhere. */
+  async #request(key: string, bound: number): Promise<T | undefined> {
+    const start = performance.now();
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(bound)));
+    try {
+      return await this.#get(key, this.#limits.firstTry, signal).catch((error: unknown) => {
+        if (!isUnreachable(error)) throw error;
+        return this.#get(key, Math.max(1, bound - (performance.now() - start)), signal);
+      });
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined;
+      if (!signal.aborted) throw error;
+      const message = `${this.#cannot(key)}: no answer of the API server within ${this.#limits.bound} ms`;
+      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
+    }
+  }
+
+  async #get(key: string, timeout: number, signal: AbortSignal): Promise<T> {
+    const { path, pick, fits } = this.#asked;
+    const options = { timeout, signal, maxBytes: objectBytes.lookup };
+    const picked = pick(await this.#client.request<O>('GET', path(key), options));
+    if (fits?.(picked) !== false) return picked;
+    const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
+    throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });
+  }
+
+  #busy(key: string, limit: string): ClusterError {
+    this.#onResult('limited');
+    const message = `${this.#cannot(key)}: too many requests to the API server, ${limit}`;
+    return new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {});
+  }
+
+  #cannot(key: string): string {
+    return `cannot ${describe(operationOf('GET', this.#asked.path(key)))}`;
+  }
+}
+
+/** Whether a new connection may help. An answer that is too large would be as large again. */
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof ClusterError && error.status === undefined && !(error.cause instanceof TooLarge);

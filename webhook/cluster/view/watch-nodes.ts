@@ -1,0 +1,168 @@
+import type { ClusterView } from '../../admission/gate/cluster-view.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { PendingPod } from '../../leader/nominate/pending-pod.ts';
+import { Evidence, type PodChange } from '../../nodes/evidence/evidence.ts';
+import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { AgentFacts, NodeFacts } from '../../nodes/readiness/facts.ts';
+import { Readiness, type Change as ReadinessChange } from '../../nodes/readiness/readiness.ts';
+import type { ApiPod } from '../../nodes/readiness/to-facts.ts';
+import type { ApiClient } from '../client.ts';
+import type { InformerOptions } from '../informer/informer.ts';
+import { type InformerDeps, InformerFactory, InformerSet } from '../informer/informer-factory.ts';
+import type { Change } from '../informer/store.ts';
+import { Lookup } from '../lookup.ts';
+import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
+import { relistWhenNeeded } from './relists.ts';
+import {
+  agentSources,
+  type DaemonSetSnapshot,
+  daemonSetSources,
+  evidenceSource,
+  nodeSource,
+  pendingSource,
+  type SelectingDaemonSet,
+} from './sources.ts';
+import type { OptedIn } from './watch-namespaces.ts';
+
+/** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
+export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
+
+/** Options of {@link watchGate}. */
+export interface GateOptions extends Omit<InformerOptions, 'observer'> {
+  /** The namespaces whose pods are read; all of them where nothing is given. */
+  optedIn?: OptedIn;
+}
+
+/** Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node. */
+export function watchGate(
+  client: ApiClient,
+  policy: () => Policy,
+  deps: InformerDeps,
+  { optedIn, ...options }: GateOptions = {},
+): NodesView {
+  const informers = new InformerFactory(client, deps, options);
+  const readiness = new Readiness();
+  const nodes = informers.start(nodeSource);
+  const pending = informers.start(pendingSource(optedIn));
+  const evidence = new Evidence((name) => policy().profiles.has(name));
+  const placed = informers.start(evidenceSource(optedIn));
+  placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
+  void placed.whenSynced().then(() => evidence.markSynced());
+  const endRelists = [relistWhenNeeded(pending, optedIn), relistWhenNeeded(placed, optedIn)];
+  const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) =>
+    apply(readiness, changes, agentChange),
+  );
+  const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
+    apply(readiness, changes, daemonSetChange);
+    followAgents();
+  });
+  const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
+  const follow = (): void => {
+    daemonSets.watch(daemonSetSources(policy()));
+    followAgents();
+  };
+  // nodes that may be older than the event that reported them, and when that was, by performance.now()
+  const found = new Map<string, number>();
+  nodes.subscribe((changes) => {
+    for (const change of changes) {
+      noteBoot(evidence, change);
+      if (change.type === 'deleted') found.delete(change.previous.name);
+      // the first list adds nodes too; `synced` is still false then
+      else if (
+        change.type === 'added' &&
+        nodes.synced &&
+        (change.listed || nodes.isBehind || agents.isBehind)
+      ) {
+        found.set(change.object.name, performance.now());
+      }
+    }
+    apply(readiness, changes, nodeChange);
+  });
+  follow();
+  return {
+    readiness,
+    evidence,
+    pods: new ClusterPods(
+      pending,
+      new Lookup(client, podByName, (result) => deps.metrics.lookedUp('pods', result), podLimits),
+    ),
+    pending: () => pending.store.list(),
+    subscribe: (changed) => pending.subscribe((changes) => changed(changes.flatMap(podsOf))),
+    unsynced: () => {
+      const all = [
+        ...(nodes.synced ? [] : [nodes.source.resource]),
+        ...daemonSets.unsynced().map((key) => `DaemonSet ${key}`),
+        ...agents.unsynced().map((key) => `pods of DaemonSet ${key}`),
+      ];
+      return all.length === 0 ? undefined : all.join(', ');
+    },
+    notSynced: ({ namespace, name }) => {
+      const key = `${namespace}/${name}`;
+      const sources = [daemonSets.get(key), agents.get(key)].filter((one) => one !== undefined);
+      // the object that is too large to read may be the one that matters
+      return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
+    },
+    notObservedSince: ({ namespace, name }, node) =>
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
+    whenSynced: async () => {
+      await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
+      await agents.whenSynced();
+    },
+    policyChanged: () => {
+      follow();
+      evidence.profilesChanged(Date.now());
+    },
+    close: () => {
+      for (const end of endRelists) end();
+      return informers.close();
+    },
+  };
+}
+
+/** The states of an object before and after a change. */
+const podsOf = (change: Change<PendingPod>): PendingPod[] => [
+  ...(change.type === 'added' ? [] : [change.previous]),
+  ...(change.type === 'deleted' ? [] : [change.object]),
+];
+
+function apply<T>(
+  readiness: Readiness,
+  changes: Change<T>[],
+  translate: (change: Change<T>) => ReadinessChange,
+): void {
+  for (const change of changes) readiness.apply(translate(change), Date.now());
+}
+
+function nodeChange(change: Change<NodeFacts>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'node-gone', name: change.previous.name }
+    : { kind: 'node', facts: change.object, listed: change.listed };
+}
+
+function daemonSetChange(change: Change<DaemonSetSnapshot>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'daemonset-gone', namespace: change.previous.facts.namespace, name: change.previous.facts.name }
+    : { kind: 'daemonset', facts: change.object.facts };
+}
+
+function agentChange(change: Change<AgentFacts>): ReadinessChange {
+  return change.type === 'deleted'
+    ? { kind: 'agent-gone', uid: change.uid }
+    : { kind: 'agent', facts: change.object };
+}
+
+/** A pod of the same name and another UID is another pod. */
+function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
+  return change.type === 'deleted'
+    ? [{ type: 'gone', uid: change.uid }]
+    : [{ type: 'put', pod: change.object, listed: change.listed }];
+}
+
+/** Tells the evidence of a node that booted or is gone. A node without a boot id was not written by its kubelet yet. */
+function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
+  if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
+  else if (change.type === 'updated' && change.previous.bootID !== '') {
+    const { name, bootID, version } = change.object;
+    if (bootID !== '' && bootID !== change.previous.bootID) evidence.booted(name, version);
+  }
+}

@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { validateCommand } from '../../validator/shared/contract.ts';
+import { docsUrl } from '../lib/names.ts';
+import { version } from '../lib/version.ts';
+import { certsCommand } from './certs.ts';
+import { checkCommand } from './check.ts';
+import { dashboardCommand } from './dashboard.ts';
+import { reviewCommand } from './review.ts';
+import { serveCommand } from './serve.ts';
+import { statusCommand } from './status.ts';
+import { versionCommand } from './version.ts';
+
+const more = `
+Examples:
+  cni-gate check --pre
+    whether a cluster is fit, and which profiles fit its namespaces
+  cni-gate review --profile cilium -f manifests
+    what admission would do to these manifests
+
+Documentation:
+${docsUrl}reference/command-line.md`;
+
+/** The command line with all of its commands. `release/reference/` writes its flags into the documentation. */
+export function createProgram(): Command {
+  const program = new Command('cni-gate')
+    .description("Verifies pods' networks, and keeps pods off nodes whose CNI is not ready.")
+    .version(version)
+    .addCommand(serveCommand())
+    .addCommand(reviewCommand())
+    .addCommand(checkCommand())
+    .addCommand(statusCommand())
+    .addCommand(dashboardCommand())
+    .addCommand(certsCommand())
+    .addCommand(versionCommand())
+    // what the init container runs: main.ts calls it before this file is loaded
+    .addCommand(
+      new Command(validateCommand).description(
+        'check the network of the pod this runs in, as the init container does',
+      ),
+      { hidden: true },
+    );
+  return program.addHelpText('after', more);
+}

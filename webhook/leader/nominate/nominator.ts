@@ -1,0 +1,218 @@
+import type { ClusterView } from '../../admission/gate/cluster-view.ts';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { EventRecorder } from '../../cluster/events/recorder.ts';
+import type { Leadership } from '../../cluster/lease/leadership.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { Log } from '../../lib/deps.ts';
+import type { TokenBucket } from '../../lib/token-bucket.ts';
+import { inSlices } from '../slices.ts';
+import type { Result } from '../work-queue.ts';
+import { type Gate, gateBy } from './accepts.ts';
+import { Capacity } from './capacity.ts';
+import { leastVersion } from './eligibility.ts';
+import { nominatedEvent, notNominatedEvent } from './events.ts';
+import { longHold } from './long-hold.ts';
+import type { SteerMetrics, SteerState } from './metrics.ts';
+import { nominate } from './nominate.ts';
+import { Nominations, unused } from './nominations.ts';
+import type { PendingIndex } from './pending-index.ts';
+import type { PendingPod } from './pending-pod.ts';
+import { NodeSearch } from './search.ts';
+
+/** The part of a {@link ClusterView} that steering reads. */
+export type SteerView = Pick<
+  ClusterView<PendingPod>,
+  'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
+>;
+
+/** What a {@link Nominator} works with. */
+export interface NominatorOptions {
+  view: Pick<SteerView, 'readiness' | 'evidence' | 'unsynced'>;
+  pods: Pick<PendingIndex, 'of' | 'refused' | 'nominatedFor'>;
+  /** The policy in force. */
+  policy: () => Policy;
+  leader: Leadership | undefined;
+  /** What this replica does about refused pods. */
+  state: () => SteerState | undefined;
+  metrics: SteerMetrics;
+  events: Pick<EventRecorder, 'capacity' | 'add'>;
+  /** Steps of work: a reconciliation takes what it costs. */
+  bucket: TokenBucket;
+  log: Log;
+}
+
+/** What a nomination costs beside the search for its node, in steps: at most 25 are written a second. */
+const stepsOfNomination = 40_000;
+/** Steps to look at a pod that waits. */
+const stepsPerPod = 20;
+/** Nominations in one run. Other keys have their turn before the next ones. */
+const most = 16;
+/** When a key is looked at again that is not done, in milliseconds. */
+const again = 1000;
+/** How long a pod waits before an event says why no node is nominated for it, in milliseconds. Most wait no longer. */
+const quiet = 10_000;
+/** Events that are left to other reasons: one about each of many pods would fill the queue. */
+const reservedEvents = 100;
+
+/** Why pods are not steered, where that lasts. */
+const unsteered: Partial<Record<SteerState, string>> = {
+  off: 'steer.mode is off',
+  'api-server-too-old': `schedulers use nominations from Kubernetes ${leastVersion} on`,
+};
+
+type RefusedPod = PendingPod & { refused: string };
+
+/** Nominates nodes for the refused pods of one key, which are alike, and writes events about pods that wait. */
+export class Nominator {
+  readonly #client: ApiClient;
+  readonly #options: NominatorOptions;
+  readonly #capacity: Capacity;
+  #nominations = new Nominations();
+
+  constructor(client: ApiClient, options: NominatorOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#capacity = new Capacity(client);
+  }
+
+  /** Forgets its nominations: another leader may have nominated meanwhile. */
+  forget(): void {
+    this.#nominations = new Nominations();
+  }
+
+  /** The keys that have to be looked at. A pod that waits for other reasons would delay those that the gate refused. */
+  keys(): Set<string> {
+    return new Set([...this.#options.pods.refused(), ...this.#nominations.keys()]);
+  }
+
+  /** Whether a pod that changed has to be looked at. */
+  concerns({ refused, key }: PendingPod): boolean {
+    return refused !== undefined || this.#nominations.hasKey(key);
+  }
+
+  /**
+   * Looks at the pods of a key. After a nomination that the scheduler ignored, the key backs off.
+   *
+   * @throws ClusterError, or the signal's reason
+   */
+  async reconcile(key: string, signal: AbortSignal): Promise<Result> {
+    const { view, pods: index, policy, state } = this.#options;
+    if (view.unsynced() !== undefined) return undefined;
+    const pods = index.of(key);
+    const backOff = this.#settle(key, pods);
+    const gate = gateBy(policy(), view, Date.now());
+    const refused = await this.#look(pods, gate, signal);
+    if (state() !== 'steering') return undefined;
+    if (backOff) return 'back-off';
+    const waiting = refused.filter((pod) => this.#needsNode(pod, gate));
+    if (waiting.length > 0) await this.#nominateSome(waiting, gate, signal);
+    const isOpen = pods.some((pod) => this.#nominations.isOpen(pod));
+    return waiting.length > 0 || isOpen ? { after: again } : undefined;
+  }
+
+  /** Looks what became of nominations. @returns whether the key has to back off */
+  #settle(key: string, pods: readonly PendingPod[]): boolean {
+    const { metrics, log } = this.#options;
+    const { ended, backOff } = this.#nominations.settle(key, pods, Date.now());
+    for (const { uid, pod, node, outcome } of ended) {
+      metrics.ended(outcome);
+      if (outcome === 'left') continue;
+      log.info({ pod, node, outcome }, `the nomination of ${node} for pod ${pod} ${outcomes[outcome]}`);
+      const waiting = pods.find((one) => one.uid === uid);
+      if (waiting && unused.has(outcome)) {
+        const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
+        this.#explain(waiting, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
+      }
+    }
+    return backOff;
+  }
+
+  /** Writes events about long holds. @returns the pods that the gate refused, and would refuse again */
+  async #look(pods: readonly PendingPod[], gate: Gate, signal: AbortSignal): Promise<RefusedPod[]> {
+    const { policy, state, events, bucket } = this.#options;
+    const { gate: limits, steer } = policy();
+    const is = steer.mode === 'off' ? 'off' : state();
+    const view = { limits, gate, unsteered: is && unsteered[is] };
+    const found: RefusedPod[] = [];
+    const look = (pod: PendingPod): void => {
+      const event = events.capacity > 0 ? longHold(pod, view, Date.now()) : undefined;
+      if (event !== undefined) events.add(event);
+      if (isRefused(pod) && gate(pod.profiles, pod.refused).blocker !== undefined) found.push(pod);
+    };
+    bucket.take(await inSlices(pods, () => stepsPerPod, look, signal));
+    return found;
+  }
+
+  /** Whether nothing else is under way for the pod. A nomination by another component stays if the gate allows it. */
+  #needsNode(pod: RefusedPod, gate: Gate): boolean {
+    const { leaving, tooLarge, nominated, profiles } = pod;
+    if (leaving || this.#nominations.isOpen(pod)) return false;
+    if (tooLarge) this.#explain(pod, 'its requirements are too large to compare them with nodes');
+    const { readiness } = this.#options.view;
+    const isTaken =
+      nominated !== '' && readiness.hasNode(nominated) && gate(profiles, nominated).blocker === undefined;
+    return !tooLarge && !isTaken;
+  }
+
+  async #nominateSome(waiting: readonly RefusedPod[], gate: Gate, signal: AbortSignal): Promise<void> {
+    const { view, pods, bucket } = this.#options;
+    const [capacity, nominations] = [this.#capacity, this.#nominations];
+    const search = new NodeSearch({ readiness: view.readiness, gate, pods, nominations, capacity, bucket });
+    let left = most;
+    for (const pod of waiting) {
+      if (left === 0) return;
+      if (pod.unverifiable && nominations.window(pod.key) <= 0) {
+        this.#explain(
+          pod,
+          'only the scheduler can judge its constraints: another pod of its owner is tried first',
+        );
+        continue;
+      }
+      const placement = await search.place(pod, signal);
+      if (placement === 'unknown') return;
+      if ('why' in placement) {
+        this.#explain(pod, placement.why);
+        continue;
+      }
+      const why = `it is ready for ${pod.profiles.join(', ')} and has free capacity`;
+      await this.#write(pod, placement.node, why, signal);
+      left -= 1;
+    }
+  }
+
+  /** @throws ClusterError if the nomination cannot be written */
+  async #write(pod: RefusedPod, node: string, why: string, signal: AbortSignal): Promise<void> {
+    const { metrics, events, log, leader, bucket } = this.#options;
+    if (leader?.leads !== true) return;
+    bucket.take(stepsOfNomination);
+    const written = await nominate(this.#client, { pod, node }, signal);
+    signal.throwIfAborted();
+    metrics.nominated(written.result);
+    if (written.result === 'failed') throw written.error;
+    // a pod that changed comes again with the watch
+    if (written.result !== 'made') return;
+    this.#nominations.add(pod, node, written.version, Date.now());
+    events.add(nominatedEvent(pod, node, why, written.version));
+    const name = `${pod.namespace}/${pod.name}`;
+    log.info(
+      { pod: name, node, refused: pod.refused, why },
+      `pod ${name}, refused on node ${pod.refused}, is nominated for node ${node}: ${why}`,
+    );
+  }
+
+  /** @param after how long the pod has to wait before an event is written, in milliseconds */
+  #explain(pod: PendingPod, why: string, after = quiet): void {
+    const { events } = this.#options;
+    const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
+    if (isLong && events.capacity > reservedEvents) events.add(notNominatedEvent(pod, why));
+  }
+}
+
+const isRefused = (pod: PendingPod): pod is RefusedPod => pod.refused !== undefined;
+
+const outcomes = {
+  ignored: 'was ignored by the scheduler',
+  raced: 'was cleared, maybe unseen',
+  replaced: 'was replaced by another',
+  expired: 'had no effect for a minute',
+};

@@ -1,0 +1,167 @@
+import type { RepairSettings } from '../../config/types.ts';
+import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
+import { howToRecreate, isBoundToNode, isOrdered, ordinalOf } from './owners.ts';
+import type { DeletionMethod, NodeForProfile, Recreation, Skipped, SkipReason } from './types.ts';
+
+/** What this leader did to a pod, to others of its controller and on its node, as far as it keeps the pod waiting. */
+export interface Limits {
+  /** Whether the pod was deleted, or this version of it is known to be outdated. */
+  isAnswered(pod: PodEvidence): boolean;
+  /** Whether all repair has stopped. */
+  isStopped(): boolean;
+  /** How long the pods of its controller pause, in milliseconds; 0 where they do not. */
+  pauseOf(pod: PodEvidence): number;
+  /**
+   * Whether another pod of its controller may be recreated, besides those without a verdict.
+   *
+   * @param eligible `proven`: whether a proof has passed on its node since it failed
+   */
+  hasTurn(pod: PodEvidence, eligible: { proven: boolean; ordered: boolean }): boolean;
+  /** Whether recreated pods of its namespace, or of its controller, last failed again before those of another pod. */
+  failedBefore(pod: PodEvidence, other: PodEvidence): boolean;
+  /** Whether the verdict is expected of a pod that was recreated to find out if the profile's network works there. */
+  isProbed(node: string, profile: string): boolean;
+  /** Whether the budgets allow it. */
+  hasBudget(pod: PodEvidence): boolean;
+}
+
+/** What decides about a failed pod. */
+export interface RepairFacts {
+  /** Further kinds of controllers that recreate a deleted pod. */
+  owners: RepairSettings['owners'];
+  /** What is known of a profile's network on a node. */
+  node(node: string, profile: string): NodeForProfile;
+  /** Whether another node is open to this pod and takes it, as far as is known. */
+  elsewhere(pod: PodEvidence): boolean;
+  /** The pods of a controller, by `PodEvidence.owner`. */
+  ownedBy(owner: string): Iterable<PodEvidence>;
+  /** The failed pods on a node. */
+  failedOn(node: string): Iterable<PodEvidence>;
+  limits: Limits;
+}
+
+/**
+ * What to do about a failed pod: to recreate it now, to look again after so many milliseconds, or to leave it until
+ * something changes.
+ */
+export type Decision =
+  | ({ decision: 'recreate' } & Recreation)
+  | ({ decision: 'wait'; ms: number } & Skipped)
+  | ({ decision: 'leave' } & Skipped);
+
+/** A failed pod that would be better off as a new pod. */
+interface Eligible {
+  how: DeletionMethod;
+  why: string;
+  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
+  moves: boolean;
+  /** Whether a proof has passed on the node since the pod failed. */
+  proven: boolean;
+}
+
+/**
+ * Decides about a pod whose proof failed. It is recreated only if a controller replaces it, only where that helps, and
+ * within all limits. Pure: all that it knows is in the facts. The cluster may change before the deletion, so delete with
+ * preconditions on UID and resource version.
+ */
+export function decide(pod: PodEvidence, facts: RepairFacts): Decision {
+  const eligible = judge(pod, facts);
+  if ('reason' in eligible) return { decision: 'leave', ...eligible };
+  const { limits } = facts;
+  const leave = (reason: SkipReason): Decision => ({ decision: 'leave', reason, why: '' });
+  if (limits.isAnswered(pod)) return leave('under-way');
+  if (limits.isStopped()) return leave('breaker');
+  const pause = limits.pauseOf(pod);
+  if (pause > 0) return { decision: 'wait', ms: pause, reason: 'owner-pause', why: '' };
+  const ordered = pod.controller !== undefined && isOrdered(pod.controller);
+  if (ordered && !isFirst(pod, facts)) return leave('owner-turn');
+  if (!limits.hasTurn(pod, { proven: eligible.proven, ordered })) return leave('owner-turn');
+  const probes = !eligible.moves && !eligible.proven;
+  if (probes && !mayProbe(pod, facts)) return leave('node-to-prove');
+  if (!limits.hasBudget(pod)) return leave('budget');
+  return { decision: 'recreate', pod, how: eligible.how, why: eligible.why, probes };
+}
+
+/** How the pod is recreated and why that helps, or why it is left alone, whatever was done before. */
+function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
+  if (pod.leaving) return { reason: 'leaving', why: '' };
+  if (pod.ended) return { reason: 'ended', why: '' };
+  const { controller } = pod;
+  const recreated = howToRecreate(controller, facts.owners);
+  if (controller === undefined || 'not' in recreated) {
+    return { reason: 'not' in recreated ? recreated.not : 'no-controller', why: '' };
+  }
+  const helped = helps(pod, controller, facts);
+  return 'reason' in helped ? helped : { ...helped, how: recreated.how };
+}
+
+/**
+ * Whether a new pod would be better off than this failed one: a proof has passed on its node since, or its node is ready
+ * and may work now, or the gate keeps it off the node and another is ready.
+ */
+function helps(
+  pod: PodEvidence,
+  controller: Controller,
+  facts: RepairFacts,
+): Omit<Eligible, 'how'> | Skipped {
+  const networks = pod.profiles.map((profile) => facts.node(pod.node, profile));
+  const inState = (state: NodeForProfile['state']): NodeForProfile | undefined =>
+    networks.find((network) => network.state === state);
+  const canMove = (): boolean => !isBoundToNode(controller) && facts.elsewhere(pod);
+  const unreachable = inState('unreachable');
+  if (unreachable) return { reason: 'node-unreachable', why: unreachable.why };
+  const closed = inState('closed');
+  if (closed) {
+    if (!canMove()) return { reason: 'node-not-ready', why: closed.why };
+    const why = `node ${pod.node} is not ready for it, and another node is: ${closed.why}`;
+    return { moves: true, proven: false, why };
+  }
+  const failed = pod.failedProfiles.map((profile) => facts.node(pod.node, profile));
+  if (failed.length > 0 && failed.every((network) => isProven(pod, network))) {
+    const why = `a proof of another pod has passed on node ${pod.node} since`;
+    return { moves: false, proven: true, why };
+  }
+  const unproved = inState('unproved');
+  if (unproved && canMove()) {
+    const because = unproved.why === '' ? '' : `: ${unproved.why}`;
+    const why = `node ${pod.node} gets one pod at a time, and another node is ready${because}`;
+    return { moves: true, proven: false, why };
+  }
+  const findsOut = failed.some(({ state }) => state === 'unproved')
+    ? ', and a new pod finds out whether its network works'
+    : '';
+  return { moves: false, proven: false, why: `node ${pod.node} is ready${findsOut}` };
+}
+
+/** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
+const isProven = ({ startedAt, at, createdAt }: PodEvidence, { state, passedAt }: NodeForProfile): boolean =>
+  state === 'open' && passedAt !== undefined && passedAt > (startedAt ?? at ?? createdAt);
+
+/** Whether no failed pod of the StatefulSet with a lower ordinal could be recreated. */
+function isFirst(pod: PodEvidence, facts: RepairFacts): boolean {
+  const ordinal = ordinalOf(pod);
+  for (const other of facts.ownedBy(pod.owner)) {
+    if (other.verdict !== 'failed' || ordinalOf(other) >= ordinal) continue;
+    if (!('reason' in judge(other, facts))) return false;
+  }
+  return true;
+}
+
+/**
+ * Whether it is the pod's turn to find out about its node, where one pod at a time does. Namespaces and controllers whose
+ * last failure is the longest ago go first: pods that fail for their own sake must not take every turn.
+ */
+function mayProbe(pod: PodEvidence, facts: RepairFacts): boolean {
+  const { node, failedProfiles } = pod;
+  const { limits } = facts;
+  const unproved = failedProfiles.filter((profile) => facts.node(node, profile).state === 'unproved');
+  if (unproved.length === 0) return true;
+  // the gate does not know yet of a pod that was deleted a moment ago
+  const isFree = (profile: string): boolean =>
+    facts.node(node, profile).turn && !limits.isProbed(node, profile);
+  if (!unproved.every(isFree)) return false;
+  for (const other of facts.failedOn(node)) {
+    if (limits.failedBefore(other, pod) && !('reason' in judge(other, facts))) return false;
+  }
+  return true;
+}

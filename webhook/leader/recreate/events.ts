@@ -1,0 +1,132 @@
+import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
+import { eventReasons } from '../../lib/names.ts';
+import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { Recreation, SkippedPod, SkipReason } from './types.ts';
+
+/** How many pods the event of a workload names. */
+const mostNamed = 10;
+
+/** Whether pods are recreated, or only would be: `repair.mode`. */
+export type RepairAction = 'recreated' | 'wouldRecreate';
+
+const texts = {
+  recreated: { action: 'Recreate', one: 'is deleted to be recreated', many: 'are deleted to be recreated' },
+  wouldRecreate: {
+    action: 'Audit',
+    one: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
+    many: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
+  },
+} as const;
+
+/** The event of a recreation on its pod. */
+export function podEvent({ pod, why }: Recreation, action: RepairAction): Event {
+  return {
+    regarding: podReference(pod),
+    type: 'Normal',
+    reason: eventReasons[action],
+    action: texts[action].action,
+    occasion: action.toLowerCase(),
+    node: pod.node,
+    note: fitNote(`the proof of its network failed on node ${pod.node}, so it ${texts[action].one}: ${why}`),
+  };
+}
+
+/** The event of recreations on the workload that their pods belong to, which outlives them. */
+export function workloadEvent(
+  workload: Controller,
+  recreations: readonly [Recreation, ...Recreation[]],
+  action: RepairAction,
+): Event {
+  const [{ pod, why }] = recreations;
+  const names = recreations.slice(0, mostNamed).map(({ pod: { name, node } }) => `${name} on node ${node}`);
+  const more = recreations.length - names.length;
+  const because = recreations.every((one) => one.why === why) ? `: ${why}` : `, the first one because ${why}`;
+  const who = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+  const { one, many } = texts[action];
+  const text =
+    recreations.length === 1
+      ? `the proof of the network of pod ${who} failed, so it ${one}: ${why}`
+      : `the proofs of the networks of ${recreations.length} pods failed, so they ${many} (${who})${because}`;
+  return {
+    regarding: involvedObject(workload, pod.namespace),
+    type: 'Normal',
+    reason: eventReasons[action],
+    action: texts[action].action,
+    // one for each round of recreations
+    occasion: pod.uid,
+    note: fitNote(text),
+  };
+}
+
+const look = 'look at what the proofs saw: "cni-gate status"';
+
+/** Why a pod is left alone, and what to do, for people. */
+const reasons: Partial<Record<SkipReason, string>> = {
+  ended:
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'static-pod':
+    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+  'no-controller': 'it has no controller that would recreate it: delete it and create it again',
+  'unknown-controller':
+    'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
+  'node-unreachable': 'its node does not report: look at the node',
+  'node-not-ready':
+    'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
+  'under-way':
+    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
+  'node-to-prove': `another pod finds out first whether its node works: if that takes long, ${look}`,
+  'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
+  budget:
+    'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+  breaker: `recreated pods of most controllers failed again, so repair has stopped for five minutes: ${look}`,
+};
+
+/** Whether a pod that is left alone for this reason gets an event. One that is being deleted gets none. */
+export const hasEvent = (reason: SkipReason): boolean => reasons[reason] !== undefined;
+
+/** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
+export const isReportedAtOnce = (reason: SkipReason): boolean =>
+  ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
+
+/** Whether the pod waits for its turn: these reasons follow each other. */
+export const waitsForTurn = (reason: SkipReason): boolean =>
+  ['under-way', 'node-to-prove', 'owner-turn', 'budget'].includes(reason);
+
+/** Reasons that end with a change of a node. */
+const waits: ReadonlySet<SkipReason> = new Set(['node-unreachable', 'node-not-ready']);
+
+const skippedNote = (pod: PodEvidence, { reason, why }: SkippedPod): string =>
+  fitNote(
+    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}${why === '' ? '' : ` (${why})`}`,
+    waits.has(reason) ? '. It is recreated when a node is ready' : '',
+  );
+
+/** The event on a pod that is left alone. */
+export const skippedPodEvent = (left: SkippedPod): Event => ({
+  regarding: podReference(left.pod),
+  type: 'Warning',
+  reason: eventReasons.notRecreated,
+  action: 'Leave',
+  occasion: left.reason,
+  node: left.pod.node,
+  note: skippedNote(left.pod, left),
+});
+
+/** The event on the workload of a pod that is left alone: one for all its pods. */
+export const skippedWorkloadEvent = (workload: Controller, left: SkippedPod): Event => ({
+  ...skippedPodEvent(left),
+  regarding: involvedObject(workload, left.pod.namespace),
+  occasion: `${left.reason}.${left.pod.uid}`,
+});
+
+const involvedObject = (
+  { apiVersion, kind, name, uid }: Controller,
+  namespace: string,
+): Event['regarding'] => ({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+  uid,
+});

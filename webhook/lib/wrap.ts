@@ -1,0 +1,24 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * Breaks a text between words, so that no line is wider than asked; a word that is wider stays whole, as it is mostly
+ * a name that a reader copies.
+ *
+ * @param text may have styles of a terminal
+ * @param width characters of a line
+ * @param indent what lines after the first begin with
+ */
+export function wrap(text: string, width: number, indent = '  '): string[] {
+  // blanks at the begin are the first line's own indent
+  const [start = ''] = /^ */.exec(text) ?? [];
+  const [first = '', ...words] = text.slice(start.length).split(' ');
+  const lines = [start + first];
+  for (const word of words) {
+    const line = lines.at(-1) ?? '';
+    if (columns(line) + 1 + columns(word) <= width) lines.splice(-1, 1, `${line} ${word}`);
+    else lines.push(indent + word);
+  }
+  return lines;
+}
+
+const columns = (text: string): number => stripVTControlCharacters(text).length;

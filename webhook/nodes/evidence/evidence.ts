@@ -1,0 +1,181 @@
+import { getOrMake } from '../../lib/get-or-make.ts';
+import { nodeEvidence } from '../../lib/limits.ts';
+import type { PodEvidence } from './facts.ts';
+import { NodeProofStats } from './node-proof-stats.ts';
+
+/** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
+export interface EvidenceChange {
+  before: PodEvidence | undefined;
+  now: PodEvidence | undefined;
+}
+
+/** What pods found out about their networks, for readers. */
+export interface EvidenceView {
+  /** Whether all pods were listed once. */
+  readonly synced: boolean;
+  /** All known pods on nodes that carry our label. */
+  pods(): Iterable<PodEvidence>;
+  /** A pod by its UID. */
+  pod(uid: string): PodEvidence | undefined;
+  /** The pods of a controller, by {@link PodEvidence.owner}. */
+  ownedBy(owner: string): Iterable<PodEvidence>;
+  /** What pods of a profile showed on a node; undefined if nothing is known. */
+  of(profile: string, node: string): NodeProofStats | undefined;
+  /**
+   * Reserves a node that has to be proved for the pod that the gate lets through, until a watch reports the pod there.
+   * Only this process knows it, so each replica may let one pod through at the same time.
+   */
+  reserve(profile: string, node: string, pod: string, now: number): void;
+  /** Calls back after each batch of changes. @returns ends the subscription */
+  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void;
+}
+
+/** No evidence: where no cluster is watched. */
+export const noEvidence: EvidenceView = {
+  synced: false,
+  pods: () => [],
+  pod: () => undefined,
+  ownedBy: () => [],
+  of: () => undefined,
+  reserve: () => {},
+  subscribe: () => () => {},
+};
+
+/** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
+export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
+
+/**
+ * What pods found out about their networks: a reducer over watch events. Pure: the caller passes the time.
+ *
+ * All of it comes from the cluster, so a process that starts knows it again, except for failures of pods that are gone,
+ * the first failure of a pod that fails again and again, and the boot of a node that nothing else shows.
+ */
+export class Evidence implements EvidenceView {
+  readonly #known = new Map<string, PodEvidence>();
+  readonly #owners = new Map<string, Set<string>>();
+  /** By profile, then by node. */
+  readonly #stats = new Map<string, Map<string, NodeProofStats>>();
+  readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
+  readonly #isProfile: (name: string) => boolean;
+  #isSynced = false;
+
+  /** @param isProfile whether a profile of this name exists: users can name any */
+  constructor(isProfile: (name: string) => boolean = () => true) {
+    this.#isProfile = isProfile;
+  }
+
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Everything was listed once. */
+  markSynced(): void {
+    this.#isSynced = true;
+  }
+
+  pods(): Iterable<PodEvidence> {
+    return this.#known.values();
+  }
+
+  pod(uid: string): PodEvidence | undefined {
+    return this.#known.get(uid);
+  }
+
+  *ownedBy(owner: string): Generator<PodEvidence, void, undefined> {
+    for (const uid of this.#owners.get(owner) ?? []) {
+      const pod = this.#known.get(uid);
+      if (pod !== undefined) yield pod;
+    }
+  }
+
+  of(profile: string, node: string): NodeProofStats | undefined {
+    return this.#stats.get(profile)?.get(node);
+  }
+
+  reserve(profile: string, node: string, pod: string, now: number): void {
+    this.#statsOf(profile, node)?.reserve(pod, now);
+  }
+
+  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
+    this.#subscribers.add(changed);
+    return () => this.#subscribers.delete(changed);
+  }
+
+  /** Applies changes in their order. @param now milliseconds since the epoch */
+  apply(changes: Iterable<PodChange>, now: number): void {
+    const done: EvidenceChange[] = [];
+    for (const change of changes) {
+      const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
+      const after = change.type === 'put' ? withFirstFailure(change.pod, before) : undefined;
+      if (before !== undefined) this.#drop(before, after, now);
+      if (change.type === 'put' && after !== undefined) this.#put(after, before, change.listed, now);
+      if (before !== undefined || after !== undefined) done.push({ before, now: after });
+    }
+    if (done.length > 0) for (const changed of this.#subscribers) changed(done);
+  }
+
+  /**
+   * A node booted: what its pods found out before no longer counts.
+   *
+   * @param version resourceVersion of the Node with the new boot id: the watches of nodes and of pods are not in step
+   */
+  booted(node: string, version: string): void {
+    for (const nodes of this.#stats.values()) nodes.get(node)?.booted(version);
+  }
+
+  /** A Node was deleted. */
+  nodeGone(node: string): void {
+    for (const nodes of this.#stats.values()) nodes.delete(node);
+  }
+
+  /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
+  profilesChanged(now: number): void {
+    for (const profile of this.#stats.keys()) {
+      if (!this.#isProfile(profile)) this.#stats.delete(profile);
+    }
+    const counted = new Set(this.#stats.keys());
+    for (const pod of this.#known.values()) {
+      for (const profile of pod.profiles) {
+        if (!counted.has(profile)) this.#statsOf(profile, pod.node)?.observe(pod, undefined, true, now);
+      }
+    }
+  }
+
+  #put(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
+    const { uid, owner, node, profiles } = pod;
+    this.#known.set(uid, pod);
+    // a pod without a controller is found by its UID
+    if (owner !== uid) getOrMake(this.#owners, owner, () => new Set()).add(uid);
+    for (const profile of profiles) this.#statsOf(profile, node)?.observe(pod, before, listed, now);
+  }
+
+  /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
+  #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
+    const { uid, owner, node, profiles, failedProfiles } = before;
+    if (after === undefined) this.#known.delete(uid);
+    // users may give a pod another controller, as often as they like
+    if (after?.owner !== owner) {
+      const owned = this.#owners.get(owner);
+      owned?.delete(uid);
+      if (owned?.size === 0) this.#owners.delete(owner);
+    }
+    if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
+    if (after !== undefined && (before.leaving || !after.leaving)) return;
+    for (const profile of failedProfiles) this.of(profile, node)?.replaced(before, now);
+  }
+
+  #statsOf(profile: string, node: string): NodeProofStats | undefined {
+    if (!this.#isProfile(profile)) return undefined;
+    const nodes = getOrMake(this.#stats, profile, () => new Map<string, NodeProofStats>());
+    const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
+    if (oldest !== undefined) nodes.delete(oldest);
+    return getOrMake(nodes, node, () => new NodeProofStats(profile));
+  }
+}
+
+/** A pod that fails again and again in one sandbox has one failure: the first. */
+function withFirstFailure(pod: PodEvidence, before: PodEvidence | undefined): PodEvidence {
+  if (pod.verdict !== 'failed' || before?.verdict !== 'failed') return pod;
+  const { at, startedAt } = before;
+  return at === pod.at ? pod : { ...pod, at, startedAt };
+}

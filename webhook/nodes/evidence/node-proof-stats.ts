@@ -1,0 +1,217 @@
+import { nodeEvidence } from '../../lib/limits.ts';
+import { isBefore } from '../readiness/versions.ts';
+import type { PodEvidence } from './facts.ts';
+
+/** The last proof that passed. */
+export interface Pass {
+  /** `namespace/name` of the pod. */
+  pod: string;
+  /** When the proof ended, by the node's clock. Milliseconds since the epoch, as all times here. */
+  at: number;
+  /** `metadata.resourceVersion` of the pod that showed it. */
+  version: string;
+}
+
+/** A pod that speaks against the node. */
+export interface Failure {
+  /** `namespace/name` of the owner's first pod. It stays, so that texts with it stay. */
+  pod: string;
+  /** When the latest run of the owner's pods started, by the node's clock. */
+  startedAt: number;
+}
+
+/** A pod on the node without a verdict. */
+interface Waiting {
+  pod: PodEvidence;
+  /** When it was first seen to wait, by our clock. */
+  since: number;
+  /** When the pass ended that it showed before. */
+  passedAt: number | undefined;
+}
+
+/** Attempts that failed since the last pass. */
+interface Attempts {
+  count: number;
+  /** When the last one was seen to fail, by our clock. */
+  seen: number;
+  /** When its run started, by the node's clock. */
+  startedAt: number;
+}
+
+const none: Attempts = { count: 0, seen: 0, startedAt: 0 };
+const unreserved = { for: '', until: 0 };
+
+/** Who may be bound to a node that has to be proved. */
+export interface Candidate {
+  /** Identifies the pod. */
+  key: string;
+  owner: string;
+}
+
+/** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
+const longestVerdict = 30_000;
+/** A sandbox that is not there after this time counts as a failure. Multus waits up to 45 s for its configuration. */
+const longSandbox = 60_000;
+/** How long a node is reserved for one pod: until a watch reports it on the node, or until it is created again. */
+const reservation = 5000;
+/** The pause after the first attempt that failed. Each further one doubles it, up to the longest. */
+const firstPause = 2000;
+const longestPause = 300_000;
+
+/**
+ * What pods of one profile showed on one node: the last pass, the owners that failed since, and the pods without a
+ * verdict. It outlives the pods, because a pod that is recreated must not take its failure with it. All of it is bounded.
+ */
+export class NodeProofStats {
+  /** The last pass, if any is known. */
+  lastPass: Pass | undefined;
+  /** The failures since the last pass, by `PodEvidence.owner`. */
+  readonly failures = new Map<string, Failure>();
+  /** By UID, in the order in which they were seen. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** When the last pass was seen, by our clock. */
+  #passSeen = Number.NEGATIVE_INFINITY;
+  #attempts: Attempts = none;
+  /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
+  #reserved = unreserved;
+  /** The owner whose replaced pod came last, since the last pass. */
+  #lastReplaced = '';
+  /** `metadata.resourceVersion` of the Node when it last booted. */
+  #boot: string | undefined;
+  readonly #profile: string;
+
+  constructor(profile: string) {
+    this.#profile = profile;
+  }
+
+  /** Whether nothing speaks against the node. */
+  get quiet(): boolean {
+    return this.failures.size === 0 && this.#waiting.size === 0;
+  }
+
+  /**
+   * A pod was added or changed.
+   *
+   * @param before what was known of it
+   * @param listed whether a list shows it, so that the change may have happened long ago
+   */
+  observe(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
+    const waited = this.#waiting.get(pod.uid);
+    if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
+      const since = waited?.since ?? (listed ? Math.min(pod.at ?? now, now) : now);
+      const passedAt = waited?.passedAt ?? (before?.verdict === 'passed' ? before.at : undefined);
+      this.#waiting.set(pod.uid, { pod, since, passedAt });
+      if (waited === undefined && this.#reserved.for === pod.owner) {
+        this.#lastReplaced = pod.owner;
+        this.#reserved = unreserved;
+      }
+      return;
+    }
+    this.forget(pod.uid);
+    if (this.#isBeforeBoot(pod.version)) return;
+    if (pod.verdict === 'passed') {
+      const isKnown = before?.verdict === 'passed' && before.at === pod.at;
+      // after a boot, the kubelet shows the pass of before until the proof runs again
+      const isRepeated = waited?.passedAt !== undefined && waited.passedAt === pod.at;
+      if (!isKnown && !isRepeated) this.#passed(pod, !listed && before !== undefined, now);
+    } else if (pod.failedProfiles.includes(this.#profile) && before?.verdict !== 'failed') {
+      this.#failed(pod, waited?.since, now);
+    }
+  }
+
+  /** The pod no longer waits. */
+  forget(uid: string): void {
+    this.#waiting.delete(uid);
+  }
+
+  /** The node booted: what was observed before no longer counts. @param version of the Node with the new boot id */
+  booted(version: string): void {
+    this.#boot = version;
+    if (this.lastPass !== undefined && !this.#isBeforeBoot(this.lastPass.version)) return;
+    this.lastPass = undefined;
+    this.#passSeen = Number.NEGATIVE_INFINITY;
+    this.failures.clear();
+    this.#attempts = none;
+  }
+
+  /** Reserves the node for the pod that the gate lets through. */
+  reserve(pod: string, now: number): void {
+    this.#reserved = { for: pod, until: now + reservation };
+  }
+
+  /**
+   * A pod that failed is being deleted, or is gone. The node is reserved for the pod that replaces it, which was made to
+   * find out whether the node works. An owner gets that once in a row, so that it cannot take every attempt.
+   */
+  replaced({ owner, uid }: PodEvidence, now: number): void {
+    if (owner !== uid && owner !== this.#lastReplaced) this.reserve(owner, now);
+  }
+
+  /**
+   * Whether one more pod may be bound to find out whether the node works: it is reserved for no other pod, no other pod
+   * is on the way, and the pause after the last attempt is over. An owner that failed there waits twice as long as others,
+   * so that one that cannot pass does not take every attempt.
+   *
+   * @param candidate undefined if no particular pod asks
+   * @param from the start of the network's containers, by the node's clock: attempts before it do not count
+   */
+  mayTry(candidate: Candidate | undefined, from: number, now: number): boolean {
+    const { for: whom, until } = this.#reserved;
+    const isReserved = until > now && until - now <= reservation;
+    if (isReserved && whom !== candidate?.key && whom !== candidate?.owner) return false;
+    for (const { since } of this.#waiting.values()) {
+      // a clock that was set back makes no pod wait
+      if (Math.abs(now - since) < longestVerdict) return false;
+    }
+    if (this.#attempts.startedAt < from) this.#attempts = none;
+    const { count, seen } = this.#attempts;
+    if (count === 0 || seen > now) return true;
+    const hasFailed = candidate !== undefined && !isReserved && this.failures.has(candidate.owner);
+    return now - seen >= Math.min(longestPause, firstPause * 2 ** (count - 1)) * (hasFailed ? 2 : 1);
+  }
+
+  /** Pods whose sandbox has not come for long, by owner. Those that waited when a pod passed do not count. */
+  overdue(from: number, now: number): Map<string, string> {
+    const found = new Map<string, string>();
+    for (const { pod, since } of this.#waiting.values()) {
+      const isOverdue = pod.hasSandbox === false && now - Math.max(since, from) >= longSandbox;
+      if (isOverdue && since > this.#passSeen && !found.has(pod.owner)) found.set(pod.owner, nameOf(pod));
+    }
+    return found;
+  }
+
+  /** @param seen whether the pass was observed as it happened: then it is the latest, whatever the node's clock says */
+  #passed(pod: PodEvidence, seen: boolean, now: number): void {
+    const at = pod.at ?? now;
+    if (!seen && this.lastPass !== undefined && this.lastPass.at >= at) return;
+    this.lastPass = { pod: nameOf(pod), at, version: pod.version };
+    this.#passSeen = seen ? now : at;
+    for (const [owner, { startedAt }] of this.failures) {
+      if (seen || startedAt <= at) this.failures.delete(owner);
+    }
+    if (this.failures.size > 0) return;
+    this.#attempts = none;
+    this.#lastReplaced = '';
+  }
+
+  /** A run that started before the last pass says what the network was before it. Pods that waited together are one attempt. */
+  #failed(pod: PodEvidence, waitedSince: number | undefined, now: number): void {
+    const startedAt = pod.startedAt ?? pod.at ?? now;
+    if (this.lastPass !== undefined && startedAt <= this.lastPass.at) return;
+    const known = this.failures.get(pod.owner);
+    if (known !== undefined) known.startedAt = Math.max(known.startedAt, startedAt);
+    else if (this.failures.size < nodeEvidence.owners) {
+      this.failures.set(pod.owner, { pod: nameOf(pod), startedAt });
+    }
+    const { count, seen } = this.#attempts;
+    const isFirst = count === 0 || (waitedSince !== undefined && waitedSince > seen);
+    if (isFirst) this.#attempts = { count: count + 1, seen: now, startedAt };
+  }
+
+  #isBeforeBoot(version: string): boolean {
+    if (this.#boot === undefined) return false;
+    return isBefore({ version, arrival: 1 }, { version: this.#boot, arrival: 0 });
+  }
+}
+
+const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;

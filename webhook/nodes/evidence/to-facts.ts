@@ -1,0 +1,178 @@
+import { env } from '../../../validator/shared/contract.ts';
+import { isOurContainer } from '../../admission/mutate/current.ts';
+import { checkedIn } from '../../admission/mutate/promised.ts';
+import type { Container, ObjectMeta } from '../../admission/pod.ts';
+import { clean } from '../../lib/clean.ts';
+import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
+import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
+import {
+  type ConstrainedSpec,
+  countTerms,
+  hasClaims,
+  requiredOf,
+  type VolumeSource,
+} from '../scheduling/required.ts';
+import { addressesOf } from './addresses.ts';
+import type { NodeRequired, PodEvidence } from './facts.ts';
+import { controllerOf, type OwnedMetadata, ownerKeyOf } from './owner.ts';
+import { Shared } from './shared.ts';
+import {
+  failedIn,
+  type ProofStatus,
+  resultOf,
+  sandboxCondition,
+  timeOf,
+  validatorStatus,
+} from './verdict.ts';
+
+/** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
+export interface ApiEvidencePod {
+  metadata: Pick<ObjectMeta, 'annotations'> &
+    OwnedMetadata & {
+      labels?: Record<string, string>;
+      resourceVersion: string;
+      name: string;
+      creationTimestamp: string;
+      deletionTimestamp?: string | null;
+      deletionGracePeriodSeconds?: number | null;
+    };
+  spec: ConstrainedSpec & {
+    nodeName?: string;
+    hostNetwork?: boolean | null;
+    initContainers?: Pick<Container, 'name' | 'env'>[] | null;
+    volumes?: VolumeSource[] | null;
+  };
+  status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
+}
+
+/**
+ * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
+ * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
+ */
+export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
+  const texts = new Shared<string>(evidencePods.sharedTexts);
+  const lists = new Shared<readonly string[]>(evidencePods.sharedTexts);
+  const text = (value: string): string => texts.of(value, () => value);
+  const list = (values: readonly string[]): readonly string[] => lists.of(values.join(' '), () => values);
+  const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
+  const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
+    const ofPod = requiredOf(spec);
+    const hasVolumes = hasClaims(spec.volumes);
+    const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
+    const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
+    return tooLarge ? undefined : kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes }));
+  };
+  return (pod) => {
+    const { metadata, spec, status = {} } = pod;
+    const { verdict, ended } = resultOf(status, {
+      foreign: runsForeign(spec.initContainers),
+      deletedAt: deletionRequested(metadata),
+    });
+    const profiles = list(checkedIn(pod));
+    const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
+    const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
+    const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
+    const kept: PodEvidence = {
+      uid: metadata.uid,
+      namespace: text(metadata.namespace ?? ''),
+      name: metadata.name,
+      version: metadata.resourceVersion,
+      node: text(spec.nodeName ?? ''),
+      profiles,
+      failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
+      owner: text(ownerKeyOf(metadata)),
+      createdAt: Date.parse(metadata.creationTimestamp),
+      leaving: typeof metadata.deletionTimestamp === 'string',
+      ended: status.phase === 'Succeeded' || status.phase === 'Failed',
+      verdict,
+      at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
+      startedAt: timeOf(ended?.startedAt),
+      waitingFor: text(waits.for),
+      hasSandbox,
+      addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
+    };
+    // few pods have these, so the others do not pay for the fields
+    const job = releasedFrom(metadata);
+    if (job !== undefined) kept.releasedFrom = job;
+    if (verdict === 'failed') {
+      kept.controller = controllerOf(metadata);
+      kept.required = required(spec, profiles);
+    }
+    return kept;
+  };
+}
+
+/**
+ * The Job that a pod was released from. A user may write the annotation to any pod, also in the template of a
+ * controller: a pod that a controller still finds was not released.
+ */
+function releasedFrom({
+  annotations,
+  labels,
+  ownerReferences,
+}: ApiEvidencePod['metadata']): string | undefined {
+  const job = annotations?.[releasedAnnotation];
+  if (typeof job !== 'string') return undefined;
+  const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
+  // the Job removes itself from the owners a moment after the release
+  const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
+  return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
+}
+
+const none: readonly string[] = [];
+
+/** A user may write any message, so only profiles of the pod count. */
+function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
+  const named = new Set(failedIn(message));
+  const failed = profiles.filter((name) => named.has(name));
+  return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
+}
+
+/** Whether our init container runs a network's own validator: it has no checks of ours then. */
+function runsForeign(containers: ApiEvidencePod['spec']['initContainers']): boolean {
+  const variables = containers?.find(isOurContainer)?.env ?? [];
+  const checks = variables.findLast(({ name }) => name === env.checks);
+  return checks !== undefined && (checks.value ?? '[]') === '[]';
+}
+
+/** The deletion timestamp is the time of the request plus the grace period (Kubernetes API, ObjectMeta). */
+function deletionRequested({
+  deletionTimestamp,
+  deletionGracePeriodSeconds,
+}: ApiEvidencePod['metadata']): number | undefined {
+  const end = timeOf(deletionTimestamp);
+  return end === undefined ? undefined : end - (deletionGracePeriodSeconds ?? 0) * 1000;
+}
+
+/** Reasons of a waiting container that have to do with its image (pkg/kubelet/images/types.go). */
+const ofImages = /image|registry|pull/i;
+
+/** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
+function waitOf(
+  status: ProofStatus,
+  hasSandbox: boolean | undefined,
+): { for: string; since: number | undefined } {
+  const time = (type: string): number | undefined =>
+    timeOf(status.conditions?.find((condition) => condition.type === type)?.lastTransitionTime);
+  const bound = time('PodScheduled');
+  const ours = validatorStatus(status);
+  if (ours === undefined) return { for: 'the kubelet', since: bound };
+  if (hasSandbox === false) return { for: 'a sandbox', since: time(sandboxCondition) ?? bound };
+  if (ours.state?.running) {
+    return { for: 'the verdict', since: timeOf(ours.state.running.startedAt) ?? bound };
+  }
+  const before = status.initContainerStatuses?.find(({ state }) => state?.running);
+  if (before !== undefined) {
+    return { for: `init container ${short(before.name)}`, since: time(sandboxCondition) ?? bound };
+  }
+  const reason = short(ours.state?.waiting?.reason ?? '');
+  const since = (hasSandbox ? time(sandboxCondition) : undefined) ?? bound;
+  if (ofImages.test(reason)) return { for: `its image (${reason})`, since };
+  // PodInitializing is what every container says before its turn
+  const isOwn = reason !== '' && reason !== 'PodInitializing';
+  return { for: isOwn ? `${validatorContainer} (${reason})` : `the start of ${validatorContainer}`, since };
+}
+
+/** A text that others wrote, safe to show. */
+const short = (value: string): string => clean(value.slice(0, evidencePods.waitingCharacters));

@@ -1,0 +1,186 @@
+import { exitCode } from '../../../validator/shared/contract.ts';
+import { texts } from '../../lib/limits.ts';
+import { validatorContainer } from '../../lib/names.ts';
+import type { Verdict } from './facts.ts';
+
+/** How a container ended, as the API gives it. */
+export interface Terminated {
+  exitCode: number;
+  reason?: string | null;
+  /** What the container wrote to its termination log. */
+  message?: string | null;
+  startedAt?: string | null;
+  finishedAt?: string | null;
+}
+
+/** The status of an init container, as the API gives it. */
+export interface ContainerStatus {
+  name: string;
+  state?: {
+    waiting?: { reason?: string | null } | null;
+    running?: { startedAt?: string | null } | null;
+    terminated?: Terminated | null;
+  } | null;
+  /** Of the run before, if the container was started again. */
+  lastState?: { terminated?: Terminated | null } | null;
+}
+
+/** The parts of a pod's status that {@link resultOf} reads, as the API gives them. */
+export interface ProofStatus {
+  phase?: string;
+  conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
+  initContainerStatuses?: ContainerStatus[] | null;
+  containerStatuses?: ContainerStatus[] | null;
+}
+
+/** What else decides about the meaning of an exit code. */
+export interface ProofContext {
+  /** Whether the init container runs the network's own validator instead of ours. */
+  foreign: boolean;
+  /** When the deletion of the pod was requested, in milliseconds since the epoch; undefined if it was not. */
+  deletedAt?: number | undefined;
+}
+
+/** The verdict of a run, and how the run ended; undefined for `waiting`. */
+export interface ProofResult {
+  verdict: Verdict;
+  ended: Terminated | undefined;
+}
+
+/** Exit codes of our program with a verdict. Every other code is a crash or a signal. */
+const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
+  [exitCode.proved, 'passed'],
+  [exitCode.failed, 'failed'],
+  [exitCode.unproved, 'not-possible'],
+  [exitCode.wrongUsage, 'wrong-usage'],
+]);
+
+/**
+ * Exit codes of a network's own validator that are no failures. All others below 128 are: linkerd's ends with 95 and
+ * Istio's with 126, others with what they like.
+ */
+const foreignExceptions: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
+  [exitCode.proved, 'passed'],
+  [exitCode.unproved, 'not-possible'],
+  [exitCode.wrongUsage, 'wrong-usage'],
+]);
+
+/** Codes of a run that a signal ended before it had a verdict: 128 and the signal's number. */
+const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
+
+/** The condition by which the kubelet says whether the pod has a sandbox (beta since Kubernetes 1.29). */
+export const sandboxCondition = 'PodReadyToStartContainers';
+
+/** The kubelet writes within this time after the end of our container that the pod has a sandbox, in milliseconds. */
+const longestUpdate = 10_000;
+
+/** Milliseconds by which the clocks of a node and of the API server may differ. */
+const clockSkew = 2000;
+
+/** The status of our init container; undefined where the kubelet has not written one. */
+export const validatorStatus = ({ initContainerStatuses }: ProofStatus): ContainerStatus | undefined =>
+  initContainerStatuses?.find(({ name }) => name === validatorContainer);
+
+/**
+ * Whether a container other than ours has started in the pod's current sandbox. The phase does not say it: after a reboot
+ * the kubelet reports `Running` for a pod whose containers ended with the power, while its init containers run again and
+ * fail (Kubernetes 1.36). A run that began before the sandbox was there, or before the latest run of ours, was in an
+ * earlier one.
+ */
+export function hasStarted(status: ProofStatus): boolean {
+  const { initContainerStatuses, containerStatuses } = status;
+  const ours = validatorStatus(status);
+  const began = (one: ContainerStatus | undefined): number | undefined =>
+    timeOf((one?.state?.running ?? one?.state?.terminated ?? one?.lastState?.terminated)?.startedAt);
+  const since = Math.max(sandboxSince(status) ?? Number.POSITIVE_INFINITY, began(ours) ?? 0);
+  return [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])].some(
+    (one) => one !== ours && (!!one.state?.running || (began(one) ?? 0) >= since),
+  );
+}
+
+/** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
+function sandboxSince({ conditions }: ProofStatus): number | undefined {
+  const sandbox = conditions?.find(({ type }) => type === sandboxCondition);
+  return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
+}
+
+/**
+ * The verdict of our init container in the pod's current sandbox. It reads `state`, and `lastState` while the container
+ * runs again or waits for that. A run of an earlier sandbox does not count. After a reboot the kubelet shows the earlier
+ * run in `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing
+ * has started in it; a pass in `lastState` never counts; any other result does not if the pod has no sandbox now, or got
+ * it after the run.
+ */
+export function resultOf(status: ProofStatus, context: ProofContext = { foreign: false }): ProofResult {
+  const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
+  const { state, lastState } = validatorStatus(status) ?? {};
+  const now = state?.terminated;
+  const run = now ?? lastState?.terminated;
+  if (!run) return waiting;
+  const verdict = verdictOfRun(run, context);
+  if (verdict === 'waiting') return waiting;
+  const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
+  const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
+  // a pod that ended has no sandbox any more, and a verdict all the same
+  if (!isOver && sandbox?.status === 'False') return waiting;
+  if (now) {
+    const isPass = now.exitCode === exitCode.proved;
+    const newer = (sandboxSince(status) ?? 0) - (timeOf(now.finishedAt) ?? Number.POSITIVE_INFINITY);
+    const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
+    return isEarlier ? waiting : { verdict, ended: run };
+  }
+  // a run that ended with 0, in warn mode too, is repeated only in another sandbox
+  if (run.exitCode === exitCode.proved) return waiting;
+  const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
+  return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
+}
+
+/** What the end of a run means, whatever its sandbox. */
+function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Verdict {
+  const { exitCode: code, reason } = run;
+  if (reason === 'OOMKilled') return 'crashed';
+  if (stopped.has(code)) return 'waiting';
+  if (!foreign) return code === exitCode.proved ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
+  const exception = foreignExceptions.get(code);
+  if (exception !== undefined) return exception;
+  if (code < 0 || code >= 128) return 'crashed';
+  // linkerd's validator ends with 95 on SIGTERM too, so a run that the deletion ended says nothing
+  const finished = timeOf(run.finishedAt);
+  const wasStopped = deletedAt !== undefined && (finished === undefined || finished >= deletedAt - clockSkew);
+  return wasStopped ? 'waiting' : 'failed';
+}
+
+/** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
+function inWarnMode({ message }: Terminated): Verdict {
+  try {
+    const { code } = parsed(message) ?? {};
+    if (code === undefined) return 'passed';
+    return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
+  } catch {
+    // another program writes what it likes
+    return 'passed';
+  }
+}
+
+/** The profiles of the checks that did not pass, as the message of our program names them; none if it cannot be read. */
+export function failedIn(message: string | null | undefined): string[] {
+  try {
+    const { checks } = parsed(message) ?? {};
+    if (!Array.isArray(checks)) return [];
+    return checks.flatMap((check) =>
+      check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones. */
+const parsed = (message: string | null | undefined): { code?: unknown; checks?: unknown } | null =>
+  JSON.parse((message ?? '').length <= texts.condition ? (message ?? 'null') : 'null');
+
+/** A time of an object in milliseconds since the epoch; undefined if there is none. */
+export function timeOf(text: string | null | undefined): number | undefined {
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,140 @@
+import type { DaemonSetRef } from '../../config/types.ts';
+import { Boots } from './boots.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
+import { judge } from './judge.ts';
+import type { ContainersStart, DaemonSetStatus } from './state.ts';
+
+/** A change of an object in the cluster. */
+export type Change =
+  /** `listed`: from a list or a file, so the time of the change is unknown. */
+  | { kind: 'node'; facts: NodeFacts; listed: boolean }
+  | { kind: 'node-gone'; name: string }
+  | { kind: 'daemonset'; facts: DaemonSetFacts }
+  | { kind: 'daemonset-gone'; namespace: string; name: string }
+  | { kind: 'agent'; facts: AgentFacts }
+  | { kind: 'agent-gone'; uid: string };
+
+/**
+ * The readiness of nodes, from watch events. The answer depends only on them and on the given time. There is no I/O and
+ * no clock here.
+ */
+export class Readiness {
+  readonly #nodes = new Map<string, NodeFacts>();
+  readonly #daemonSets = new Map<string, DaemonSetFacts>();
+  readonly #agents = new Map<string, AgentFacts>();
+  /** Agents by node, then by UID. */
+  readonly #onNode = new Map<string, Map<string, AgentFacts>>();
+  /** When a pod last left a node that exists, by node, then by the UID of its DaemonSet. */
+  readonly #lastGone = new Map<string, Map<string, number>>();
+  readonly #boots = new Boots();
+
+  /** @param now milliseconds since the epoch */
+  apply(change: Change, now: number): void {
+    switch (change.kind) {
+      case 'node':
+        this.#boots.node(change.facts, change.listed, now);
+        this.#nodes.set(change.facts.name, change.facts);
+        return;
+      case 'node-gone':
+        this.#boots.nodeGone(change.name);
+        this.#nodes.delete(change.name);
+        this.#lastGone.delete(change.name);
+        return;
+      case 'daemonset':
+        this.#daemonSets.set(keyOf(change.facts), change.facts);
+        return;
+      case 'daemonset-gone':
+        this.#daemonSets.delete(keyOf(change));
+        return;
+      case 'agent':
+        this.#dropAgent(change.facts.uid);
+        this.#setAgent(change.facts, now);
+        return;
+      case 'agent-gone':
+        this.#noteGone(change.uid, now);
+        this.#dropAgent(change.uid);
+        this.#boots.forgetAgent(change.uid);
+    }
+  }
+
+  /** Whether this DaemonSet exists. */
+  knows(daemonSet: DaemonSetRef): boolean {
+    return this.#daemonSets.has(keyOf(daemonSet));
+  }
+
+  /**
+   * The status of a DaemonSet on a node; undefined if either is unknown.
+   *
+   * @param now milliseconds since the epoch
+   * @param grace how long a new pod or node may take, in milliseconds
+   */
+  status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
+    const found = this.#daemonSets.get(keyOf(daemonSet));
+    const node = this.#nodes.get(nodeName);
+    if (found === undefined || node === undefined) return undefined;
+    const all = this.#onNode.get(nodeName)?.values() ?? [];
+    const agents = [...all].filter((agent) => isOf(agent, found));
+    const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
+    const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
+    return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
+  }
+
+  /**
+   * When the containers of this DaemonSet's pods on a node started: one entry for each pod that is not being deleted.
+   */
+  started(daemonSet: DaemonSetRef, nodeName: string): ContainersStart[] {
+    const found = this.#daemonSets.get(keyOf(daemonSet));
+    const starts: ContainersStart[] = [];
+    for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
+      if (found === undefined || !isOf(agent, found) || agent.leaving) continue;
+      starts.push({ at: agent.startedAt });
+    }
+    return starts;
+  }
+
+  /** Whether a node of this name exists. */
+  hasNode(name: string): boolean {
+    return this.#nodes.has(name);
+  }
+
+  /** When this process saw the node boot, milliseconds since the epoch; undefined if it did not. */
+  bootSeen(node: string): number | undefined {
+    return this.#boots.seen(node);
+  }
+
+  /** The known nodes, in any order. */
+  nodes(): Iterable<NodeFacts> {
+    return this.#nodes.values();
+  }
+
+  #noteGone(uid: string, now: number): void {
+    const agent = this.#agents.get(uid);
+    if (agent === undefined || !this.#nodes.has(agent.node)) return;
+    const onNode = this.#lastGone.get(agent.node) ?? new Map<string, number>();
+    this.#lastGone.set(agent.node, onNode.set(agent.owner, now));
+  }
+
+  #setAgent(facts: AgentFacts, now: number): void {
+    this.#boots.agent(facts, now);
+    this.#agents.set(facts.uid, facts);
+    if (facts.node === '') return;
+    const onNode = this.#onNode.get(facts.node) ?? new Map<string, AgentFacts>();
+    onNode.set(facts.uid, facts);
+    this.#onNode.set(facts.node, onNode);
+  }
+
+  #dropAgent(uid: string): void {
+    const before = this.#agents.get(uid);
+    if (before === undefined) return;
+    this.#agents.delete(uid);
+    const onNode = this.#onNode.get(before.node);
+    onNode?.delete(uid);
+    if (onNode?.size === 0) this.#onNode.delete(before.node);
+  }
+}
+
+/** Whether the pod is one of the DaemonSet. A pod of another namespace may claim its UID. */
+const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
+  namespace === daemonSet.namespace && owner === daemonSet.uid;
+
+const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

@@ -1,0 +1,127 @@
+import { quoted } from '../../lib/clean.ts';
+import { agentStatus } from '../../lib/limits.ts';
+import { amountsOf } from '../scheduling/amounts.ts';
+import type { DaemonTemplate } from '../scheduling/daemon.ts';
+import type { Taint } from '../scheduling/taints.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
+
+interface Meta {
+  name: string;
+  namespace?: string;
+  uid: string;
+  resourceVersion: string;
+  creationTimestamp: string;
+  deletionTimestamp?: string | null;
+  labels?: Record<string, string>;
+  ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
+}
+
+/** The parts of a Node that {@link toNodeFacts} reads, as in the API. */
+export interface ApiNode {
+  metadata: Meta;
+  spec?: { taints?: Taint[] | null; unschedulable?: boolean };
+  status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
+}
+
+/** The parts of a DaemonSet that {@link toDaemonSetFacts} reads, as the API gives them. */
+export interface ApiDaemonSet {
+  metadata: Meta;
+  spec: { template: { spec: DaemonTemplate } };
+}
+
+interface ContainerStatus {
+  name: string;
+  ready: boolean;
+  containerID?: string;
+  state?: {
+    waiting?: { reason?: string } | null;
+    running?: { startedAt?: string | null } | null;
+    terminated?: { reason?: string } | null;
+  };
+}
+
+/** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
+export interface ApiPod {
+  metadata: Meta;
+  spec: { nodeName?: string };
+  status?: {
+    phase?: string;
+    conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
+    initContainerStatuses?: ContainerStatus[] | null;
+    containerStatuses?: ContainerStatus[] | null;
+  };
+}
+
+/** A time of an object in milliseconds since the epoch; undefined if there is none. */
+const timeOf = (text: string | null | undefined): number | undefined =>
+  text === null || text === undefined ? undefined : Date.parse(text);
+
+/** What readiness and steering keep of a node. */
+export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    version: metadata.resourceVersion,
+    bootID: status?.nodeInfo?.bootID ?? '',
+    createdAt: Date.parse(metadata.creationTimestamp),
+    labels: metadata.labels ?? {},
+    taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
+    unschedulable: spec?.unschedulable === true,
+    allocatable: amountsOf(status?.allocatable),
+  };
+}
+
+/** What readiness keeps of a DaemonSet. */
+export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
+  const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
+  return {
+    uid: metadata.uid,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    template: {
+      nodeSelector: nodeSelector ?? {},
+      affinity: { nodeAffinity: affinity?.nodeAffinity ?? null },
+      tolerations: tolerations ?? [],
+      hostNetwork: hostNetwork === true,
+      ...(nodeName && { nodeName }),
+    },
+  };
+}
+
+/** What readiness keeps of a pod of a DaemonSet. Texts that others write are cut. */
+export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  const phase = status?.phase ?? '';
+  const containers = status?.containerStatuses ?? [];
+  const started = containers
+    .flatMap(({ state }) => timeOf(state?.running?.startedAt) ?? [])
+    .reduce((latest, at) => Math.max(latest, at), Number.NEGATIVE_INFINITY);
+  const all = [...(status?.initContainerStatuses ?? []), ...containers];
+  return {
+    uid: metadata.uid,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    version: metadata.resourceVersion,
+    node: spec.nodeName ?? '',
+    owner: metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid ?? '',
+    createdAt: Date.parse(metadata.creationTimestamp),
+    leaving: timeOf(metadata.deletionTimestamp) !== undefined || ['Failed', 'Succeeded'].includes(phase),
+    ready: ready?.status === 'True',
+    readySince: timeOf(ready?.lastTransitionTime),
+    containers: containers
+      .flatMap(({ containerID }) => (containerID ? [containerID] : []))
+      .filter((id) => id.length <= agentStatus.containerId)
+      .slice(0, agentStatus.containers),
+    ...(started > Number.NEGATIVE_INFINITY && { startedAt: started }),
+    reason: quoted(all.flatMap(lackOf).join(', ')),
+  };
+}
+
+/** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
+function lackOf({ name, ready, state }: ContainerStatus): string[] {
+  if (ready) return [];
+  const reason = state?.waiting?.reason ?? state?.terminated?.reason;
+  // an init container that completed is not ready, and not a fault
+  if (reason === 'Completed') return [];
+  return [reason === undefined || reason === '' ? name : `${name} (${reason})`];
+}

@@ -1,0 +1,43 @@
+import { quantity } from '../../lib/quantity.ts';
+
+/**
+ * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
+ * pieces of anything else. Source: Kubernetes, `Resource.Add` in `pkg/scheduler/framework`.
+ */
+export type Amounts = Readonly<Record<string, number>>;
+
+/** The amounts in a map of quantities. An invalid quantity counts as 0. */
+export function amountsOf(quantities: Record<string, string | number> | null | undefined): Amounts {
+  return Object.fromEntries(
+    Object.entries(quantities ?? {}).map(([name, text]) => {
+      const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
+      // 0.069 * 1000 is a little more than 69: rounding up must not make 70 of it
+      return [name, Number.isNaN(value) ? 0 : Math.max(0, Math.ceil(value - 1e-6))];
+    }),
+  );
+}
+
+/** Joins the two amounts of each resource. */
+function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => number): Amounts {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
+}
+
+/** The sum of two amounts, resource by resource. */
+export const add = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
+/** What is left of one amount without the other; it can be negative. */
+export const subtract = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
+
+/** The sum of many amounts, without a copy for each addition. */
+export function addAll(all: Iterable<Amounts>): Amounts {
+  const total = new Map<string, number>();
+  for (const amounts of all) {
+    for (const [name, amount] of Object.entries(amounts)) total.set(name, (total.get(name) ?? 0) + amount);
+  }
+  return Object.fromEntries(total);
+}
+
+/** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
+export function fits(requested: Amounts, free: Amounts): boolean {
+  return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
+}

@@ -1,0 +1,102 @@
+import type { ErrorCode } from '../../lib/errors.ts';
+import { foundIn, type Observation, type Unknown, unknownIn } from '../facts/observation.ts';
+
+/**
+ * - `failed`: something is wrong;
+ * - `warning`: it works, with a remark;
+ * - `not-known`: a right is missing to see it;
+ * - `skipped`: it does not apply here, or nothing in the cluster shows it.
+ */
+export type CheckResult = 'passed' | 'failed' | 'warning' | 'not-known' | 'skipped';
+
+/** What a check found. */
+export interface Finding {
+  result: CheckResult;
+  /** What was seen, in words. */
+  what: string;
+  /** What to do; empty where nothing is to be done. */
+  hint: string;
+  /** Of a check that failed. */
+  code: ErrorCode | null;
+  /** Whether there is no verdict where this is not known. */
+  essential: boolean;
+}
+
+/** How many names a text lists; the rest is counted. */
+const mostNames = 5;
+
+/** Texts that one check puts together at most. */
+const mostTexts = 3;
+
+const again = 'the overlay again (with Helm: "helm upgrade")';
+/** What to do about an object that is missing or changed, as a sentence and within one. */
+export const [applyAgain, orApplyAgain] = [`Apply ${again}`, `or apply ${again}`];
+
+/** A check that passed. */
+export const passed = (what: string): Finding => of('passed', what);
+
+/** A check that failed. @param hint what to do */
+export const failed = (code: ErrorCode, what: string, hint: string): Finding => ({
+  ...of('failed', what, hint),
+  code,
+});
+
+/** Something that works, with a remark. */
+export const warning = (what: string, hint: string): Finding => of('warning', what, hint);
+
+/** A check that does not apply, or whose subject nothing shows. */
+export const skipped = (what: string, hint = ''): Finding => of('skipped', what, hint);
+
+/**
+ * A check whose subject may not be read.
+ *
+ * @param essential whether there is no verdict without it
+ */
+export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essential = false): Finding => ({
+  ...of('not-known', right === undefined ? why : `${why}: RBAC lacks ${right}`),
+  essential,
+});
+
+const of = (result: CheckResult, what: string, hint = ''): Finding => ({
+  result,
+  what,
+  hint,
+  code: null,
+  essential: false,
+});
+
+/**
+ * Judges what was observed; an object that does not exist counts as no value.
+ *
+ * @param essential as for {@link notKnown}
+ * @param object its kind and name, for where it may not be read
+ */
+export function judged<T>(
+  seen: Observation<T>,
+  judge: (found: T | undefined) => Finding,
+  essential = false,
+  object = '',
+): Finding {
+  const unknown = unknownIn(seen);
+  if (unknown === undefined) return judge(foundIn(seen));
+  return notKnown({ ...unknown, why: object === '' ? unknown.why : `${object}: ${unknown.why}` }, essential);
+}
+
+const order: readonly CheckResult[] = ['failed', 'not-known', 'warning', 'passed', 'skipped'];
+
+/** Of several findings of one check the worst; of findings that are alike, their texts together. */
+export function worst(findings: readonly Finding[]): Finding {
+  const [first] = findings.toSorted((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
+  if (first === undefined) return skipped('there is nothing to check');
+  const alike = findings.filter(({ result }) => result === first.result);
+  return { ...first, what: [...new Set(alike.map(({ what }) => what))].slice(0, mostTexts).join('; ') };
+}
+
+/** A number of things: `1 node`, `2 nodes`. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
+/** The first names of a list, and how many more there are. */
+export function few(names: readonly string[], most = mostNames): string {
+  const more = names.length - most;
+  return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

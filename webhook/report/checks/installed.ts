@@ -1,0 +1,119 @@
+import { installedPolicies } from '../../lib/names.ts';
+import type { CheckFacts, Facts, RightFacts } from '../facts/model.ts';
+import { rightText } from '../facts/needed-rights.ts';
+import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
+import type { CheckId } from './catalogue.ts';
+import { checkCertificate } from './certificate.ts';
+import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
+import { checkApis, checkClocks, checkNodes, checkOwnClock, checkVersion } from './kubernetes.ts';
+import { checkLeader } from './leader.ts';
+import { checkDaemonSets, checkLabels } from './namespaces.ts';
+import { checkPolicy } from './policies.ts';
+import { checkProbe } from './probe.ts';
+import { checkDeployment, checkServices } from './replicas.ts';
+import { checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
+
+/** Checks an installation. @param now milliseconds since the epoch */
+export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<CheckId, Finding>> {
+  const presence = checkPresence(facts);
+  const isGone = presence.result === 'failed';
+  const parts = checkAdmission(facts, now);
+  return {
+    'kubernetes-version': checkVersion(facts),
+    'kubernetes-apis': checkApis(facts),
+    'cluster-clocks': checkClocks(facts, foundIn(facts.installation.lease), now),
+    'own-clock': checkOwnClock(facts),
+    nodes: checkNodes(facts),
+    installed: presence,
+    ...(!isGone && {
+      ...parts,
+      'server-rights': checkServerRights(facts),
+      probe: checkProbe(facts, parts.service.result === 'failed'),
+    }),
+    'namespace-labels': checkLabels(facts),
+    daemonsets: checkDaemonSets(facts),
+  };
+}
+
+/** The checks of what admission depends on: those that a status makes as well. */
+export type AdmissionChecks = Record<
+  | 'configuration'
+  | 'webhook-pods'
+  | 'webhook-bindings'
+  | 'deployment'
+  | 'service'
+  | 'certificate'
+  | 'policy-pods'
+  | 'policy-service-account'
+  | 'leader',
+  Finding
+>;
+
+/** Checks what admission depends on. @param now milliseconds since the epoch */
+export function checkAdmission(facts: Facts, now: number): AdmissionChecks {
+  const { configuration, registered, installation, probe } = facts;
+  const { policies } = installation;
+  const enforced = configuration.trouble ? undefined : configuration.policy.proof.mode === 'enforce';
+  return {
+    configuration: checkConfiguration(facts),
+    'webhook-pods': checkPodWebhook(registered),
+    'webhook-bindings': checkGateWebhooks(registered),
+    deployment: checkDeployment(installation),
+    service: checkServices(installation),
+    certificate: checkCertificate(installation, registered, probe),
+    'policy-pods': checkPolicy(installedPolicies[0], policies.pods, enforced),
+    'policy-service-account': checkPolicy(installedPolicies[1], policies.serviceAccount, true),
+    leader: checkLeader(facts, now),
+  };
+}
+
+const guide = 'Install cni-gate, or check that it is the right cluster: kubectl config current-context';
+
+/**
+ * Whether anything of cni-gate is there. The binding of the policy over pods counts: where it stays behind alone, it
+ * refuses every pod.
+ */
+export function checkPresence({
+  installation,
+  registered,
+}: Pick<Facts, 'installation' | 'registered'>): Finding {
+  const { mutating, validating } = registered;
+  const { deployment, services, policies } = installation;
+  const seen: Observation<unknown>[] = [
+    deployment,
+    policies.pods.binding,
+    ...services.map(({ service }) => service),
+  ];
+  if (mutating?.length || validating?.length || seen.some((one) => foundIn(one) !== undefined))
+    return passed('the cluster has objects of it');
+  if (mutating === undefined || validating === undefined || seen.some((one) => unknownIn(one)))
+    return notKnown({ why: 'no object of cni-gate may be read' }, true);
+  const what = 'cni-gate is not installed: there is no webhook configuration, Service or Deployment of it';
+  return failed('CNI_GATE_NOT_INSTALLED', what, guide);
+}
+
+function checkConfiguration({ configuration: { source, trouble } }: Facts): Finding {
+  if (trouble === undefined) return passed(source);
+  const { code, message, right } = trouble;
+  if (code === 'CNI_GATE_CLUSTER_FORBIDDEN')
+    return notKnown({
+      why: 'its ConfigMap may not be read (or give it as a file: --config)',
+      ...(right && { right }),
+    });
+  const what = `replicas that start do not accept it: ${message}`;
+  return failed(code, what, 'Correct the ConfigMap: replicas that run keep the last valid one');
+}
+
+function checkServerRights({ serverRights, installation }: CheckFacts): Finding {
+  const account = `${installation.namespace}/${foundIn(installation.deployment)?.account}`;
+  return judged(serverRights, (asked: readonly RightFacts[] | undefined) => {
+    if (asked === undefined) return skipped('there is no Deployment that names its service account');
+    const missing = asked.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
+    if (missing.length === 0) return passed(`service account ${account} has all ${asked.length}`);
+    return failed(
+      'CNI_GATE_RIGHTS',
+      `service account ${account} may not ${few(missing, 3)}`,
+      `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`,
+    );
+  });
+}

@@ -1,0 +1,173 @@
+import { timeText } from '../../lib/time-text.ts';
+import { neededApis } from '../facts/environment.ts';
+import type { LeaseFacts } from '../facts/installation-model.ts';
+import type { EnvironmentFacts, NodeBrief, PreFacts } from '../facts/model.ts';
+import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
+import { counted, type Finding, failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
+
+/** The oldest Kubernetes on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
+const least = { major: 1, minor: 30 };
+
+/** Milliseconds by which a clock may be off: a Lease is believed for 30 s. Beyond a minute, certificates fail too. */
+const tolerance = 60_000;
+/** Milliseconds after which the Lease of a node that is Ready shows a clock that is behind, and not a node that just died. */
+const behind = 600_000;
+
+/** Whether the version is one that is supported. */
+export function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
+  return judged(version, (found) => {
+    if (found === undefined) return skipped('the API server does not say its version');
+    const { major, minor, text, usesNominations, nominationsFrom } = found;
+    if (major < least.major || (major === least.major && minor < least.minor)) {
+      return failed(
+        'CNI_GATE_KUBERNETES',
+        `the API server is ${text}, and cni-gate needs ${least.major}.${least.minor} or later`,
+        'Upgrade the control plane first',
+      );
+    }
+    if (usesNominations) return passed(text);
+    const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
+    return warning(`${text}: refused pods are not steered, which needs ${nominationsFrom}`, hint);
+  });
+}
+
+/** Whether the API server serves what cni-gate uses. */
+export function checkApis({ apis }: Pick<EnvironmentFacts, 'apis'>): Finding {
+  const missing: string[] = [];
+  for (const [version, names] of Object.entries(neededApis)) {
+    const seen = apis.get(version) ?? 'absent';
+    const unknown = unknownIn(seen);
+    if (unknown !== undefined) return notKnown(unknown);
+    const served = foundIn(seen) ?? [];
+    missing.push(...names.filter((name) => !served.includes(name)).map((name) => `${name} of ${version}`));
+  }
+  if (missing.length === 0) return passed('all are served');
+  const hint = 'Turn them on with --runtime-config of kube-apiserver, or upgrade it';
+  return failed('CNI_GATE_KUBERNETES', `the API server does not serve ${few(missing)}`, hint);
+}
+
+/** The admission plugins of the API server that call webhooks and evaluate policies. All are on by default. */
+const neededPlugins = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook', 'ValidatingAdmissionPolicy'];
+
+/** Whether the flags of the API servers that are visible turn a plugin off. */
+export function checkPlugins({ apiServers }: Pick<PreFacts, 'apiServers'>): Finding {
+  return judged(apiServers, (servers = []) => {
+    if (servers.length === 0)
+      return skipped('the flags of the API server are not visible: no pod of it is in kube-system');
+    const off = new Set(servers.flatMap((flags) => flags.flatMap(disabledBy)));
+    const missing = neededPlugins.filter((name) => off.has(name));
+    if (missing.length === 0) return passed(`on in ${counted(servers.length, 'API server')}`);
+    const hint = 'Take them out of --disable-admission-plugins of kube-apiserver';
+    return failed('CNI_GATE_KUBERNETES', `the API server has ${missing.join(', ')} turned off`, hint);
+  });
+}
+
+function disabledBy(flag: string): string[] {
+  const [, list = ''] = /^--disable-admission-plugins=(.*)$/.exec(flag) ?? [];
+  return list.split(',').map((name) => name.trim());
+}
+
+/** Whether the API server reaches some Service of the cluster, which shows that it can reach ours. */
+export function checkReach({ servedApis }: Pick<PreFacts, 'servedApis'>): Finding {
+  return judged(servedApis, (apis = []) => {
+    const [good] = apis.filter(({ available }) => available);
+    if (good !== undefined) return passed(`API ${good.name} answers from Service ${good.service}`);
+    const [bad] = apis;
+    if (bad === undefined)
+      return skipped('no other Service shows it: no API of this cluster is served by one');
+    return warning(
+      `API ${bad.name} of Service ${bad.service} does not answer${bad.message && `: ${bad.message}`}`,
+      'If that Service works, the API server cannot reach pods: use the component host-network',
+    );
+  });
+}
+
+/**
+ * Whether the clocks of nodes and of the leader agree with the API server's.
+ *
+ * @param lease of the leader; undefined before an installation
+ * @param now milliseconds since the epoch, by our clock
+ */
+export function checkClocks(
+  { nodes, heartbeats, clockSkew }: Pick<EnvironmentFacts, 'nodes' | 'heartbeats' | 'clockSkew'>,
+  lease: LeaseFacts | undefined,
+  now: number,
+): Finding {
+  const leader = lease?.renewed !== undefined && lease.renewed - now > tolerance ? lease : undefined;
+  if (leader?.renewed !== undefined) return ahead(`the leader ${leader.holder}`, leader.renewed - now);
+  return judged(heartbeats, (found = []) => {
+    const early = found.filter(({ renewed }) => renewed - now > tolerance);
+    const ready = new Set((foundIn(nodes) ?? []).flatMap((node) => (node.ready ? [node.name] : [])));
+    const late = found.filter(({ node, renewed }) => ready.has(node) && now - renewed > behind);
+    const [first] = early;
+    if (first !== undefined) {
+      const names = few(early.map(({ node }) => node));
+      return ahead(
+        `${early.length === 1 ? 'node' : 'nodes'} ${names}`,
+        Math.max(...early.map(({ renewed }) => renewed - now)),
+      );
+    }
+    if (late.length > 0) {
+      const oldest = Math.min(...late.map(({ renewed }) => renewed)) + clockSkew;
+      return failed(
+        'CNI_GATE_CLOCK_SKEW',
+        `the clock is behind on ${few(late.map(({ node }) => node))}: Ready, with a Lease of ${timeText(oldest)}`,
+        clockHint,
+      );
+    }
+    return found.length === 0
+      ? skipped('no node renews a Lease')
+      : passed(`those of ${counted(found.length, 'node')} agree with the API server`);
+  });
+}
+
+const clockHint = 'Make these machines synchronize their clocks, for example with chrony';
+
+const ahead = (who: string, by: number): Finding =>
+  failed(
+    'CNI_GATE_CLOCK_SKEW',
+    `the clock of ${who} is ${Math.round(by / 1000)} s ahead of the API server's`,
+    clockHint,
+  );
+
+/** Whether this machine's clock agrees with the API server's. What cni-gate itself does is not touched by it. */
+export function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>): Finding {
+  if (Math.abs(clockSkew) <= tolerance) return passed('it agrees with the API server');
+  const [seconds, way] = [Math.round(Math.abs(clockSkew) / 1000), clockSkew > 0 ? 'behind' : 'ahead of'];
+  return warning(
+    `this machine's clock is ${seconds} s ${way} the API server's`,
+    'Synchronize the clock of this machine: ages and times that cni-gate prints are off',
+  );
+}
+
+/** The architectures of the image. */
+const architectures = ['amd64', 'arm64'];
+
+/** Whether replicas and init containers can run on the nodes. */
+export function checkNodes({ nodes }: Pick<EnvironmentFacts, 'nodes'>): Finding {
+  return judged(nodes, (found: readonly NodeBrief[] = []) => {
+    const linux = found.filter(({ os }) => os === 'linux' || os === '');
+    if (linux.length === 0) return warning('there is no Linux node, so no replica can start', 'Add a node');
+    const other = linux.filter(
+      ({ architecture }) => architecture !== '' && !architectures.includes(architecture),
+    );
+    if (other.length === 0) return passed(`${counted(linux.length, 'Linux node')} of amd64 or arm64`);
+    return warning(
+      `the image is for ${architectures.join(' and ')} only, and not for ${few(other.map(({ name, architecture }) => `${name} (${architecture})`))}`,
+      'Do not opt in namespaces whose pods run there',
+    );
+  });
+}
+
+/** Whether the PriorityClass of the replicas is there. */
+export function checkPriorityClass(seen: Observation<true>): Finding {
+  return judged(seen, (found) =>
+    found
+      ? passed('system-cluster-critical exists')
+      : failed(
+          'CNI_GATE_KUBERNETES',
+          'PriorityClass system-cluster-critical does not exist, so no replica can be created',
+          'Restart kube-apiserver: it creates the class',
+        ),
+  );
+}

@@ -1,0 +1,76 @@
+import type { installedPolicies } from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
+import type { BindingFacts, PolicyFacts, PolicyPair } from '../facts/installation-model.ts';
+import { foundIn, unknownIn } from '../facts/observation.ts';
+import { applyAgain, type Finding, failed, notKnown, orApplyAgain, passed } from './finding.ts';
+import { expectedPolicies } from './manifests.ts';
+
+type PolicyName = (typeof installedPolicies)[number];
+
+/** What is lost where a policy is not in force. */
+const guards: Record<PolicyName, string> = {
+  'pods.cni-gate.io': 'a pod that lost its proof to another webhook is let through',
+  'service-account.cni-gate.io': 'only RBAC limits what the service account of cni-gate may write',
+};
+
+/** A policy of an earlier release: see docs/reference/upstream-faults.md. */
+const hasParams =
+  'it has a paramKind, as earlier manifests had, and the API server can lose its parameters (kubernetes#130887)';
+const wayOutOfParams =
+  'Apply the manifests of this release, or run "helm upgrade". If pods are refused meanwhile, run "kubectl delete validatingadmissionpolicybinding pods.cni-gate.io".';
+
+/**
+ * Whether one of our policies is there with its binding, asks what the manifests ask, and denies.
+ *
+ * @param enforced whether pods have to be refused: with `proof.mode: warn` the policy over pods may only warn;
+ *   undefined: not known
+ */
+export function checkPolicy(
+  name: PolicyName,
+  { policy, binding }: PolicyPair,
+  enforced: boolean | undefined,
+): Finding {
+  const object = `Policy ${name}`;
+  const fault = (what: string, hint = applyAgain, comes = guards[name]): Finding =>
+    failed('CNI_GATE_POLICY', `${object}: ${what}, so ${comes}`, hint);
+  if (policy === 'absent') return fault('it does not exist');
+  if (binding === 'absent') return fault('its binding does not exist');
+  const unknown = unknownIn(policy) ?? unknownIn(binding);
+  if (unknown !== undefined) return notKnown({ ...unknown, why: `${object}: ${unknown.why}` }, true);
+  const [rules, bound] = [foundIn(policy), foundIn(binding)];
+  if (rules === undefined || bound === undefined) return fault('it does not exist');
+  if (rules.hasParams)
+    return fault(hasParams, wayOutOfParams, 'every pod of namespaces that opted in may be refused');
+  const change = changeOf(name, rules);
+  if (change !== undefined) {
+    const other = `If another release is installed, run the command of that release, ${orApplyAgain}`;
+    return fault(change, other);
+  }
+  const loose = bindingFault(name, bound, enforced !== false);
+  if (loose !== undefined) {
+    const isByMode = enforced === undefined && bindingFault(name, bound, false) === undefined;
+    if (!isByMode) return fault(loose);
+    return notKnown({ why: `${object}: ${loose}; whether that is wanted, the configuration says` });
+  }
+  const open =
+    rules.failurePolicy === 'Ignore' ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
+  return passed(`bound: ${bound.actions.join(', ')}${open}`);
+}
+
+function changeOf(name: PolicyName, { digest, conditions }: PolicyFacts): string | undefined {
+  const expected = expectedPolicies[name];
+  if (digest !== expected.digest) return `its rules are not those of cni-gate ${version}`;
+  const foreign = conditions.filter((condition) => !expected.conditions.includes(condition));
+  if (foreign.length === 0) return undefined;
+  const names = foreign.map((condition) => condition.split(':')[0]).join(', ');
+  return `its matchConditions (${names}) are not those of cni-gate ${version}`;
+}
+
+function bindingFault(name: PolicyName, bound: BindingFacts, enforced: boolean): string | undefined {
+  const { policyName, actions, narrowed } = bound;
+  if (policyName !== name) return `its binding is one of policy ${policyName}`;
+  if (narrowed) return 'its binding has matchResources, which leave objects out';
+  const mayWarn = name === 'pods.cni-gate.io' && !enforced;
+  if (actions.includes('Deny') || mayWarn) return undefined;
+  return `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
+}

@@ -1,0 +1,88 @@
+import { timeText } from '../../lib/time-text.ts';
+import { type CheckId, catalogue, checkIds, checkPage } from './catalogue.ts';
+import type { CheckResult, Finding } from './finding.ts';
+import type { Check, CheckReport, CheckVerdict } from './model.ts';
+
+/** What a report is made of, besides its findings. */
+export interface ReportOptions extends Pick<CheckReport, 'mode' | 'cluster' | 'configuration'> {
+  findings: Partial<Record<CheckId, Finding>>;
+  networks?: CheckReport['networks'];
+  proposals?: CheckReport['proposals'];
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The report of checks, in the order of the catalogue. */
+export function reportOf({
+  findings,
+  mode,
+  cluster,
+  configuration,
+  now,
+  ...more
+}: ReportOptions): CheckReport {
+  const checks = checksFrom(findings);
+  const verdict = verdictOf(findings);
+  return {
+    time: timeText(now),
+    mode,
+    verdict,
+    headline: headlineOf(verdict, checks),
+    cluster,
+    configuration,
+    counts: countOf(checks),
+    checks,
+    networks: more.networks ?? [],
+    proposals: more.proposals ?? [],
+  };
+}
+
+/** The checks that were made, in the order of the catalogue. */
+export const checksFrom = (findings: Partial<Record<CheckId, Finding>>): Check[] =>
+  checkIds.flatMap((id): Check[] => {
+    const finding = findings[id];
+    if (finding === undefined) return [];
+    const { result, what, hint, code } = finding;
+    return [{ id, ...catalogue[id], result, what, hint, code, link: checkPage(id) }];
+  });
+
+function verdictOf(findings: ReportOptions['findings']): CheckVerdict {
+  const all = Object.values(findings);
+  if (findings.installed?.result === 'failed') return 'not-installed';
+  if (all.some(({ result }) => result === 'failed')) return 'failed';
+  return all.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
+}
+
+function countOf(checks: readonly Check[]): CheckReport['counts'] {
+  const counts: Record<CheckResult, number> = {
+    passed: 0,
+    failed: 0,
+    warning: 0,
+    'not-known': 0,
+    skipped: 0,
+  };
+  for (const { result } of checks) counts[result] += 1;
+  return counts;
+}
+
+/** The verdict in one line: the first check that failed is the cause of others, by the order of the catalogue. */
+function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
+  const having = (result: CheckResult): Check[] => checks.filter((check) => check.result === result);
+  const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
+  const made = checks.length - unknown.length - having('skipped').length;
+  const [first = having('passed')[0]] =
+    verdict === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
+  const named = (all: readonly Check[]): string => all.map(({ id }) => id).join(', ');
+  switch (verdict) {
+    case 'not-installed':
+    case 'failed':
+      return `${bad.length} of ${made} checks failed. ${first?.id}: ${first?.what} (${first?.code})`;
+    case 'not-known':
+      return `It is not known whether all is well: ${made} checks passed. Not known: ${named(unknown)}.`;
+    case 'passed': {
+      const noted = warnings.length > 0 ? ` Warnings: ${named(warnings)}.` : '';
+      const dark = unknown.length > 0 ? ` Not known: ${named(unknown)}.` : '';
+      return `All ${made} checks passed.${noted}${dark}`;
+    }
+  }
+}

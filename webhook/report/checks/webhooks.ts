@@ -1,0 +1,66 @@
+import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
+import type { Registered, RegisteredWebhook } from '../facts/installation-model.ts';
+import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
+import { changesOf } from './manifests.ts';
+
+/** What the check of some webhooks found. */
+export interface Registration extends Finding {
+  /** Whether requests that cni-gate has to see pass the webhooks by: not so for every change of a webhook. */
+  defeated: boolean;
+}
+
+/** Whether the API server calls the webhook for pods as the manifests ask. */
+export const checkPodWebhook = ({ mutating }: Registered): Registration =>
+  registrationOf('mutating', installedWebhooks.mutating, mutating);
+
+/** Whether the API server calls the webhooks of the gate as the manifests ask. */
+export const checkGateWebhooks = ({ validating }: Registered): Registration =>
+  registrationOf('validating', gateWebhooks, validating);
+
+/**
+ * Whether the API server has all of these webhooks of a kind, can trust their server, and calls them for what the
+ * manifests name.
+ */
+function registrationOf(
+  kind: keyof typeof installedWebhooks,
+  names: readonly string[],
+  found: readonly RegisteredWebhook[] | undefined,
+): Registration {
+  const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
+  if (found === undefined) {
+    const right = `verb "list" on resource "${kind}webhookconfigurations" of API group "admissionregistration.k8s.io"`;
+    return { ...notKnown({ why: `${where} may not be read`, right }, true), defeated: false };
+  }
+  const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
+  const missing = names.filter((name) => !trust.has(name));
+  if (missing.length > 0) return fault(`there is no webhook ${missing.join(', ')} in ${where}`);
+  const distrusted = names.filter((name) => !trust.get(name));
+  if (distrusted.length > 0) return fault(`there is no caBundle for ${distrusted.join(', ')} in ${where}`);
+  return comparison(
+    where,
+    found.filter(({ name }) => names.includes(name)),
+  );
+}
+
+const writers = 'and look at what writes the caBundle: the replicas once they run, or cert-manager';
+
+const fault = (what: string): Registration => ({
+  ...failed('CNI_GATE_NOT_REGISTERED', what, `${applyAgain}, ${writers}`),
+  defeated: true,
+});
+
+/** Whether webhooks are as in the manifests. Any difference is a fault. */
+function comparison(where: string, webhooks: readonly RegisteredWebhook[]): Registration {
+  const changes = webhooks.map(({ name, rules }) => ({ name, fields: changesOf(name, rules) }));
+  const texts = changes.flatMap(({ name, fields }) =>
+    fields.length > 0 ? `${fields.map(({ field }) => field).join(', ')} of ${name}` : [],
+  );
+  if (texts.length === 0) return { ...passed('registered as in the manifests'), defeated: false };
+  const what = `${where} is not as in the manifests of cni-gate ${version}: ${texts.join('; ')}`;
+  const hint =
+    `Apply the manifests again; apply keeps fields that others added: remove those with "kubectl edit ${where}". ` +
+    'If another release is installed, run the command of that release';
+  const defeated = changes.some(({ fields }) => fields.some(({ defeats }) => defeats));
+  return { ...failed('CNI_GATE_NOT_REGISTERED', what, hint), defeated };
+}

@@ -1,0 +1,103 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyInstance } from 'fastify';
+import { quoted } from '../../lib/clean.ts';
+import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { dashboardLimits } from '../../lib/limits.ts';
+import type { Status } from '../status/model.ts';
+import type { Page } from './page.ts';
+
+/** All that the page shows, as JSON: a status with all nodes. Every text in it comes from the cluster and is not trusted. */
+export interface Dashboard extends Status {
+  /** Why the data may be old; null where it is not. */
+  stale: string | null;
+}
+
+/** What the page's server needs. */
+export interface DashboardServerOptions {
+  page: Page;
+  /** What a call for the data has to bring, `Authorization: Bearer TOKEN`. */
+  token: string;
+  /** The dashboard of now. */
+  latest: () => Dashboard;
+}
+
+const headers = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+};
+
+/**
+ * The server of the local page. It listens on nothing yet.
+ *
+ * The page itself is public. The data takes a token, which the page has from the fragment of its address: the browser
+ * does not send that. A name that an attacker has point to this machine (DNS rebinding) is refused by the Host header.
+ */
+export function dashboardServer({ page, token, latest }: DashboardServerOptions): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: 1024,
+    http: { headersTimeout: dashboardLimits.headersTimeout, requestTimeout: dashboardLimits.headersTimeout },
+  });
+  app.server.maxConnections = dashboardLimits.connections;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...headers, 'content-security-policy': `${page.policy}; frame-ancestors 'none'` });
+    if (isLoopbackHost(request.headers.host)) return undefined;
+    const host = quoted(request.headers.host ?? 'none');
+    return refuse(421, 'CNI_GATE_DASHBOARD_HOST', `expected Host localhost, 127.0.0.1 or [::1], got ${host}`);
+  });
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page.html));
+  app.get('/data', async (request, reply) => {
+    if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
+      const message =
+        'the token is missing or is another one: open the address that cni-gate dashboard printed';
+      return refuse(401, 'CNI_GATE_DASHBOARD_TOKEN', message);
+    }
+    const dashboard = latest();
+    // another time alone is no change
+    const content = JSON.stringify({ ...dashboard, time: '' });
+    const tag = `"${createHash('sha256').update(content).digest('base64url')}"`;
+    reply.header('etag', tag);
+    if (request.headers['if-none-match'] === tag) return reply.code(304).send();
+    return reply.send(dashboard);
+  });
+  app.setNotFoundHandler(({ method, url }) =>
+    refuse(404, 'CNI_GATE_NOT_FOUND', `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`),
+  );
+  app.setErrorHandler((error, _request, reply) => {
+    const known = error instanceof Refusal ? error : undefined;
+    const code = known?.code ?? 'CNI_GATE_INTERNAL';
+    const message = known?.message ?? 'a defect in cni-gate';
+    return reply.code(known?.status ?? 500).send({ code, message });
+  });
+  return app;
+}
+
+/** A call that is refused. */
+class Refusal extends CniGateError {
+  readonly status: number;
+
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(code, message);
+    this.status = status;
+  }
+}
+
+function refuse(status: number, code: ErrorCode, message: string): never {
+  throw new Refusal(status, code, message);
+}
+
+/** Whether two texts are the same, in a time that does not say where they differ. */
+function isSame(one: string | undefined, other: string): boolean {
+  const [first, second] = [one ?? '', other].map((text) => createHash('sha256').update(text).digest());
+  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
+}
+
+/**
+ * Whether a Host header names this machine by a name or address of loopback, with any port: an SSH tunnel has its own.
+ */
+const isLoopbackHost = (host: string | undefined): boolean =>
+  host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);

@@ -1,0 +1,81 @@
+import { type ApiGatePod, toGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
+import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
+import { exemption } from '../../admission/mutate/exempt.ts';
+import { readStatus } from '../../admission/mutate/status-annotation.ts';
+import type { Pod } from '../../admission/pod.ts';
+import type { Policy } from '../../config/policy.ts';
+import { optOutValue, profileLabel } from '../../lib/names.ts';
+import { own } from '../../lib/own.ts';
+import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
+import type { Hold, PodFacts } from './model.ts';
+import { type ProofState, proofState, unproved } from './proof.ts';
+import { seenIn } from './seen.ts';
+
+/** The parts of a pod that {@link pickPod} reads, as the API gives them. */
+export type ApiStatusPod = Pod &
+  ApiGatePod &
+  ApiEvidencePod & {
+    spec: { nodeName?: string };
+    status?: ProofStatus & { nominatedNodeName?: string };
+  };
+
+/** What decides who is left alone. */
+export interface Exempting {
+  policy: Policy;
+  /** The namespace that cni-gate runs in. */
+  ownNamespace: string;
+}
+
+/**
+ * What status keeps of a pod in a namespace that opted in.
+ *
+ * @param toEvidence shares equal texts of the pods that it is called for
+ */
+export function pickPod(
+  pod: ApiStatusPod,
+  exempting: Exempting,
+  toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
+): PodFacts {
+  const { namespace = '', name } = pod.metadata;
+  const refused = refusedFor(waitsBy(pod)?.message ?? '');
+  const held = refused !== undefined && holdOf(pod, refused);
+  const exempt = whyExempt(pod, exempting);
+  const without = exempt === undefined ? unproved(pod, pod.status ?? {}) : undefined;
+  const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, pod.status ?? {}));
+  const profile = readStatus(pod)?.chosenBy === 'pod' && own(pod.metadata.labels, profileLabel);
+  // a pod without our label has no init container of ours either
+  const isMarked = own(pod.metadata.labels, profileLabel) !== undefined && !!pod.spec.nodeName;
+  const seen = proof === 'failed' ? seenBy(pod.status ?? {}) : undefined;
+  return {
+    namespace,
+    name,
+    ...(pod.spec.nodeName && { node: pod.spec.nodeName }),
+    ...(profile && { profile }),
+    proof,
+    ...(held && { held }),
+    ...(without && { unproved: without }),
+    ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
+    ...(seen && { seen }),
+  };
+}
+
+const seenBy = (status: ProofStatus): string | undefined => seenIn(resultOf(status).ended?.message ?? '');
+
+function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {
+  const { uid, heldSince } = toGatePod(pod);
+  return { uid, refused: node, why, since: heldSince, nominated: pod.status?.nominatedNodeName ?? '' };
+}
+
+/** Why the pod needs no proof: it asked for none and may, or admission would have left it alone. */
+function whyExempt(
+  pod: ApiStatusPod,
+  { policy, ownNamespace }: Exempting,
+): 'optedOut' | 'leftAlone' | undefined {
+  const { namespace = '', name } = pod.metadata;
+  const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
+  if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'leftAlone';
+  const asksForNone = own(pod.metadata.labels, profileLabel) === optOutValue;
+  return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
+}

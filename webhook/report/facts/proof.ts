@@ -1,0 +1,90 @@
+import { readStatus } from '../../admission/mutate/status-annotation.ts';
+import type { Pod } from '../../admission/pod.ts';
+import { isErrorCode } from '../../lib/errors.ts';
+import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
+import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../nodes/evidence/verdict.ts';
+
+/**
+ * Why a pod that runs was not proved:
+ * - `not-reviewed`: it never came by the webhook, or carries a status that cannot be read;
+ * - `admitted-with-warning`: admission would have refused it, and `proof.mode` is `warn`;
+ * - `container-missing`: checks were promised, and our init container is not there;
+ * - `not-first`: another init container runs before ours;
+ * - `not-completed`: ours has not ended with success.
+ */
+export type Unproved =
+  | 'not-reviewed'
+  | 'admitted-with-warning'
+  | 'container-missing'
+  | 'not-first'
+  | 'not-completed';
+
+/** {@link Unproved} in words. */
+export const unprovedText: Record<Unproved, string> = {
+  'not-reviewed': `has no readable annotation ${statusAnnotation}: it never came by the webhook`,
+  'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
+  'container-missing': `checks were promised, and there is no init container ${validatorContainer}`,
+  'not-first': `an init container runs before ${validatorContainer}`,
+  'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
+};
+
+/**
+ * Why a pod of a namespace that opted in runs without a proof; undefined where it was proved, where nothing has to be,
+ * and while none of its containers but ours has started in its sandbox.
+ */
+export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
+  if (!hasStarted(status)) return undefined;
+  const { checks, reason } = readStatus(pod) ?? {};
+  if (!Array.isArray(checks)) return 'not-reviewed';
+  if (checks.length === 0) return isErrorCode(reason) ? 'admitted-with-warning' : undefined;
+  const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
+  if (at < 0) return 'container-missing';
+  if (at > 0) return 'not-first';
+  const ours = validatorStatus(status);
+  return ours?.state?.terminated?.exitCode === 0 ? undefined : 'not-completed';
+}
+
+/**
+ * The state of the check of a pod:
+ * - `passed`: our init container ended with 0;
+ * - `failed`: it ended with another code, 95 for a network that is wrong, or with a failure that `proof.mode: warn`
+ *   let pass;
+ * - `waiting`: it has not ended yet;
+ * - `optedOut`: the pod opted out, and may;
+ * - `unproved`: the pod runs without a proof, see {@link Unproved};
+ * - `leftAlone`: admission left it alone, or no profile promises it anything.
+ */
+export type ProofState = (typeof proofStates)[number];
+/** All values of {@link ProofState}, in the order in which tables show them. */
+export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
+
+/** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */
+export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
+  const checks = readStatus(pod)?.checks;
+  if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
+  const { verdict } = resultOf(status);
+  return verdict === 'passed' || verdict === 'waiting' ? verdict : 'failed';
+}
+
+/** How many pods are in each state of their check. */
+export type ProofCounts = Record<ProofState, number>;
+
+/** No pod in any state. */
+const none = (): ProofCounts =>
+  Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
+
+/** The pods of each namespace by the state of their checks, and of all. */
+export function countProofs(pods: Iterable<{ namespace: string; proof: ProofState }>): {
+  of: (namespace: string) => ProofCounts;
+  total: ProofCounts;
+} {
+  const counts = new Map<string, ProofCounts>();
+  const total = none();
+  for (const { namespace, proof } of pods) {
+    const count = counts.get(namespace) ?? none();
+    count[proof] += 1;
+    counts.set(namespace, count);
+    total[proof] += 1;
+  }
+  return { of: (namespace) => counts.get(namespace) ?? none(), total };
+}

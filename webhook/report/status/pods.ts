@@ -1,0 +1,110 @@
+import { eventReasons, validatorContainer } from '../../lib/names.ts';
+import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
+import type { Verdict } from '../../nodes/evidence/facts.ts';
+import type { PodFacts, StatusFacts } from '../facts/model.ts';
+import { unprovedText } from '../facts/proof.ts';
+import { hasWaitedLong } from '../facts/waiting.ts';
+import type {
+  DuplicateAddressStatus,
+  FailedPod,
+  FeatureStatus,
+  HeldPod,
+  UnprovedPod,
+  Wait,
+  WaitingPod,
+} from './model.ts';
+import { compare, textOf } from './nodes.ts';
+
+/** Verdicts other than `passed`, where the container says nothing itself. */
+const verdictText: Partial<Record<Verdict, string>> = {
+  failed: 'its network is not what it should be',
+  'not-possible': 'a check could not be made, which says nothing about the network',
+  'wrong-usage': `${validatorContainer} was not started as this release does`,
+  crashed: `${validatorContainer} crashed`,
+};
+
+/** The pods that the gate holds, and what the leader last said about each without a nominated node. */
+export const heldPods = (
+  { pods, events }: StatusFacts,
+  steer: Pick<FeatureStatus, 'inForce' | 'why'>,
+): HeldPod[] =>
+  pods.flatMap(({ namespace, name, held }) => {
+    if (held === undefined) return [];
+    const { uid, refused, since, nominated, why } = held;
+    const said = events.get(uid);
+    // an event from before this hold says nothing about it
+    const note = said && said.at >= (since ?? 0) ? said.note : null;
+    const off = steer.inForce === false ? `steering is not in force: ${steer.why}` : null;
+    const notNominated = nominated === '' ? (off ?? note) : null;
+    return [
+      { namespace, name, refused, since: textOf(since), nominated: nominated || null, notNominated, why },
+    ];
+  });
+
+/** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
+export const failedPods = ({ pods, events, configuration }: StatusFacts): FailedPod[] =>
+  pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
+    if (proof !== 'failed') return [];
+    const verdict = evidence?.verdict ?? 'failed';
+    const event = evidence && events.get(evidence.uid);
+    // an event outlives the mode in which it was written
+    const isOld =
+      event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
+    return [
+      {
+        namespace,
+        name,
+        node: node ?? null,
+        verdict,
+        since: textOf(evidence?.at),
+        why: seen ?? verdictText[verdict] ?? '',
+        repair: (!isOld && event?.note) || null,
+      },
+    ];
+  });
+
+/**
+ * The pods that have been on their node for long without a verdict, and what they wait for.
+ *
+ * @param now milliseconds since the epoch
+ */
+export const waitingPods = ({ pods, events }: StatusFacts, now: number): WaitingPod[] =>
+  pods.flatMap(({ proof, evidence }) => {
+    if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
+    const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;
+    const why = events.get(uid)?.note ?? `it waits for ${waitingFor}`;
+    return [{ namespace, name, node, since: textOf(at ?? createdAt), why }];
+  });
+
+/** What the pods without a verdict wait for that the gate does not hold, the most of them first. */
+export function waitsOf(pods: readonly PodFacts[]): Wait[] {
+  const waiting = pods.filter(({ proof, held }) => proof === 'waiting' && held === undefined);
+  const kinds = Map.groupBy(waiting, ({ node, evidence }) => {
+    // without what the kubelet says in brackets, so that few kinds are left
+    const [what = ''] = (evidence?.waitingFor ?? '').split(' (');
+    return node === undefined ? 'a node' : what || 'the kubelet';
+  });
+  return Array.from(kinds, ([kind, some]) => ({ for: kind, pods: some.length })).toSorted(
+    (one, other) => other.pods - one.pods || compare(one.for, other.for),
+  );
+}
+
+/** The pods that run without a proof. */
+export const unprovedPods = (pods: readonly PodFacts[]): UnprovedPod[] =>
+  pods.flatMap(({ namespace, name, node, unproved: reason }) =>
+    reason === undefined ? [] : [{ namespace, name, node: node ?? null, reason, why: unprovedText[reason] }],
+  );
+
+/**
+ * The addresses that two live pods have. A pod that is being deleted may have given its address back already: one look
+ * cannot tell.
+ */
+export const duplicateAddresses = (pods: readonly PodFacts[]): DuplicateAddressStatus[] =>
+  findDuplicates(pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []))).map(
+    ({ network, address, older, younger }) => ({
+      network: network || null,
+      address,
+      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      nodes: [older.node, younger.node],
+    }),
+  );

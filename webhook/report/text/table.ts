@@ -1,0 +1,56 @@
+import { wrap } from '../../lib/wrap.ts';
+/** What a cell shows; null and an empty text show as `-`. */
+export type Cell = string | null;
+
+/** Between columns. */
+const gap = '  ';
+/** Before what belongs to the row above. */
+const indent = '    ';
+
+/**
+ * A table with one line for its head and for each row, as kubectl writes it. Where a row is wider than asked, its last
+ * columns, which hold sentences, go below the row. Nothing is cut: names are there to be copied.
+ *
+ * @param width characters of a line
+ * @param sentences how many of the last columns hold sentences
+ */
+export function layTable(
+  head: readonly string[],
+  rows: readonly Cell[][],
+  width: number,
+  sentences: number,
+): string[] {
+  const lines = [head, ...rows.map((row) => row.map((cell) => cell || '-'))];
+  const whole = aligned(lines);
+  if (whole.every((line) => line.length <= width) || sentences === 0) return whole;
+  const columns = head.length - sentences;
+  const names = head.slice(columns).map((name) => name.toLowerCase());
+  const short = aligned(lines.map((line) => line.slice(0, columns)));
+  return lines.flatMap((line, index) => [
+    ...(columns > 0 ? [short[index] ?? ''] : []),
+    ...(index === 0 ? [] : below(line.slice(columns), names, width)),
+  ]);
+}
+
+/** Lines whose cells stand below each other. Blanks at the end are not written. */
+function aligned(lines: readonly (readonly string[])[]): string[] {
+  const widths = lines.reduce<number[]>(
+    (most, line) => line.map((cell, at) => Math.max(cell.length, most[at] ?? 0)),
+    [],
+  );
+  return lines.map((line) =>
+    line
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join(gap)
+      .trimEnd(),
+  );
+}
+
+/** Sentences, each on lines of its own, with its column's name before it where there are several. */
+function below(sentences: readonly string[], names: readonly string[], width: number): string[] {
+  return sentences.flatMap((text, at) => {
+    if (text === '-') return [];
+    const name = names.length > 1 ? `${names[at]}: ` : '';
+    return wrap(indent + name + text, width, `${indent}  `);
+  });
+}

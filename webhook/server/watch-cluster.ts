@@ -1,0 +1,51 @@
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
+import type { ApiClient } from '../cluster/client.ts';
+import { ClusterMetrics } from '../cluster/metrics.ts';
+import { watchNamespaces } from '../cluster/view/watch-namespaces.ts';
+import { watchGate } from '../cluster/view/watch-nodes.ts';
+import type { Policy } from '../config/policy.ts';
+import type { PendingPod } from '../leader/nominate/pending-pod.ts';
+import { startLeading } from '../leader/start.ts';
+import type { Deps } from '../lib/deps.ts';
+
+/**
+ * How long a new replica leaves the gate to the replicas that know the nodes already, in milliseconds. It is short,
+ * because pods are admitted without any knowledge of nodes, and the gate allows what it cannot know.
+ */
+const patience = 10_000;
+
+/**
+ * Watches a cluster, and does the leader's work in it while this replica is the leader. An API server that does not answer is not
+ * an error: cni-gate tries again, and {@link ClusterView.unready} says why it waits.
+ *
+ * @param policy in force
+ * @param ownNamespace namespace of the Lease; without one this replica never leads
+ */
+export function watchCluster(
+  client: ApiClient,
+  policy: () => Policy,
+  deps: Deps,
+  ownNamespace: string | undefined,
+): ClusterView<PendingPod> {
+  const { registry, log, clock } = deps;
+  const inside = { metrics: new ClusterMetrics(registry), log };
+  const namespaces = watchNamespaces(client, inside);
+  const nodes = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
+  const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);
+  const started = clock.monotonicNow();
+  const unsynced = (): string | undefined => {
+    if (clock.monotonicNow() - started >= patience) return undefined;
+    const missing = nodes.unsynced() ?? (nodes.evidence.synced ? undefined : 'pods on nodes');
+    return missing === undefined ? undefined : `not known yet: ${missing}`;
+  };
+  return {
+    ...nodes,
+    namespaces: namespaces.value,
+    unready: () => namespaces.unready() ?? unsynced(),
+    close: async () => {
+      await endLeading();
+      await Promise.all([namespaces.close(), nodes.close()]);
+      client.close();
+    },
+  };
+}
