@@ -91,7 +91,7 @@ export const ordinary = (): Objects => ({
 /**
  * Starts it.
  *
- * @param objects what it has; lists of other paths are empty, and single objects are not found
+ * @param objects what it has; lists of other paths are empty, and of single objects only pods are found
  */
 export async function startFakeCluster(t: TestContext, objects: Objects = ordinary()): Promise<FakeCluster> {
   const watches = new Map<string, Set<ServerResponse>>();
@@ -105,11 +105,13 @@ export async function startFakeCluster(t: TestContext, objects: Objects = ordina
       response.on('close', () => others.delete(response));
       return;
     }
+    const pod = podAt(path, objects);
     const selected = objects[path]?.filter((one) => isSelected(one, query.fieldSelector));
     if (selected !== undefined || isList(path)) {
       const metadata = { resourceVersion: '50' };
       json(response, 200, { kind: 'List', metadata, items: method === 'GET' ? (selected ?? []) : [] });
-    } else json(response, 404, status(404, 'NotFound', `${path} not found`));
+    } else if (pod !== undefined) json(response, 200, pod);
+    else json(response, 404, status(404, 'NotFound', `${path} not found`));
   });
   return {
     ...api,
@@ -117,6 +119,15 @@ export async function startFakeCluster(t: TestContext, objects: Objects = ordina
       for (const watch of watches.get(path) ?? []) watch.write(event(type, object));
     },
   };
+}
+
+/** The pod of a path. A server that has not listed the pods yet asks for it. */
+function podAt(path: string, objects: Objects): object | undefined {
+  const [, namespace, name] = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)$/.exec(path) ?? [];
+  return objects['/api/v1/pods']?.find((one) => {
+    const { metadata } = one as { metadata: { namespace: string; name: string } };
+    return metadata.namespace === namespace && metadata.name === name;
+  });
 }
 
 /** Whether a path is one of a collection: those of single objects have a name behind it. */
