@@ -317,8 +317,6 @@ export const placedPods = declareLimits('Free capacity of nodes', {
 export const relist = {
   /** A namespace opted in or out: its pods have to be found, or forgotten. */
   afterOptIn: { first: 200, next: 5000 },
-  /** Room came for pods that were left out. */
-  afterFree: 30_000,
 };
 
 /** Texts that others write: labels, annotations, a kubelet's reasons, conditions. */

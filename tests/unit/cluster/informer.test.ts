@@ -181,22 +181,31 @@ for (const [name, reason, text, fault] of faults) {
   });
 }
 
-test('after a line of garbage earlier events stay, and everything is listed again', async (t) => {
-  const run = await informing(
-    t,
-    listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
-      if (nth > 1) return void response.writeHead(200).flushHeaders();
-      response.writeHead(200).write(event('ADDED', namespace('b', '6')));
-      response.write('{"type":"ADDED","object":\n');
-    }),
-  );
-  await run.ended(3);
-  assert.deepEqual(run.changes, ['added a', 'added b', 'deleted b']);
-  assert.deepEqual(
-    run.ends.map(({ reason }) => reason),
-    ['listed', 'garbage', 'listed'],
-  );
-});
+for (const line of [
+  '',
+  'null',
+  '<html>',
+  '{"type":"ADDED","object":{"metadata":{"name":"a"}}}',
+  '{"type":"SURPRISE","object":{}}',
+  '{"type":"BOOKMARK","object":{"metadata":null}}',
+]) {
+  test(`after garbage (${line}) earlier events stay, and everything is listed again`, async (t) => {
+    const run = await informing(
+      t,
+      listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
+        if (nth > 1) return void response.writeHead(200).flushHeaders();
+        response.writeHead(200).write(event('ADDED', namespace('b', '6')));
+        response.write(`${line}\n`);
+      }),
+    );
+    await run.ended(3);
+    assert.deepEqual(run.changes, ['added a', 'added b', 'deleted b']);
+    assert.deepEqual(
+      run.ends.map(({ reason }) => reason),
+      ['listed', 'garbage', 'listed'],
+    );
+  });
+}
 
 test('failed lists are retried, and the last error is available meanwhile', async (t) => {
   const run = await informing(

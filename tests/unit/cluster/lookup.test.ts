@@ -98,7 +98,6 @@ suite('requests to the API server for single objects', () => {
         pods: new ClusterPods({ store, subscribe: () => () => {} }, pods),
         unsynced: () => undefined,
         notSynced: () => false,
-        notObservedSince: () => false,
         evidence: noEvidence,
       },
       policyOf({ profiles }),

@@ -28,12 +28,12 @@ test('the same name with another UID is another object', () => {
   const store = new Store<string>();
   store.put(entry('a', '1', 'one'));
   assert.deepEqual(store.put(entry('a', '5', 'two')), [
-    { type: 'deleted', key: 'a', uid: 'one', previous: 'a@1', missed: true },
+    { type: 'deleted', key: 'a', uid: 'one', previous: 'a@1' },
     { type: 'added', key: 'a', uid: 'two', object: 'a@5', listed: false },
   ]);
   assert.deepEqual(store.remove('a', 'one'), [], 'the first one is gone already');
   assert.deepEqual(store.remove('a', 'two'), [
-    { type: 'deleted', key: 'a', uid: 'two', previous: 'a@5', missed: false },
+    { type: 'deleted', key: 'a', uid: 'two', previous: 'a@5' },
   ]);
   assert.equal(store.get('a'), undefined);
 });
@@ -49,7 +49,7 @@ test('a list reports the changes that no event reported', () => {
   listed.put(entry('new', '4'));
   const changes = store.replace(listed);
   assert.deepEqual(changes, [
-    { type: 'deleted', key: 'gone', uid: 'uid-gone', previous: 'gone@1', missed: true },
+    { type: 'deleted', key: 'gone', uid: 'uid-gone', previous: 'gone@1' },
     {
       type: 'updated',
       key: 'changed',
@@ -58,7 +58,7 @@ test('a list reports the changes that no event reported', () => {
       previous: 'changed@1',
       listed: true,
     },
-    { type: 'deleted', key: 'again', uid: 'one', previous: 'again@1', missed: true },
+    { type: 'deleted', key: 'again', uid: 'one', previous: 'again@1' },
     { type: 'added', key: 'again', uid: 'two', object: 'again@3', listed: true },
     { type: 'added', key: 'new', uid: 'uid-new', object: 'new@4', listed: true },
   ]);
@@ -72,52 +72,46 @@ test('a key has the namespace where there is one', () => {
 
 interface Thing {
   weight: number;
-  rank: number;
   version: number;
 }
 
 const retention = (count: number, bytes = 1e6): Retention<Thing> => ({
   max: { count, bytes },
   weigh: ({ weight }) => weight,
-  rank: ({ rank }) => rank,
 });
 
-const thing = (key: string, { weight = 1, rank = 0, version = 1 }: Partial<Thing> = {}) => ({
+const thing = (key: string, weight = 1, version = 1) => ({
   key,
   uid: `uid-${key}`,
   resourceVersion: `${version}`,
-  object: { weight, rank, version },
+  object: { weight, version },
 });
 
 const keysOf = (kept: Store<Thing>): string[] => Array.from(kept.entries(), ({ key }) => key).sort();
 
 suite('limits of a store', () => {
-  test('within a namespace, the smallest rank is kept, and of equal ones the first', () => {
-    const kept = new Store(retention(2));
-    for (const [key, rank] of Object.entries({ 'a/1': 30, 'a/2': 10, 'a/3': 20, 'a/4': 20 })) {
-      kept.put(thing(key, { rank }));
-    }
-    assert.deepEqual([keysOf(kept), kept.leftOut], [['a/2', 'a/3'], 2]);
-  });
-
-  test('over all namespaces, the one with the most loses entries', () => {
+  test('the namespace with the most loses the entries that have not changed for the longest time', () => {
     const kept = new Store(retention(4));
-    kept.put(thing('small/1', { rank: 99 }));
-    for (let i = 0; i < 9; i += 1) kept.put(thing(`large/${i}`, { rank: i }));
-    assert.deepEqual(keysOf(kept), ['large/0', 'large/1', 'large/2', 'small/1']);
+    kept.put(thing('small/1'));
+    for (let i = 0; i < 9; i += 1) {
+      kept.put(thing(`large/${i}`));
+      kept.put(thing('large/0', 1, i + 2));
+    }
+    assert.deepEqual(keysOf(kept), ['large/0', 'large/7', 'large/8', 'small/1']);
+    assert.ok(kept.leftOut > 0);
   });
 
   test('an object that grows too large is dropped, and frees its room when it shrinks or is deleted', () => {
     const kept = new Store(retention(10, 20));
-    kept.put(thing('a/1', { weight: 15, rank: 1 }));
+    kept.put(thing('a/1', 15));
     assert.deepEqual(
-      kept.put(thing('a/1', { weight: 25, rank: 1 })).map(({ type, key }) => `${type} ${key}`),
+      kept.put(thing('a/1', 25)).map(({ type, key }) => `${type} ${key}`),
       ['deleted a/1'],
     );
     assert.deepEqual([kept.size, kept.bytes], [0, 0]);
-    kept.put(thing('a/1', { weight: 20 }));
+    kept.put(thing('a/1', 20));
     kept.drop('a/1');
-    kept.put(thing('a/2', { weight: 20 }));
+    kept.put(thing('a/2', 20));
     assert.deepEqual([kept.size, kept.bytes], [1, 20]);
   });
 
@@ -125,7 +119,6 @@ suite('limits of a store', () => {
     const event = fc.record({
       key: fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1'),
       weight: fc.integer({ min: 0, max: 40 }),
-      rank: fc.integer({ min: 0, max: 3 }),
       type: fc.constantFrom('put', 'put', 'remove', 'drop'),
     });
     fc.assert(
@@ -134,8 +127,8 @@ suite('limits of a store', () => {
         const store = new Store(limits);
         const reported = new Map<string, number>();
         const seen = new Map<string, number>();
-        events.forEach(({ key, weight, rank, type }, version) => {
-          const one = thing(key, { weight, rank, version });
+        events.forEach(({ key, weight, type }, version) => {
+          const one = thing(key, weight, version);
           if (type === 'put') reported.set(key, version);
           else reported.delete(key);
           const changes =

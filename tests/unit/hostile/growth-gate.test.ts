@@ -14,7 +14,6 @@ import { condition, containers, denied, metadata, nested, ours, policy } from '.
 const view = {
   readiness: clusterWith({ n1: {} }),
   notSynced: () => false,
-  notObservedSince: () => false,
   evidence: new Evidence(),
 };
 

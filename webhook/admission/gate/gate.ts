@@ -7,7 +7,7 @@ import { decodePlacement, type Placement } from './placement.ts';
 /** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
   ClusterView,
-  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
+  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced'
 >;
 
 /** A request of `/gate`, and what the gate decided about it. */

@@ -3,9 +3,9 @@ import { messageOf } from '../../lib/errors.ts';
 import type { ApiClient } from '../client.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import { Informer, type InformerOptions, type Observer } from './informer.ts';
-import type { ApiObject, Entry } from './object.ts';
+import type { ApiObject } from './object.ts';
 import type { LeftOut, Source } from './source.ts';
-import type { Change } from './store.ts';
+import { type Change, deleted } from './store.ts';
 
 /** Where informers report to. */
 export interface InformerDeps {
@@ -72,7 +72,7 @@ export class InformerSet<O extends ApiObject, T> {
       if (source !== undefined && requestOf(source) === requestOf(informer.source)) continue;
       this.#byName.delete(name);
       this.#informers.stop(informer);
-      this.#changed(Array.from(informer.store.entries(), gone));
+      this.#changed(Array.from(informer.store.entries(), deleted));
     }
     for (const [name, source] of sources) {
       if (this.#byName.has(name)) continue;
@@ -92,11 +92,6 @@ export class InformerSet<O extends ApiObject, T> {
     return [...this.#byName].filter(([, { synced }]) => !synced).map(([name]) => name);
   }
 
-  /** Whether what is known of any source may be old. */
-  get isBehind(): boolean {
-    return [...this.#byName.values()].some(({ isBehind }) => isBehind);
-  }
-
   /** Resolves when each source that is watched now has been listed, or was stopped before. */
   async whenSynced(): Promise<void> {
     await Promise.all(Array.from(this.#byName.values(), (informer) => informer.whenSynced()));
@@ -110,14 +105,6 @@ export class InformerSet<O extends ApiObject, T> {
 
 const requestOf = ({ path, query }: Pick<Source<never, unknown>, 'path' | 'query'>): string =>
   JSON.stringify([path, query]);
-
-const gone = <T>({ key, uid, object }: Entry<T>): Change<T> => ({
-  type: 'deleted',
-  key,
-  uid,
-  previous: object,
-  missed: true,
-});
 
 /** Milliseconds between two log lines about objects of a resource that are left out: any user may create many of them. */
 const logInterval = 60_000;

@@ -7,14 +7,13 @@ import {
   defaultTiming,
   type End,
   endBy,
-  isRegular,
   type Reason,
   Retry,
   type Timing,
 } from './retry.ts';
 import type { LeftOut, Source } from './source.ts';
 import { type Change, Store } from './store.ts';
-import { type ReadEvent, watchOnce } from './watch.ts';
+import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** Receives what happens to an informer. No method may throw. */
 export interface Observer {
@@ -37,9 +36,6 @@ export interface InformerOptions {
 /** How many names of objects that are too large are kept: most callers ask only whether there is any. */
 const mostTooLarge = 1000;
 
-/** How many milliseconds after a watch is open again missed events may still arrive. */
-const catchingUp = 10_000;
-
 /**
  * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
  * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
@@ -59,9 +55,6 @@ export class Informer<O extends ApiObject, T> {
   #tooLarge = new Set<string>();
   #stale = new AbortController();
   #lastError: unknown;
-  #heardAt = Number.NEGATIVE_INFINITY;
-  #isBroken = false;
-  #backAt = Number.NEGATIVE_INFINITY;
 
   constructor(client: ApiClient, source: Source<O, T>, options: InformerOptions = {}) {
     this.source = source;
@@ -75,22 +68,6 @@ export class Informer<O extends ApiObject, T> {
   /** Whether everything was listed once. An outage does not change it: what is known stays known. */
   get synced(): boolean {
     return this.#isSynced;
-  }
-
-  /**
-   * When the store was last known to be up to date, in milliseconds of `performance.now()`: at a list, an event, or the
-   * regular end of a watch.
-   */
-  get heardAt(): number {
-    return this.#heardAt;
-  }
-
-  /**
-   * Whether changes that arrive now may be old: the connection is broken, or was restored a moment ago, and missed
-   * events arrive first.
-   */
-  get isBehind(): boolean {
-    return this.#isBroken || performance.now() - this.#backAt < catchingUp;
   }
 
   /** Whether any object is too large to be read. Its absence from the store means nothing. */
@@ -136,7 +113,6 @@ export class Informer<O extends ApiObject, T> {
         const { reason, error } = end;
         const { action, wait } = retry.next(during, end);
         this.#lastError = error;
-        if (!isRegular(end)) this.#isBroken = true;
         this.#observer?.ended({ during, reason, wait, error });
         during = action;
         if (wait > 0) await sleep(wait, undefined, { signal });
@@ -157,7 +133,6 @@ export class Informer<O extends ApiObject, T> {
         onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
       });
       this.#version = resourceVersion;
-      this.#heardAt = performance.now();
       this.#tooLarge = tooLarge;
       if (store.leftOut > 0) this.#observer?.leftOut?.('too-many', `${store.leftOut} objects`);
       this.#tell(this.store.replace(store));
@@ -188,23 +163,17 @@ export class Informer<O extends ApiObject, T> {
       random: this.#random(),
       signal,
       onOpen: () => {
-        if (this.#isBroken) this.#backAt = performance.now();
-        this.#isBroken = false;
         this.#lastError = undefined;
         this.#observer?.contact();
       },
       onEvent: (event) => this.#take(event),
     });
-    if (end.reason === 'ended') {
-      this.#observer?.contact();
-      this.#heardAt = performance.now();
-    }
+    if (end.reason === 'ended') this.#observer?.contact();
     return end;
   }
 
-  #take(event: Exclude<ReadEvent<T>, { type: 'error' }>): void {
+  #take(event: Exclude<WatchEvent<T>, { type: 'error' }>): void {
     this.#observer?.contact();
-    this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;
@@ -215,7 +184,7 @@ export class Informer<O extends ApiObject, T> {
     this.#tell(changes);
   }
 
-  #changesBy(event: Extract<ReadEvent<T>, { type: 'put' | 'unread' | 'removed' }>): Change<T>[] {
+  #changesBy(event: Extract<WatchEvent<T>, { type: 'put' | 'unread' | 'removed' }>): Change<T>[] {
     const { store } = this;
     const key = event.type === 'put' ? event.entry.key : keyOf(event.metadata);
     this.#tooLarge.delete(key);

@@ -1,21 +1,12 @@
 import { type ApiObject, type Entry, identityIn, keyOf, type Metadata } from './object.ts';
 
-/** How much is kept of objects that any user may create, and what is dropped first. */
+/** How much is kept of objects that any user may create. */
 export interface Retention<T> {
   /** Of all together; bytes by {@link Retention.weigh}. */
   max: { count: number; bytes: number };
   /** How much memory an object takes, in bytes. */
   weigh: (object: T) => number;
-  /** Where there are too many, those with the largest rank are dropped first. */
-  rank: (object: T) => number;
 }
-
-/** Keeps objects that have no namespace. Where there are too many, the largest are dropped first. */
-export const largestFirst = <T>(max: Retention<T>['max'], weigh: Retention<T>['weigh']): Retention<T> => ({
-  max,
-  weigh,
-  rank: weigh,
-});
 
 /** What an informer watches: one kind of objects, all of them or those that a selector chooses. */
 export interface Source<O extends ApiObject, T> {

@@ -8,57 +8,34 @@ import type { Retention } from './source.ts';
 export type Change<T> =
   | { type: 'added'; key: string; uid: string; object: T; listed: boolean }
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
-  /** `missed`: there was no event of the deletion; the next list did not have the object. */
-  | { type: 'deleted'; key: string; uid: string; previous: T; missed: boolean };
+  | { type: 'deleted'; key: string; uid: string; previous: T };
 
 interface Weighed<T> {
   entry: Entry<T>;
   weight: number;
-  rank: number;
 }
 
-/** The entries of one namespace. */
-class Group<T> {
-  readonly items = new Map<string, Weighed<T>>();
-  bytes = 0;
-  #last: Weighed<T> | undefined;
-
-  add(item: Weighed<T>): void {
-    this.items.set(item.entry.key, item);
-    this.bytes += item.weight;
-    if (this.#last !== undefined && item.rank >= this.#last.rank) this.#last = item;
-  }
-
-  delete(item: Weighed<T>): void {
-    this.items.delete(item.entry.key);
-    this.bytes -= item.weight;
-    if (this.#last === item) this.#last = undefined;
-  }
-
-  /** The entry to drop first: of those with the largest rank, the latest. */
-  last(): Weighed<T> | undefined {
-    if (this.#last === undefined) {
-      for (const item of this.items.values()) {
-        if (this.#last === undefined || item.rank >= this.#last.rank) this.#last = item;
-      }
-    }
-    return this.#last;
-  }
+/** The entries of one namespace: the one that changed last is the last. */
+interface Group {
+  keys: Set<string>;
+  bytes: number;
 }
+
+const unlimited: Retention<unknown> = { max: { count: Infinity, bytes: Infinity }, weigh: () => 0 };
 
 /**
- * The last known objects, by key, within one limit: above it, the namespace with the most loses some. Pure: it only
- * computes what a list or an event changes.
+ * The last known objects, by key, within one limit: above it, the namespace with the most loses those that have not
+ * changed for the longest time. Pure: it only computes what a list or an event changes.
  */
 export class Store<T> {
-  readonly #retention: Retention<T> | undefined;
+  readonly #retention: Retention<T>;
   #entries = new Map<string, Weighed<T>>();
-  #groups = new Map<string, Group<T>>();
+  #groups = new Map<string, Group>();
   #bytes = 0;
   #leftOut = 0;
 
   /** @param retention how much is kept; all of it by default */
-  constructor(retention?: Retention<T>) {
+  constructor(retention: Retention<T> = unlimited) {
     this.#retention = retention;
   }
 
@@ -90,25 +67,25 @@ export class Store<T> {
 
   /** Adds or replaces an object within the limit: others may be dropped for it, or the object itself is not kept. */
   put(entry: Entry<T>): Change<T>[] {
-    const before = this.#entries.get(entry.key)?.entry;
-    const dropped = this.#add(entry);
-    const others = dropped.filter((one) => one !== entry).map((one) => deleted(one, true));
-    if (others.length === dropped.length) return [...others, ...difference(entry, before, false)];
-    return before === undefined ? others : [deleted(before, true), ...others];
+    const before = this.#delete(entry.key);
+    this.#add(entry);
+    const dropped = this.#shrink();
+    if (!this.#entries.has(entry.key)) {
+      const others = dropped.filter((one) => one !== entry);
+      return (before === undefined ? others : [before, ...others]).map(deleted);
+    }
+    return [...dropped.map(deleted), ...difference(entry, before, false)];
   }
 
   /** Removes an object that was deleted; an object with the same name and another UID stays. */
   remove(key: string, uid: string): Change<T>[] {
-    const before = this.#entries.get(key)?.entry;
-    if (before?.uid !== uid) return [];
-    this.#delete(key);
-    return [deleted(before, false)];
+    return this.#entries.get(key)?.entry.uid === uid ? this.drop(key) : [];
   }
 
   /** Removes an object that is no longer known, though it may still exist. */
   drop(key: string): Change<T>[] {
     const before = this.#delete(key);
-    return before === undefined ? [] : [deleted(before, true)];
+    return before === undefined ? [] : [deleted(before)];
   }
 
   /** Takes over the objects of a list, which must not be used any more. */
@@ -120,36 +97,20 @@ export class Store<T> {
     this.#leftOut = listed.#leftOut;
     const gone = [...old.values()].filter(({ entry }) => !this.#entries.has(entry.key));
     return [
-      ...gone.map(({ entry }) => deleted(entry, true)),
+      ...gone.map(({ entry }) => deleted(entry)),
       ...[...this.entries()].flatMap((entry) => difference(entry, old.get(entry.key)?.entry, true)),
     ];
   }
 
-  /** @returns the dropped entries, which may include the new one */
-  #add(entry: Entry<T>): Entry<T>[] {
-    const retention = this.#retention;
-    if (retention === undefined) {
-      this.#entries.set(entry.key, { entry, weight: 0, rank: 0 });
-      return [];
-    }
-    this.#delete(entry.key);
-    const item = { entry, weight: retention.weigh(entry.object), rank: retention.rank(entry.object) };
+  #add(entry: Entry<T>): void {
+    const weight = this.#retention.weigh(entry.object);
     const name = namespaceOf(entry.key);
-    const group = this.#groups.get(name) ?? new Group<T>();
+    const group = this.#groups.get(name) ?? { keys: new Set(), bytes: 0 };
     this.#groups.set(name, group);
-    group.add(item);
-    this.#entries.set(entry.key, item);
-    this.#bytes += item.weight;
-    const dropped: Entry<T>[] = [];
-    const { count, bytes } = retention.max;
-    while (this.#entries.size > count || this.#bytes > bytes) {
-      const last = this.#largest(this.#bytes > bytes)?.last();
-      if (last === undefined) break;
-      this.#delete(last.entry.key);
-      dropped.push(last.entry);
-    }
-    this.#leftOut += dropped.length;
-    return dropped;
+    group.keys.add(entry.key);
+    group.bytes += weight;
+    this.#entries.set(entry.key, { entry, weight });
+    this.#bytes += weight;
   }
 
   #delete(key: string): Entry<T> | undefined {
@@ -159,14 +120,31 @@ export class Store<T> {
     this.#bytes -= item.weight;
     const name = namespaceOf(key);
     const group = this.#groups.get(name);
-    group?.delete(item);
-    if (group?.items.size === 0) this.#groups.delete(name);
+    if (group !== undefined) {
+      group.keys.delete(key);
+      group.bytes -= item.weight;
+      if (group.keys.size === 0) this.#groups.delete(name);
+    }
     return item.entry;
   }
 
-  #largest(byBytes: boolean): Group<T> | undefined {
-    const sizeOf = ({ bytes, items }: Group<T>): number => (byBytes ? bytes : items.size);
-    let largest: Group<T> | undefined;
+  /** @returns the entries that it dropped */
+  #shrink(): Entry<T>[] {
+    const { count, bytes } = this.#retention.max;
+    const dropped: Entry<T>[] = [];
+    while (this.#entries.size > count || this.#bytes > bytes) {
+      const [oldest = ''] = this.#largest(this.#bytes > bytes)?.keys ?? [];
+      const entry = this.#delete(oldest);
+      if (entry === undefined) break;
+      dropped.push(entry);
+    }
+    this.#leftOut += dropped.length;
+    return dropped;
+  }
+
+  #largest(byBytes: boolean): Group | undefined {
+    const sizeOf = ({ bytes, keys }: Group): number => (byBytes ? bytes : keys.size);
+    let largest: Group | undefined;
     for (const group of this.#groups.values()) {
       if (largest === undefined || sizeOf(group) > sizeOf(largest)) largest = group;
     }
@@ -179,15 +157,15 @@ const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexO
 function difference<T>(entry: Entry<T>, before: Entry<T> | undefined, listed: boolean): Change<T>[] {
   const { key, uid, object } = entry;
   if (before === undefined) return [{ type: 'added', key, uid, object, listed }];
-  if (before.uid !== uid) return [deleted(before, true), { type: 'added', key, uid, object, listed }];
+  if (before.uid !== uid) return [deleted(before), { type: 'added', key, uid, object, listed }];
   if (before.resourceVersion === entry.resourceVersion) return [];
   return [{ type: 'updated', key, uid, object, previous: before.object, listed }];
 }
 
-const deleted = <T>({ key, uid, object }: Entry<T>, missed: boolean): Change<T> => ({
+/** The deletion of an entry. */
+export const deleted = <T>({ key, uid, object }: Entry<T>): Change<T> => ({
   type: 'deleted',
   key,
   uid,
   previous: object,
-  missed,
 });

@@ -7,58 +7,41 @@ import { type ApiObject, type Entry, isApiObject, type Metadata } from './object
 import { type End, endBy, type Timing } from './retry.ts';
 import { Garbage, pickEntry, type Source, type Unread, unparsed } from './source.ts';
 
-/** A line of a watch, as the API server sends it. */
-type WatchEvent<O> =
-  | { type: 'put'; object: O }
-  | { type: 'removed'; object: O }
-  /** Nothing happened up to this version. */
-  | { type: 'bookmark'; resourceVersion: string }
-  | { type: 'error'; status: Status };
-
 /** A line of a watch, with what a store keeps of the object. */
-export type ReadEvent<T> =
+export type WatchEvent<T> =
   | { type: 'put'; entry: Entry<T> }
   /** The object exists and is not kept. */
   | ({ type: 'unread' } & Unread)
   | { type: 'removed'; metadata: Metadata }
-  | Extract<WatchEvent<never>, { type: 'bookmark' | 'error' }>;
+  /** Nothing happened up to this version. */
+  | { type: 'bookmark'; resourceVersion: string }
+  | { type: 'error'; status: Status };
 
 const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
 
 /**
- * Reads a line of a watch. An object that is too large, or that nobody wants, is not parsed.
- *
- * @throws Garbage
- */
-function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): ReadEvent<T> {
-  const isTooLarge = line.isTooLarge();
-  const [begin = '', type] = ofObject.exec(line.head) ?? [];
-  const found = type && unparsed(source, isTooLarge, () => line.head.slice(begin.length));
-  if (found) {
-    return type === 'DELETED' ? { type: 'removed', metadata: found.metadata } : { type: 'unread', ...found };
-  }
-  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
-  const event = parseEvent<O>(line.text);
-  if (event.type === 'removed') return { type: 'removed', metadata: event.object.metadata };
-  if (event.type !== 'put') return event;
-  const picked = pickEntry(event.object, source);
-  return 'why' in picked ? { type: 'unread', ...picked } : { type: 'put', entry: picked };
-}
-
-/**
- * Reads a line of a watch.
+ * Reads a line of a watch. An object that is too large, or that does not matter, is not parsed.
  * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  *
  * @throws Garbage
  */
-export function parseEvent<O extends ApiObject>(line: string): WatchEvent<O> {
-  const { type, object } = parse(line);
+function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): WatchEvent<T> {
+  const isTooLarge = line.isTooLarge();
+  const [begin = '', kind] = ofObject.exec(line.head) ?? [];
+  const found = kind && unparsed(source, isTooLarge, () => line.head.slice(begin.length));
+  if (found) {
+    return kind === 'DELETED' ? { type: 'removed', metadata: found.metadata } : { type: 'unread', ...found };
+  }
+  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
+  const { type, object } = parse(line.text);
   switch (type) {
     case 'ADDED':
-    case 'MODIFIED':
-      return { type: 'put', object: checked(type, object) };
+    case 'MODIFIED': {
+      const picked = pickEntry(checked<O>(type, object), source);
+      return 'why' in picked ? { type: 'unread', ...picked } : { type: 'put', entry: picked };
+    }
     case 'DELETED':
-      return { type: 'removed', object: checked(type, object) };
+      return { type: 'removed', metadata: checked(type, object).metadata };
     case 'BOOKMARK':
       return { type: 'bookmark', resourceVersion: versionOf(object) };
     case 'ERROR':
@@ -107,7 +90,7 @@ export interface WatchOptions<T> {
   /** Called when the watch is open. */
   onOpen: () => void;
   /** Called for each event but errors, in order. */
-  onEvent: (event: Exclude<ReadEvent<T>, { type: 'error' }>) => void;
+  onEvent: (event: Exclude<WatchEvent<T>, { type: 'error' }>) => void;
 }
 
 /**

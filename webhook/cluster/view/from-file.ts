@@ -55,7 +55,6 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     pending: () => [],
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
-    notObservedSince: () => true,
     whenSynced: () => new Promise(() => {}),
     close: async () => {},
   };
@@ -66,7 +65,6 @@ const complete = {
   subscribe: () => () => {},
   unsynced: () => undefined,
   notSynced: () => false,
-  notObservedSince: () => false,
   whenSynced: async () => {},
   unready: () => undefined,
   policyChanged: () => {},

@@ -16,7 +16,7 @@ import {
 } from '../../nodes/readiness/to-facts.ts';
 import { type LabelSelector, selectorText } from '../../nodes/scheduling/label-selector.ts';
 import { apiPath } from '../api-path.ts';
-import { largestFirst, type Source } from '../informer/source.ts';
+import type { Source } from '../informer/source.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 import { weightOfEvidence, weightOfNode } from './weights.ts';
 
@@ -27,7 +27,7 @@ export const nodeSource: Source<ApiNode, NodeFacts> = {
   objectBytes: objectBytes.node,
   pick: toNodeFacts,
   fits: (node) => weightOfNode(node) <= nodes.bytes,
-  retention: largestFirst(nodes.max, weightOfNode),
+  retention: { max: nodes.max, weigh: weightOfNode },
 };
 
 /** A DaemonSet, and the label selector of its pods. */
@@ -91,8 +91,7 @@ export const podsPath = (namespace: string): string => apiPath`/api/v1/namespace
 
 /**
  * Pods that carry the profile label and wait for a node. A watch reports a pod that gets a node as deleted. Any user who
- * can create pods can set the label. So cni-gate reads only pods of namespaces that opted in, and keeps a bounded number:
- * held pods come first, in the order in which they were first refused.
+ * can create pods can set the label. So cni-gate reads only pods of namespaces that opted in, and keeps a bounded number.
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
@@ -105,16 +104,11 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
   objectBytes: objectBytes.pendingPod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: toPendingPod,
-  retention: {
-    max: pendingPods.max,
-    weigh: ({ weight }) => weight,
-    rank: ({ heldSince }) => heldSince ?? Number.POSITIVE_INFINITY,
-  },
+  retention: { max: pendingPods.max, weigh: ({ weight }) => weight },
 });
 
 /**
- * Pods on nodes that carry the profile label, of namespaces that opted in. Where there are too many, those that passed
- * long ago are left out first, because most nodes have newer proofs.
+ * Pods on nodes that carry the profile label, of namespaces that opted in.
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
@@ -126,9 +120,5 @@ export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEviden
   objectBytes: objectBytes.evidencePod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: evidencePick(),
-  retention: {
-    max: evidencePods.max,
-    weigh: weightOfEvidence,
-    rank: ({ verdict, ended }) => (ended ? 2 : verdict === 'passed' ? 1 : 0),
-  },
+  retention: { max: evidencePods.max, weigh: weightOfEvidence },
 });

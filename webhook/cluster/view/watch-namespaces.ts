@@ -7,7 +7,7 @@ import type { ApiClient } from '../client.ts';
 import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory } from '../informer/informer-factory.ts';
 import type { ApiObject } from '../informer/object.ts';
-import { largestFirst, type Source } from '../informer/source.ts';
+import type { Source } from '../informer/source.ts';
 import type { Change, Store } from '../informer/store.ts';
 import { type Asked, Lookup } from '../lookup.ts';
 import { weightOfNamespace } from './weights.ts';
@@ -97,7 +97,7 @@ export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
   objectBytes: objectBytes.namespace,
   pick: pickFacts,
   fits,
-  retention: largestFirst(namespaces.max, weightOfNamespace),
+  retention: { max: namespaces.max, weigh: weightOfNamespace },
 };
 
 /** The namespaces of a cluster, kept by a watch. */

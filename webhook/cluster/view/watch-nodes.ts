@@ -12,7 +12,7 @@ import { type InformerDeps, InformerFactory, InformerSet } from '../informer/inf
 import type { Change } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
 import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
-import { relistWhenNeeded } from './relists.ts';
+import { relistAfterOptIn } from './relists.ts';
 import {
   agentSources,
   type DaemonSetSnapshot,
@@ -48,7 +48,7 @@ export function watchGate(
   const placed = informers.start(evidenceSource(optedIn));
   placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
   void placed.whenSynced().then(() => evidence.markSynced());
-  const endRelists = [relistWhenNeeded(pending, optedIn), relistWhenNeeded(placed, optedIn)];
+  const endRelists = [relistAfterOptIn(pending, optedIn), relistAfterOptIn(placed, optedIn)];
   const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) =>
     apply(readiness, changes, agentChange),
   );
@@ -61,21 +61,8 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that may be older than the event that reported them, and when that was, by performance.now()
-  const found = new Map<string, number>();
   nodes.subscribe((changes) => {
-    for (const change of changes) {
-      noteBoot(evidence, change);
-      if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list adds nodes too; `synced` is still false then
-      else if (
-        change.type === 'added' &&
-        nodes.synced &&
-        (change.listed || nodes.isBehind || agents.isBehind)
-      ) {
-        found.set(change.object.name, performance.now());
-      }
-    }
+    for (const change of changes) noteBoot(evidence, change);
     apply(readiness, changes, nodeChange);
   });
   follow();
@@ -102,8 +89,6 @@ export function watchGate(
       // the object that is too large to read may be the one that matters
       return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
     },
-    notObservedSince: ({ namespace, name }, node) =>
-      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();

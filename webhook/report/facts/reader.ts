@@ -65,7 +65,7 @@ export async function listEach<O extends ApiObject, T>(
 /** Keeps so many objects at most, of all writers. */
 export function atMost<T>(count: number): Retention<T> {
   const max = { count, bytes: Number.POSITIVE_INFINITY };
-  return { max, weigh: () => 0, rank: () => 0 };
+  return { max, weigh: () => 0 };
 }
 
 /** Does the work for each value, some at a time. */

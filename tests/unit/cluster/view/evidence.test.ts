@@ -5,7 +5,6 @@ import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { parseClusterState } from '../../../../webhook/cluster/view/cluster-state.ts';
 import { viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
-import { evidenceSource } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, startFakeApi } from '../../../support/fake-api-server.ts';
@@ -155,16 +154,5 @@ suite('the evidence of a cluster', () => {
     );
     const { evidence } = viewOfFlag('mesh');
     assert.deepEqual([evidence.synced, [...evidence.pods()]], [false, []]);
-  });
-
-  test('where there are too many, those that ended are left out first, then those that passed', () => {
-    const source = evidenceSource();
-    const rank = (object: ReturnType<typeof ended>, more: object = {}): number => {
-      const picked = source.pick({ ...object, status: { ...object.status, ...more } });
-      return source.retention?.rank(picked) ?? 0;
-    };
-    const ranks = [rank(ended('a', 95)), rank(ended('a', 0)), rank(ended('a', 95), { phase: 'Failed' })];
-    assert.deepEqual(ranks, ranks.toSorted());
-    assert.equal(new Set(ranks).size, 3);
   });
 });
