@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { LeaderElector } from '../../webhook/cluster/lease/leader-elector.ts';
+import { LeaderElector } from '../../webhook/cluster/lease/leadership.ts';
 import type { Lease } from '../../webhook/cluster/lease/lease.ts';
 import { openCluster } from '../../webhook/cluster/open.ts';
 import { Cluster } from './harness/cluster.ts';

@@ -1,4 +1,3 @@
-import { quoted } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 
 /**
@@ -20,29 +19,11 @@ export function apiPath(parts: TemplateStringsArray, ...names: string[]): string
  */
 export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
 
-function segment(name: string): string {
-  if (isPlain(name)) return encodeURIComponent(name);
-  throw wrong(`a name in the path is ${JSON.stringify(name)}`);
-}
-
-/**
- * Checks that a URL keeps every segment of a path, however the path was built.
- *
- * @throws CniGateError CNI_GATE_CLUSTER_PATH
- */
-export function checkPath(path: string): void {
-  const [root, ...segments] = path.split('/');
-  if (
-    root !== '' ||
-    /[?#\\\s]/.test(path) ||
-    !segments.every((one) => isPlain(one.replaceAll(/%2e/gi, '.')))
-  ) {
-    throw wrong(`the path is ${quoted(JSON.stringify(path))}`);
-  }
-}
-
 /** Source: https://url.spec.whatwg.org/#single-dot-path-segment and the two definitions that follow it. */
-const isPlain = (name: string): boolean => name !== '' && name !== '.' && name !== '..';
-
-const wrong = (what: string): CniGateError =>
-  new CniGateError('CNI_GATE_CLUSTER_PATH', `a request to the API server was not sent: ${what}`);
+function segment(name: string): string {
+  if (name !== '' && name !== '.' && name !== '..') return encodeURIComponent(name);
+  throw new CniGateError(
+    'CNI_GATE_CLUSTER_PATH',
+    `a request to the API server was not sent: a name in the path is ${JSON.stringify(name)}`,
+  );
+}

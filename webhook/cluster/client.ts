@@ -4,13 +4,11 @@ import { slowJson } from '../lib/json-cost.ts';
 import { version } from '../lib/version.ts';
 import type { Access } from './access.ts';
 import { Agents } from './agents.ts';
-import { checkPath } from './api-path.ts';
 import { credentialFault } from './connection-faults.ts';
 import { refusal, unreachable } from './errors.ts';
 import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
 import { type Operation, operationOf } from './operation.ts';
-import type { BoundedText } from './stream/bounded-text.ts';
-import { linesOf } from './stream/lines.ts';
+import { type BoundedText, linesOf } from './stream/bounded-text.ts';
 import { ListScanner } from './stream/list-scanner.ts';
 
 /** The HTTP methods of the API. */
@@ -82,8 +80,7 @@ export class ApiClient {
    *
    * @param path such as `/api/v1/namespaces/shop`: see {@link apiPath}
    * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
-   * where the credentials cannot be read, or CNI_GATE_CLUSTER_PATH where the path has a segment that a URL would leave
-   * out; the signal's reason where it was aborted
+   *   where the credentials cannot be read; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes } = options;
@@ -177,7 +174,6 @@ export class ApiClient {
     again = true,
   ): Promise<IncomingMessage> {
     const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
-    checkPath(path);
     const connection = await this.#access.connection();
     this.#server = connection.server;
     const url = new URL(connection.server.replace(/\/$/, '') + path);

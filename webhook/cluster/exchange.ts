@@ -88,28 +88,18 @@ export async function readChunks(
   onChunk: (chunk: Buffer) => void,
 ): Promise<number> {
   let bytes = 0;
-  const end = watchOver(response, timeout, max);
+  const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
+      timer.refresh();
       bytes += chunk.length;
+      if (bytes > max) throw new TooLarge(`an answer of more than ${max} bytes`);
       onChunk(chunk);
       await nextTurn();
     }
     return bytes;
   } finally {
-    end();
+    clearTimeout(timer);
     response.destroy();
   }
-}
-
-/** Ends an answer that is silent for too long, or too large. @returns what ends the watching */
-function watchOver(response: IncomingMessage, timeout: number, max: number): () => void {
-  let bytes = 0;
-  const timer = setTimeout(() => response.destroy(new Silence(timeout)), timeout);
-  response.on('data', (chunk: Buffer) => {
-    timer.refresh();
-    bytes += chunk.length;
-    if (bytes > max) response.destroy(new TooLarge(`an answer of more than ${max} bytes`));
-  });
-  return () => clearTimeout(timer);
 }

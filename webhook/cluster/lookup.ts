@@ -4,37 +4,23 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError } from './errors.ts';
 import { TooLarge } from './exchange.ts';
+import type { Lister } from './informer/store.ts';
 import { describe, operationOf } from './operation.ts';
 
 /** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
-/** The time-outs of look-ups, and how many there may be. */
-export interface LookupLimits {
-  /** Milliseconds until the answer, with the wait for others. */
-  bound: number;
-  /** Milliseconds without a byte after which the request is sent once more, on a new connection. */
-  firstTry: number;
-  /** Milliseconds for which an answer is used again, also one that there is no such object. */
-  remember: number;
-  /** Objects whose answer is awaited or used again. */
-  keys: number;
-  /** Requests a second. */
-  perSecond: number;
-  /** Requests at once after a pause. */
-  burst: number;
-  /** Requests in flight. Others wait. */
-  inFlight: number;
-}
-
-/** The limits in a cluster: an answer comes before the API server stops waiting for ours. */
-export const defaultLimits: LookupLimits = {
+/** The time-outs of look-ups in milliseconds, and how many there may be. */
+export const defaultLimits = {
+  /** Until the answer, with the wait for others: it comes before the API server stops waiting for ours. */
   bound: 5000,
+  /** Without a byte after which the request is sent once more, on a new connection. */
   firstTry: 2000,
+  /** For which an answer is used again, also one that there is no such object. */
   remember: 1000,
-  keys: 1000,
   ...lookups,
 };
+export type LookupLimits = typeof defaultLimits;
 
 /** What to request: the path of an object by its key, and what to keep of the object. */
 export interface Asked<O, T> {
@@ -80,8 +66,7 @@ export class Lookup<O, T> {
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const { keys, perSecond, remember } = this.#limits;
-    if (this.#answers.size >= keys) return Promise.reject(this.#busy(key, `${keys} answers are remembered`));
+    const { perSecond, remember } = this.#limits;
     if (this.#rate.left(performance.now()) < 1)
       return Promise.reject(this.#busy(key, `more than ${perSecond} a second`));
     this.#rate.take(1);
@@ -94,9 +79,11 @@ export class Lookup<O, T> {
     return answer;
   }
 
-  /** Drops the answer about an object: a watch has reported a change. */
-  forget(key: string): void {
-    this.#answers.delete(key);
+  /** Drops answers about the objects that an informer reports. */
+  follow(informer: Lister<T>): void {
+    informer.subscribe((changes) => {
+      for (const { key } of changes) this.#answers.delete(key);
+    });
   }
 
   async #ask(key: string): Promise<T | undefined> {

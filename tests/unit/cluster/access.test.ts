@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Access } from '../../../webhook/cluster/access.ts';
-import { inCluster } from '../../../webhook/cluster/in-cluster.ts';
 import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
+import { inCluster } from '../../../webhook/cluster/open.ts';
 
 const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
 

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { apiPath, pathBelow } from '../../../webhook/cluster/api-path.ts';
 import { podByName } from '../../../webhook/cluster/view/cluster-pods.ts';
 import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
-import { json, startFakeApi } from '../../support/fake-api-server.ts';
 
 const refused = { code: 'CNI_GATE_CLUSTER_PATH' };
 
@@ -26,30 +25,6 @@ suite('paths of the API', () => {
       assert.throws(() => namespaceByName.path(name), refused);
     });
   }
-
-  test('the client rejects a path that a URL would shorten, however it was built', async (t) => {
-    const api = await startFakeApi(t, (_asked, response) => json(response, 200, {}));
-    const paths = [
-      '/../pods',
-      '/.',
-      '/%2e%2E/pods',
-      '/.%2e',
-      '/',
-      '//pods',
-      '\\..\\pods',
-      '/x?watch=true',
-      '/x#y',
-      '/a\tb',
-    ];
-    for (const path of paths.map((rest) => `/api/v1/namespaces/shop${rest}`)) {
-      await assert.rejects(api.client.request('GET', path), refused, path);
-      await assert.rejects(api.client.watch(path, { objectBytes: 1024 }), refused, path);
-    }
-    await assert.rejects(api.client.request('GET', 'api/v1/pods'), refused);
-    assert.equal(api.asked.length, 0);
-    await api.client.request('GET', '/api/v1/namespaces/shop/pods/web-0');
-    assert.equal(api.asked.length, 1);
-  });
 
   test('no other code builds a path from names', () => {
     const root = fileURLToPath(new URL('../../../', import.meta.url));

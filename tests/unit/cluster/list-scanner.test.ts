@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { BoundedText } from '../../../webhook/cluster/stream/bounded-text.ts';
-import { linesOf } from '../../../webhook/cluster/stream/lines.ts';
+import { type BoundedText, linesOf } from '../../../webhook/cluster/stream/bounded-text.ts';
 import { ListScanner } from '../../../webhook/cluster/stream/list-scanner.ts';
 import { listEnvelopeBytes } from '../../../webhook/lib/limits.ts';
 

@@ -32,9 +32,7 @@ test('the same name with another UID is another object', () => {
     { type: 'added', key: 'a', uid: 'two', object: 'a@5', listed: false },
   ]);
   assert.deepEqual(store.remove('a', 'one'), [], 'the first one is gone already');
-  assert.deepEqual(store.remove('a', 'two'), [
-    { type: 'deleted', key: 'a', uid: 'two', previous: 'a@5' },
-  ]);
+  assert.deepEqual(store.remove('a', 'two'), [{ type: 'deleted', key: 'a', uid: 'two', previous: 'a@5' }]);
   assert.equal(store.get('a'), undefined);
 });
 

@@ -1,6 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Event } from './event.ts';
-import type { EventResult } from './write-event.ts';
+
+/**
+ * What became of an event. `exists`: this replica or another has written it before; `dropped`: too many events waited,
+ * or this replica no longer leads.
+ */
+export type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
 
 /** The metric of events: docs/reference/metrics.md. */
 export class EventMetrics {
@@ -15,8 +20,7 @@ export class EventMetrics {
     });
   }
 
-  /** `dropped`: too many events waited, or this replica no longer leads. */
-  event(reason: Event['reason'], result: EventResult['result'] | 'dropped'): void {
+  event(reason: Event['reason'], result: EventResult): void {
     this.#events.inc({ reason, result });
   }
 }

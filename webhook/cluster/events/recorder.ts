@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/deps.ts';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { eventReporter } from '../../lib/names.ts';
 import { Notifier } from '../../lib/notifier.ts';
+import { microTime } from '../../lib/time-text.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
+import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
+import { ClusterError } from '../errors.ts';
 import type { Leadership } from '../lease/leadership.ts';
 import type { Event } from './event.ts';
-import type { EventMetrics } from './metrics.ts';
-import { eventName, writeEvent } from './write-event.ts';
+import type { EventMetrics, EventResult } from './metrics.ts';
 
 /** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
 const [perSecond, burst, inParallel] = [10, 50, 5];
@@ -93,12 +96,12 @@ export class EventRecorder {
 
   async #write({ event, failed }: QueuedEvent, signal: AbortSignal): Promise<void> {
     const { metrics, instance } = this.#options;
-    const result = await writeEvent(this.#client, event, instance, signal);
-    metrics.event(event.reason, result.result);
-    if (result.result !== 'failed') return;
+    const { result, error } = await writeEvent(this.#client, event, instance, signal);
+    metrics.event(event.reason, result);
+    if (result !== 'failed') return;
     this.#remember(eventName(event), performance.now() + pause);
     failed?.();
-    if (!signal.aborted) this.#warn(event, result.error);
+    if (!signal.aborted) this.#warn(event, error);
   }
 
   #dropAll(): void {
@@ -130,5 +133,50 @@ export class EventRecorder {
       { err: error, [regarding.kind.toLowerCase()]: `${regarding.namespace}/${regarding.name}`, reason },
       `an event cannot be written: ${text}`,
     );
+  }
+}
+
+/** Kubernetes: `ReportingInstanceLengthLimit`. */
+const longestInstance = 128;
+
+/** The name of an event: the same for the same event, whichever replica writes it. */
+const eventName = ({ regarding, reason, occasion }: Event): string =>
+  `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
+
+/**
+ * Writes an event. Its name is {@link eventName}, so the API server refuses a second one.
+ *
+ * @param instance the name of this replica's pod
+ */
+async function writeEvent(
+  client: ApiClient,
+  event: Event,
+  instance: string,
+  signal: AbortSignal,
+): Promise<{ result: EventResult; error?: unknown }> {
+  const { regarding, type, reason, action, node, note } = event;
+  const { namespace } = regarding;
+  const body = {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace, name: eventName(event) },
+    eventTime: microTime(new Date()),
+    type,
+    reason,
+    action,
+    note,
+    regarding,
+    ...(node !== undefined && { related: { apiVersion: 'v1', kind: 'Node', name: node } }),
+    reportingController: eventReporter,
+    reportingInstance: instance.slice(0, longestInstance),
+  };
+  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  try {
+    await client.request('POST', path, { body, timeout: 5000, signal });
+    return { result: 'written' };
+  } catch (error) {
+    return error instanceof ClusterError && error.status === 409
+      ? { result: 'exists' }
+      : { result: 'failed', error };
   }
 }

@@ -2,17 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
 import { listAll } from './list-all.ts';
 import { type ApiObject, keyOf } from './object.ts';
-import {
-  type Action,
-  defaultTiming,
-  type End,
-  endBy,
-  type Reason,
-  Retry,
-  type Timing,
-} from './retry.ts';
+import { type Action, defaultTiming, type End, endBy, type Reason, Retry, type Timing } from './retry.ts';
 import type { LeftOut, Source } from './source.ts';
-import { type Change, Store } from './store.ts';
+import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** Receives what happens to an informer. No method may throw. */
@@ -40,7 +32,7 @@ const mostTooLarge = 1000;
  * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
  * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
  */
-export class Informer<O extends ApiObject, T> {
+export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly store: Store<T>;
   readonly source: Source<O, T>;
   readonly #client: ApiClient;
@@ -90,7 +82,7 @@ export class Informer<O extends ApiObject, T> {
     return this.#lastError;
   }
 
-  /** Calls back with the changes of each event, and with all changes of a list at once, after the store has them. */
+  /** As {@link Lister}. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);

@@ -10,6 +10,13 @@ export type Change<T> =
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
   | { type: 'deleted'; key: string; uid: string; previous: T };
 
+/** The part of an informer that others read. */
+export interface Lister<T> {
+  readonly store: Pick<Store<T>, 'get'>;
+  /** Calls back with the changes of each event, and with all changes of a list at once, after the store has them. */
+  subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
+}
+
 interface Weighed<T> {
   entry: Entry<T>;
   weight: number;

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/deps.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { leaderLease } from '../../lib/names.ts';
+import { apiPath, pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
-import { LeaderElector } from './leader-elector.ts';
+import { ClusterError } from '../errors.ts';
+import { heldBy, type Lease, type Move, nextMove, type Observation, observe, released } from './lease.ts';
 
 /** Whether this process leads. */
 export interface Leadership {
@@ -43,4 +47,164 @@ export function runForLeader(client: ApiClient, ownNamespace: string | undefined
       await contending;
     },
   };
+}
+
+/** The usual times of client-go's leader election, in milliseconds. */
+const defaultTimes = {
+  /** Other replicas may take the Lease if it has not changed for this time. Whole seconds. */
+  duration: 15_000,
+  /** The holder no longer leads if no renewal worked for this time. Shorter than the duration. */
+  deadline: 10_000,
+  /** Between two requests. */
+  retry: 2000,
+};
+
+/** What an election works with. */
+export interface LeaderElectorOptions {
+  namespace: string;
+  /** Of the Lease. */
+  name: string;
+  /** Unique for each process, also after a restart. */
+  identity: string;
+  log: Log;
+  times?: typeof defaultTimes;
+}
+
+/**
+ * Leader election with a Lease, by the rules of client-go: the holder renews it, others take it if it has not changed for
+ * its duration, and every write carries the version that was read. The clock is monotonic.
+ */
+export class LeaderElector implements Leadership {
+  readonly #client: ApiClient;
+  readonly #options: LeaderElectorOptions;
+  readonly #times: typeof defaultTimes;
+  readonly #changed = new Set<() => void>();
+  #observation: Observation | undefined;
+  /** When the request was sent that last created, took or renewed the Lease. */
+  #renewed = Number.NEGATIVE_INFINITY;
+  #reported = false;
+  #failure: string | undefined;
+
+  constructor(client: ApiClient, options: LeaderElectorOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#times = options.times ?? defaultTimes;
+  }
+
+  /** It does not if a renewal is overdue. */
+  get leads(): boolean {
+    return performance.now() - this.#renewed < this.#times.deadline;
+  }
+
+  subscribe(changed: () => void): () => void {
+    this.#changed.add(changed);
+    return () => this.#changed.delete(changed);
+  }
+
+  /** Takes part in the election until the signal is aborted, then releases the Lease. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { retry } = this.#times;
+    while (!signal.aborted) {
+      await this.#step(signal);
+      this.#tell();
+      // replicas should not send their requests at the same time
+      const wait = this.leads ? retry : retry * (1 + Math.random() / 5);
+      await sleep(wait, undefined, { signal }).catch(() => {});
+    }
+    await this.#release();
+    this.#tell();
+  }
+
+  get #path(): string {
+    return apiPath`/apis/coordination.k8s.io/v1/namespaces/${this.#options.namespace}/leases`;
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    const timeout = this.#times.deadline / 2;
+    try {
+      const lease = await this.#get(timeout, signal);
+      const now = performance.now();
+      this.#observation = observe(this.#observation, lease, now);
+      const move = nextMove(this.#observation, this.#options.identity, now);
+      if (move === 'wait') this.#renewed = Number.NEGATIVE_INFINITY;
+      else await this.#write(lease, move, now, timeout, signal);
+      this.#failure = undefined;
+    } catch (error) {
+      // another replica was faster, as the next request shows
+      if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
+      const reported = messageOf(error);
+      if (reported !== this.#failure) {
+        this.#options.log.warn(
+          { lease: this.#options.name, err: error },
+          `no leader can be found: ${reported}`,
+        );
+      }
+      this.#failure = reported;
+    }
+  }
+
+  async #get(timeout: number, signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      const path = pathBelow(this.#path, this.#options.name);
+      return await this.#client.request<Lease>('GET', path, { timeout, signal });
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(
+    lease: Lease | undefined,
+    move: Exclude<Move, 'wait'>,
+    now: number,
+    timeout: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { identity, name, namespace } = this.#options;
+    const spec = heldBy(lease, move, { identity, duration: this.#times.duration, time: new Date() });
+    const written = await (lease === undefined
+      ? this.#client.request<Lease>('POST', this.#path, {
+          body: {
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { name, namespace },
+            spec,
+          },
+          timeout,
+          signal,
+        })
+      : this.#client.request<Lease>('PUT', pathBelow(this.#path, name), {
+          body: { ...lease, spec },
+          timeout,
+          signal,
+        }));
+    this.#observation = observe(this.#observation, written, now);
+    // the time before the request: no other replica can have measured from earlier
+    this.#renewed = now;
+  }
+
+  async #release(): Promise<void> {
+    const lease = this.#observation?.lease;
+    const holds = this.leads && lease?.spec?.holderIdentity === this.#options.identity;
+    this.#renewed = Number.NEGATIVE_INFINITY;
+    if (!holds) return;
+    try {
+      const body = { ...lease, spec: released(lease, new Date()) };
+      await this.#client.request('PUT', pathBelow(this.#path, this.#options.name), { body, timeout: 2000 });
+    } catch (error) {
+      this.#options.log.warn(
+        { lease: this.#options.name, err: error },
+        `the Lease was not released, and is free after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
+      );
+    }
+  }
+
+  #tell(): void {
+    const { leads } = this;
+    if (leads === this.#reported) return;
+    this.#reported = leads;
+    const { name, identity, log } = this.#options;
+    log.info({ lease: name, identity }, leads ? 'this replica leads' : 'this replica does not lead any more');
+    for (const changed of this.#changed) changed();
+  }
 }

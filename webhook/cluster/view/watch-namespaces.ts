@@ -8,37 +8,26 @@ import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory } from '../informer/informer-factory.ts';
 import type { ApiObject } from '../informer/object.ts';
 import type { Source } from '../informer/source.ts';
-import type { Change, Store } from '../informer/store.ts';
+import type { Lister } from '../informer/store.ts';
 import { type Asked, Lookup } from '../lookup.ts';
 import { weightOfNamespace } from './weights.ts';
-
-/** The part of an informer that is read here. */
-export interface NamespaceInformer {
-  readonly store: Pick<Store<NamespaceFacts>, 'get'>;
-  subscribe(subscriber: (changes: Change<NamespaceFacts>[]) => void): () => void;
-}
 
 /**
  * Namespaces as an informer knows them. The API server sends requests only for namespaces that opted in. So if the
  * informer does not know a namespace, or knows it without the label, its knowledge is old, and cni-gate asks the API
  * server: see docs/decisions/injection.md.
  */
-export class ClusterNamespaces implements Namespaces {
-  readonly #informer: NamespaceInformer;
-  readonly #lookup: Lookup<NamespaceObject, NamespaceFacts>;
-
-  constructor(informer: NamespaceInformer, lookup: Lookup<NamespaceObject, NamespaceFacts>) {
-    this.#informer = informer;
-    this.#lookup = lookup;
-    informer.subscribe((changes) => {
-      for (const { key } of changes) lookup.forget(key);
-    });
-  }
-
-  facts(name: string): NamespaceFacts | Promise<NamespaceFacts | undefined> {
-    const known = this.#informer.store.get(name);
-    return isIn(known) ? known : this.#lookup.ask(name);
-  }
+export function clusterNamespaces(
+  informer: Lister<NamespaceFacts>,
+  lookup: Lookup<ApiObject, NamespaceFacts>,
+): Namespaces {
+  lookup.follow(informer);
+  return {
+    facts(name) {
+      const known = informer.store.get(name);
+      return isIn(known) ? known : lookup.ask(name);
+    },
+  };
 }
 
 /** The namespaces that opted in. */
@@ -53,26 +42,21 @@ const isIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /** Takes the namespaces that opted in from an informer. */
-export function optedInBy({ store, subscribe }: NamespaceInformer): OptedIn {
-  return {
-    has: (namespace) => isIn(store.get(namespace)),
-    subscribe: (changed) =>
-      subscribe((changes) => {
-        const matters = changes.some((change) => {
-          const before = change.type === 'added' ? undefined : change.previous;
-          return isIn(before) !== isIn(change.type === 'deleted' ? undefined : change.object);
-        });
-        if (matters) changed();
-      }),
-  };
-}
-
-/** A namespace as the API gives it: its metadata is all that is read. */
-export type NamespaceObject = ApiObject;
+export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
+  has: (namespace) => isIn(informer.store.get(namespace)),
+  subscribe: (changed) =>
+    informer.subscribe((changes) => {
+      const matters = changes.some((change) => {
+        const before = change.type === 'added' ? undefined : change.previous;
+        return isIn(before) !== isIn(change.type === 'deleted' ? undefined : change.object);
+      });
+      if (matters) changed();
+    }),
+});
 
 const namespacesPath = '/api/v1/namespaces';
 
-const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
+const pickFacts = ({ metadata }: ApiObject): NamespaceFacts => ({
   labels: metadata.labels ?? {},
   ...annotationsOf(metadata.annotations),
 });
@@ -80,7 +64,7 @@ const pickFacts = ({ metadata }: NamespaceObject): NamespaceFacts => ({
 const fits = (facts: NamespaceFacts): boolean => weightOfNamespace(facts) <= namespaces.bytes;
 
 /** Reads a namespace that the informer does not know, by its name. */
-export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
+export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespacesPath, name),
   pick: pickFacts,
   fits,
@@ -90,7 +74,7 @@ export const namespaceByName: Asked<NamespaceObject, NamespaceFacts> = {
  * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
  * others: there may be any number of them, with any number of labels.
  */
-export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
+export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
   path: namespacesPath,
   query: { labelSelector: profileLabel },
@@ -102,7 +86,7 @@ export const namespaceSource: Source<NamespaceObject, NamespaceFacts> = {
 
 /** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
-  readonly value: ClusterNamespaces;
+  readonly value: Namespaces;
   readonly optedIn: OptedIn;
   /** Why the namespaces are not known yet; undefined once they were listed, whatever happens later. */
   unready(): string | undefined;
@@ -123,11 +107,11 @@ export function watchNamespaces(
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
   });
   return {
-    value: new ClusterNamespaces(
+    value: clusterNamespaces(
       informer,
       new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result)),
     ),
-    optedIn: optedInBy({ store: informer.store, subscribe: (changed) => informer.subscribe(changed) }),
+    optedIn: optedInBy(informer),
     unready: () => {
       if (informer.synced) return undefined;
       const { lastError: error } = informer;

@@ -11,7 +11,7 @@ import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { Change } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
-import { ClusterPods, podByName, podLimits } from './cluster-pods.ts';
+import { clusterPods, podByName, podLimits } from './cluster-pods.ts';
 import { relistAfterOptIn } from './relists.ts';
 import {
   agentSources,
@@ -69,7 +69,7 @@ export function watchGate(
   return {
     readiness,
     evidence,
-    pods: new ClusterPods(
+    pods: clusterPods(
       pending,
       new Lookup(client, podByName, (result) => deps.metrics.lookedUp('pods', result), podLimits),
     ),

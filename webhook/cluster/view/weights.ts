@@ -21,10 +21,7 @@ export const weightOfNamespace = ({ labels, annotations }: NamespaceFacts): numb
 
 /** Estimated memory of what cni-gate keeps of a node, in bytes. */
 export function weightOfNode({ labels, taints, allocatable }: NodeFacts): number {
-  const ofTaints = taints.reduce(
-    (total, { key, value = '' }) => total + ofEntry + key.length + value.length,
-    0,
-  );
+  const ofTaints = weightOfMap(Object.fromEntries(taints.map(({ key, value }) => [key, value])));
   return ofObject + weightOfMap(labels) + ofTaints + weightOfMap(allocatable);
 }
 

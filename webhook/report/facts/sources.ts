@@ -2,7 +2,7 @@ import { optedInTo } from '../../admission/mutate/profile-selection.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Source } from '../../cluster/informer/source.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import { type NamespaceObject, namespaceSource } from '../../cluster/view/watch-namespaces.ts';
+import { namespaceSource } from '../../cluster/view/watch-namespaces.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { evidencePick } from '../../nodes/evidence/to-facts.ts';
 import type { OptIn, PodFacts } from './model.ts';
@@ -13,7 +13,7 @@ import { type ApiStatusPod, type Exempting, pickPod } from './pick-pod.ts';
  *
  * @param only one namespace, whether it opted in or not
  */
-export const optInSource = (only: string | undefined): Source<NamespaceObject, OptIn> => ({
+export const optInSource = (only: string | undefined): Source<ApiObject, OptIn> => ({
   resource: 'namespaces',
   path: namespaceSource.path,
   query: only === undefined ? { labelSelector: profileLabel } : { fieldSelector: `metadata.name=${only}` },

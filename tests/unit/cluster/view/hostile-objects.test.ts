@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
-import { optedInBy, watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
+import { watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { nodes, relist } from '../../../../webhook/lib/limits.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -217,33 +217,4 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     assert.deepEqual([waiting, notSynced], [30, true]);
     assert.ok(rss < 220 * 2 ** 20, `${rss} bytes`);
   });
-});
-
-test('opting in and out is reported, and other changes are not', () => {
-  type Changed = Parameters<Parameters<typeof optedInBy>[0]['subscribe']>[0];
-  let tell: Changed = () => {};
-  let reported = 0;
-  const subscribe = (changed: Changed): (() => void) => {
-    tell = changed;
-    return () => {};
-  };
-  optedInBy({ store: { get: () => undefined }, subscribe }).subscribe(() => {
-    reported += 1;
-  });
-  const [outside, inside] = [{ labels: {} }, { labels: { 'cni-gate.io/profile': 'mesh' } }];
-  const base = { key: 'a', uid: 'u', listed: false };
-  const updated = (previous: typeof outside, object: typeof outside) => ({
-    ...base,
-    type: 'updated' as const,
-    previous,
-    object,
-  });
-  tell([{ ...base, type: 'added', object: outside }]);
-  tell([updated(inside, { labels: { ...inside.labels, other: 'x' } as typeof inside.labels })]);
-  tell([{ ...base, type: 'deleted', previous: outside }]);
-  assert.equal(reported, 0);
-  tell([{ ...base, type: 'added', object: inside }]);
-  tell([updated(inside, outside)]);
-  tell([{ ...base, type: 'deleted', previous: inside }]);
-  assert.equal(reported, 3);
 });

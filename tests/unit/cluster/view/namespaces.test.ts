@@ -1,54 +1,61 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
-import type { ApiObject } from '../../../../webhook/cluster/informer/object.ts';
-import { Store } from '../../../../webhook/cluster/informer/store.ts';
-import { defaultLimits, Lookup, type LookupResult } from '../../../../webhook/cluster/lookup.ts';
-import { ClusterNamespaces, namespaceByName } from '../../../../webhook/cluster/view/watch-namespaces.ts';
+import { suite, type TestContext, test } from 'node:test';
+import type { NamespaceFacts } from '../../../../webhook/admission/namespaces.ts';
+import { type Change, type Lister, Store } from '../../../../webhook/cluster/informer/store.ts';
+import { Lookup } from '../../../../webhook/cluster/lookup.ts';
+import { clusterPods, podByName } from '../../../../webhook/cluster/view/cluster-pods.ts';
+import {
+  clusterNamespaces,
+  namespaceByName,
+  optedInBy,
+} from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { namespace } from '../../../support/informing.ts';
+import { pending } from '../../admission/gate/support.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
-const limits = { ...defaultLimits, bound: 200, firstTry: 50, remember: 60_000, keys: 10 };
 
-type Facts = { labels: Record<string, string> };
-type Subscriber = Parameters<ConstructorParameters<typeof ClusterNamespaces>[0]['subscribe']>[0];
-
-/** Namespaces over a store that the test fills, which tells as an informer does. */
-function over(lookup: Lookup<ApiObject, Facts>) {
-  const store = new Store<Facts>();
-  let tell: Subscriber = () => {};
-  const namespaces = new ClusterNamespaces(
-    {
-      store,
-      subscribe: (subscriber) => {
-        tell = subscriber;
-        return () => {};
-      },
+/** An informer that the test fills. */
+function informer<T>() {
+  const store = new Store<T>();
+  let tell: (changes: Change<T>[]) => void = () => {};
+  const lister: Lister<T> = {
+    store,
+    subscribe: (subscriber) => {
+      tell = subscriber;
+      return () => {};
     },
-    lookup,
-  );
-  const put = (name: string, own: Record<string, string>, resourceVersion = '1'): void =>
-    tell(store.put({ key: name, uid: name, resourceVersion, object: { labels: own } }));
-  return { namespaces, put };
+  };
+  let version = 0;
+  const put = (key: string, object: T, uid = key): void => {
+    version += 1;
+    tell(store.put({ key, uid, resourceVersion: `${version}`, object }));
+  };
+  return { lister, put, remove: (key: string) => tell(store.remove(key, key)) };
+}
+
+/** Namespaces that the test fills, beside an API server that has one after another. */
+async function namespaces(t: TestContext, ...answers: object[]) {
+  const api = await startFakeApi(t, ({ index }, response) => json(response, 200, answers[index]));
+  const { lister, put } = informer<NamespaceFacts>();
+  const view = clusterNamespaces(lister, new Lookup(api.client, namespaceByName));
+  return { api, put, facts: (name: string) => view.facts(name) };
 }
 
 suite('namespaces of a cluster', () => {
-  test('one that is known and opted in is told at once, and nobody is asked', async (t) => {
-    const api = await startFakeApi(t, () => {});
-    const { namespaces, put } = over(new Lookup(api.client, namespaceByName));
-    put('shop', labels);
-    assert.deepEqual(namespaces.facts('shop'), { labels });
-    put('off', { 'cni-gate.io/profile': '' });
-    assert.deepEqual(namespaces.facts('off'), { labels: { 'cni-gate.io/profile': '' } });
+  test('one that is known and opted in is answered at once', async (t) => {
+    const { api, put, facts } = await namespaces(t);
+    for (const value of ['cilium', '']) {
+      put('shop', { labels: { 'cni-gate.io/profile': value } });
+      assert.deepEqual(facts('shop'), { labels: { 'cni-gate.io/profile': value } });
+    }
     assert.equal(api.asked.length, 0);
   });
 
-  test('one that is not known, or known without the label, is asked for: the API server calls for a reason', async (t) => {
-    const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('x', '7', labels)));
-    const { namespaces, put } = over(new Lookup(api.client, namespaceByName));
-    put('late', { team: 'a' });
-    assert.deepEqual(await namespaces.facts('late'), { labels });
-    assert.deepEqual(await namespaces.facts('new'), { labels });
+  test('one that is not known, or known without the label, is read from the API server', async (t) => {
+    const { api, put, facts } = await namespaces(t, namespace('x', '7', labels), namespace('x', '7', labels));
+    put('late', { labels: { team: 'a' } });
+    assert.deepEqual([await facts('late'), await facts('new')], [{ labels }, { labels }]);
     assert.deepEqual(
       api.asked.map(({ path }) => path),
       ['/api/v1/namespaces/late', '/api/v1/namespaces/new'],
@@ -58,123 +65,78 @@ suite('namespaces of a cluster', () => {
   test('of annotations those are kept that hold a number', async (t) => {
     const annotations = { 'config.linkerd.io/proxy-uid': '2103', 'team.example/owner': 'payments' };
     const metadata = { name: 'shop', uid: 'shop', resourceVersion: '7', labels, annotations };
-    const api = await startFakeApi(t, (_asked, response) => json(response, 200, { metadata }));
-    const { namespaces } = over(new Lookup(api.client, namespaceByName));
-    assert.deepEqual(await namespaces.facts('shop'), {
+    const { facts } = await namespaces(t, { metadata });
+    assert.deepEqual(await facts('shop'), {
       labels,
       annotations: { 'config.linkerd.io/proxy-uid': '2103' },
     });
   });
 
-  test('what was asked is forgotten when the watch tells of it', async (t) => {
-    const api = await startFakeApi(t, ({ index }, response) =>
-      json(response, 200, namespace('shop', '7', index === 0 ? {} : labels)),
-    );
-    const { namespaces, put } = over(new Lookup(api.client, namespaceByName, undefined, limits));
-    assert.deepEqual(await namespaces.facts('shop'), { labels: {} });
-    assert.deepEqual(await namespaces.facts('shop'), { labels: {} });
+  test('an answer is dropped when the watch reports the namespace', async (t) => {
+    const { api, put, facts } = await namespaces(t, namespace('shop', '7'), namespace('shop', '8', labels));
+    assert.deepEqual([await facts('shop'), await facts('shop')], [{ labels: {} }, { labels: {} }]);
     assert.equal(api.asked.length, 1, 'remembered');
-    put('shop', { other: 'change' });
-    assert.deepEqual(await namespaces.facts('shop'), { labels });
+    put('shop', { labels: { other: 'change' } });
+    assert.deepEqual(await facts('shop'), { labels });
+  });
+
+  test('opting in and out is reported, and other changes are not', () => {
+    const { lister, put, remove } = informer<NamespaceFacts>();
+    let reported = 0;
+    optedInBy(lister).subscribe(() => {
+      reported += 1;
+    });
+    put('a', { labels: {} });
+    remove('a');
+    assert.equal(reported, 0);
+    put('a', { labels });
+    assert.equal(reported, 1);
+    put('a', { labels: { ...labels, team: 'x' } });
+    assert.equal(reported, 1);
+    put('a', { labels: {} });
+    put('b', { labels });
+    remove('b');
+    assert.equal(reported, 4);
   });
 });
 
-suite('asking for a namespace', () => {
-  test('a hundred pods of one namespace ask once', async (t) => {
-    const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('a', '1', labels)));
-    const results: LookupResult[] = [];
-    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), limits);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => lookup.ask('a')));
-    assert.deepEqual(
-      new Set(answers.map((answer) => JSON.stringify(answer))),
-      new Set([JSON.stringify({ labels })]),
-    );
-    assert.equal(api.asked.length, 1);
-    assert.deepEqual(results, ['found']);
+/** Pods that the test fills, beside an API server that has a pod of some UIDs, one after another. */
+async function pods(t: TestContext, ...uids: (string | undefined)[]) {
+  const api = await startFakeApi(t, ({ index }, response) => {
+    const uid = uids[Math.min(index, uids.length - 1)];
+    const metadata = { uid, resourceVersion: '9', namespace: 'shop', name: 'web-0' };
+    if (uid === undefined) json(response, 404, status(404, 'NotFound', 'pods "web-0" not found'));
+    else json(response, 200, { metadata });
+  });
+  const { lister, put } = informer<ReturnType<typeof pending>>();
+  const known = clusterPods(lister, new Lookup(api.client, podByName));
+  return {
+    api,
+    put: () => put('shop/web-0', pending(), 'u1'),
+    uid: async (uid: string) => (await known.pod('shop', 'web-0', uid))?.uid,
+  };
+}
+
+suite('pods of a cluster', () => {
+  test('a known pod is returned at once, by its UID or without one', async (t) => {
+    const { put, uid, api } = await pods(t, undefined);
+    put();
+    assert.deepEqual([await uid('u1'), await uid('')], ['u1', 'u1']);
+    assert.equal(api.asked.length, 0);
   });
 
-  test('an answer is remembered briefly, that there is none as well', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const api = await startFakeApi(t, (_asked, response) =>
-      json(response, 404, status(404, 'NotFound', 'namespaces "a" not found')),
-    );
-    const results: LookupResult[] = [];
-    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), {
-      ...limits,
-      remember: 1000,
-    });
-    assert.equal(await lookup.ask('a'), undefined);
-    assert.equal(await lookup.ask('a'), undefined);
-    assert.equal(api.asked.length, 1);
-    t.mock.timers.tick(1001);
-    assert.equal(await lookup.ask('a'), undefined);
-    assert.equal(api.asked.length, 2);
-    assert.deepEqual(results, ['absent', 'absent']);
+  test('a pod that was recreated under its name is read from the API server', async (t) => {
+    const { put, uid, api } = await pods(t, 'u2');
+    put();
+    assert.deepEqual([await uid('u2'), await uid('u3')], ['u2', undefined]);
+    assert.equal(api.asked[0]?.path, '/api/v1/namespaces/shop/pods/web-0');
   });
 
-  test('the end of one that was forgotten is not the end of the next', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const api = await startFakeApi(t, (_asked, response) => json(response, 200, namespace('a', '1', labels)));
-    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, remember: 1000 });
-    await lookup.ask('a');
-    t.mock.timers.tick(600);
-    lookup.forget('a');
-    await lookup.ask('a');
-    t.mock.timers.tick(600);
-    await lookup.ask('a');
-    assert.equal(api.asked.length, 2);
-  });
-
-  test('a failure is not remembered, and is told with its code', async (t) => {
-    const api = await startFakeApi(t, ({ index }, response) => {
-      if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));
-      else json(response, 200, namespace('a', '1', labels));
-    });
-    const results: LookupResult[] = [];
-    const lookup = new Lookup(api.client, namespaceByName, (result) => results.push(result), limits);
-    await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_FORBIDDEN' });
-    assert.deepEqual(await lookup.ask('a'), { labels });
-    assert.deepEqual(results, ['failed', 'found']);
-  });
-
-  test('a connection that leads nowhere costs a second try, over another one', async (t) => {
-    const sockets = new Set<unknown>();
-    const api = await startFakeApi(t, ({ index }, response) => {
-      sockets.add(response.socket);
-      if (index !== 1) json(response, 200, namespace('a', '1', labels));
-    });
-    await api.client.request('GET', '/version');
-    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, bound: 10_000 });
-    assert.deepEqual(await lookup.ask('a'), { labels });
-    assert.deepEqual([api.asked.length, sockets.size], [3, 2]);
-  });
-
-  test('no answer at all is an error within the bound', async (t) => {
-    const api = await startFakeApi(t, () => {});
-    const lookup = new Lookup(api.client, namespaceByName, undefined, limits);
-    await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_UNREACHABLE' });
-    assert.equal(api.asked.length, 2);
-  });
-
-  test('an answer that comes byte by byte is not waited for beyond the bound', async (t) => {
-    const api = await startFakeApi(t, (_asked, response) => {
-      const trickle = setInterval(() => response.write(' '), 10);
-      response.on('close', () => clearInterval(trickle));
-    });
-    const lookup = new Lookup(api.client, namespaceByName, undefined, limits);
-    const message = 'cannot get namespaces a: no answer of the API server within 200 ms';
-    await assert.rejects(lookup.ask('a'), { code: 'CNI_GATE_CLUSTER_UNREACHABLE', message });
-  });
-
-  test('only so many names are asked for at a time', async (t) => {
-    const api = await startFakeApi(t, () => {});
-    const lookup = new Lookup(api.client, namespaceByName, undefined, { ...limits, keys: 2 });
-    const waiting = [lookup.ask('a'), lookup.ask('b')];
-    await assert.rejects(lookup.ask('c'), {
-      code: 'CNI_GATE_CLUSTER_BUSY',
-      message: /2 answers are remembered/,
-    });
-    assert.equal(lookup.ask('b'), waiting[1], 'those that are being asked for are shared all the same');
-    await Promise.allSettled(waiting);
+  test('an answer is dropped when the watch reports the pod', async (t) => {
+    const { put, uid, api } = await pods(t, undefined, 'u3');
+    assert.deepEqual([await uid('u3'), await uid('u3')], [undefined, undefined]);
+    assert.equal(api.asked.length, 1, 'remembered');
+    put();
+    assert.equal(await uid('u3'), 'u3');
   });
 });
