@@ -5,10 +5,7 @@ import { allowNotSynced, allowUnknown, decidePlacement, type GateDecision } from
 import { decodePlacement, type Placement } from './placement.ts';
 
 /** The part of a {@link ClusterView} that `/gate` reads. */
-export type GateView = Pick<
-  ClusterView,
-  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced'
->;
+export type GateView = Pick<ClusterView, 'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced'>;
 
 /** A request of `/gate`, and what the gate decided about it. */
 export interface Gated {
