@@ -59,7 +59,7 @@ export function gateBench(): void {
     const placement = decodePlacement(JSON.parse(body));
     return { ...placement, node: `n${index}` };
   });
-  const view = { readiness, notSynced: () => false, evidence: new Evidence() };
+  const view = { readiness, notSynced: () => false, notObservedSince: () => false, evidence: new Evidence() };
   const parse = percentiles(() => JSON.parse(body));
   const decide = percentiles((index) => {
     const placement = placements[index % nodes];

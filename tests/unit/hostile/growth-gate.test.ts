@@ -14,6 +14,7 @@ import { condition, containers, denied, metadata, nested, ours, policy } from '.
 const view = {
   readiness: clusterWith({ n1: {} }),
   notSynced: () => false,
+  notObservedSince: () => false,
   evidence: new Evidence(),
 };
 

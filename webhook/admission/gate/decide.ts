@@ -35,7 +35,7 @@ export type GateDecision = AdmissionDecision<
 export function decidePlacement(
   placement: Placement,
   pod: Pick<GatePod, 'profiles' | 'heldSince' | 'group'> | undefined,
-  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced'>,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
   policy: Policy,
   now: number,
 ): GateDecision {
@@ -86,12 +86,15 @@ const nameOf = ({ namespace, name }: Placement): string => `${namespace}/${name}
 function whyUnknown(
   { daemonSet, status }: KnownStatus,
   node: string,
-  view: Pick<ClusterView, 'readiness' | 'notSynced'>,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
   about: ProfileScope,
 ): GateDecision | undefined {
   const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
   if (view.notSynced(daemonSet)) return allowNotSynced(agents, about);
-  return status === undefined ? unknown(view.readiness, daemonSet, node, about) : undefined;
+  if (status === undefined) return unknown(view.readiness, daemonSet, node, about);
+  return status.state === 'absent' && view.notObservedSince(daemonSet, node)
+    ? allowNotSynced(`${agents} on node ${node}`, about)
+    : undefined;
 }
 
 /** The gate does not know enough, so it allows the placement. @param why for people */

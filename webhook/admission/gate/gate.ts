@@ -5,7 +5,10 @@ import { allowNotSynced, allowUnknown, decidePlacement, type GateDecision } from
 import { decodePlacement, type Placement } from './placement.ts';
 
 /** The part of a {@link ClusterView} that `/gate` reads. */
-export type GateView = Pick<ClusterView, 'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced'>;
+export type GateView = Pick<
+  ClusterView,
+  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
+>;
 
 /** A request of `/gate`, and what the gate decided about it. */
 export interface Gated {

@@ -2,7 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
 import { listAll } from './list-all.ts';
 import { type ApiObject, keyOf } from './object.ts';
-import { type Action, defaultTiming, type End, endBy, type Reason, Retry, type Timing } from './retry.ts';
+import {
+  type Action,
+  defaultTiming,
+  type End,
+  endBy,
+  isRegular,
+  type Reason,
+  Retry,
+  type Timing,
+} from './retry.ts';
 import type { LeftOut, Source } from './source.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
@@ -47,6 +56,8 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   #tooLarge = new Set<string>();
   #stale = new AbortController();
   #lastError: unknown;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #isBehind = false;
 
   constructor(client: ApiClient, source: Source<O, T>, options: InformerOptions = {}) {
     this.source = source;
@@ -60,6 +71,16 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   /** Whether everything was listed once. An outage does not change it: what is known stays known. */
   get synced(): boolean {
     return this.#isSynced;
+  }
+
+  /** When the store was last known to be up to date, by `performance.now()`: at a list, an event, or the end of a watch. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
+  /** Whether events may be old: a list or a watch failed, and none has ended as it should since. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /** Whether any object is too large to be read. Its absence from the store means nothing. */
@@ -105,6 +126,8 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
         const { reason, error } = end;
         const { action, wait } = retry.next(during, end);
         this.#lastError = error;
+        this.#isBehind = !isRegular(end);
+        if (!this.#isBehind) this.#heardAt = performance.now();
         this.#observer?.ended({ during, reason, wait, error });
         during = action;
         if (wait > 0) await sleep(wait, undefined, { signal });
@@ -166,6 +189,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
 
   #take(event: Exclude<WatchEvent<T>, { type: 'error' }>): void {
     this.#observer?.contact();
+    this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;

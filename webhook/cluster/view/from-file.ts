@@ -55,6 +55,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     pending: () => [],
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
+    notObservedSince: () => true,
     whenSynced: () => new Promise(() => {}),
     close: async () => {},
   };
@@ -65,6 +66,7 @@ const complete = {
   subscribe: () => () => {},
   unsynced: () => undefined,
   notSynced: () => false,
+  notObservedSince: () => false,
   whenSynced: async () => {},
   unready: () => undefined,
   policyChanged: () => {},

@@ -61,8 +61,17 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
+  // nodes that may be older than the event that reported them, and when that was, by performance.now()
+  const found = new Map<string, number>();
   nodes.subscribe((changes) => {
-    for (const change of changes) noteBoot(evidence, change);
+    for (const change of changes) {
+      noteBoot(evidence, change);
+      if (change.type === 'deleted') found.delete(change.previous.name);
+      // the first list adds nodes too; `synced` is still false then
+      else if (change.type === 'added' && nodes.synced && (change.listed || nodes.isBehind)) {
+        found.set(change.object.name, performance.now());
+      }
+    }
     apply(readiness, changes, nodeChange);
   });
   follow();
@@ -89,6 +98,8 @@ export function watchGate(
       // the object that is too large to read may be the one that matters
       return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
     },
+    notObservedSince: ({ namespace, name }, node) =>
+      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
     whenSynced: async () => {
       await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
       await agents.whenSynced();

@@ -24,6 +24,7 @@ const profiles = [
   },
 ];
 const notSynced = ({ name }: { name: string }): boolean => name === 'late';
+const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
@@ -34,7 +35,7 @@ function decide(
   request: object = {},
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  const view = { readiness: broken, notSynced, evidence: noEvidence };
+  const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
   return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
 }
 
@@ -80,7 +81,7 @@ suite('decidePlacement', () => {
   test('allows an unknown pod, node or DaemonSet, with a warning', () => {
     const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
     const policy = policyOf({ profiles });
-    const view = { readiness: broken, notSynced, evidence: noEvidence };
+    const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
     const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
     assert.deepEqual(reported(unknownPod), [
       'unknown',
@@ -116,13 +117,23 @@ suite('decidePlacement', () => {
     assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods of DaemonSet net/late']);
   });
 
+  test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
+    const readiness = clusterWith({ n3: undefined, n4: undefined });
+    const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
+    const reasons = ['n3', 'n4'].map((node) => {
+      const placement = decodePlacement(binding(node));
+      return decidePlacement(placement, pending(), view, policyOf({ profiles }), now).reason;
+    });
+    assert.deepEqual(reasons, ['absent', 'not-synced']);
+  });
+
   test('refuses if any DaemonSet of a profile is not ready, the first or the last', () => {
     const apply = (ready: { agent: boolean; slow: boolean }) => {
       const readiness = clusterWith({ n1: { ready: ready.agent } });
       readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
       readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
-      const view = { readiness, notSynced, evidence: noEvidence };
+      const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
       const policy = policyOf({ profiles });
       const pod = pending({ profiles: ['both'] });
       const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);

@@ -18,6 +18,7 @@ const view = (more: Partial<GateView> = {}): GateView => ({
   pods: { pod: () => pending() },
   unsynced: () => undefined,
   notSynced: () => false,
+  notObservedSince: () => false,
   evidence: noEvidence,
   ...more,
 });

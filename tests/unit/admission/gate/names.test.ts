@@ -57,6 +57,7 @@ suite('names in a request of /gate', () => {
           pods: { pod: () => assert.fail('asked') },
           unsynced: () => undefined,
           notSynced: () => false,
+          notObservedSince: () => false,
           evidence: noEvidence,
         };
         await assert.rejects(

@@ -35,7 +35,7 @@ class Replica {
   decides(node: string, pod: Partial<GatePod> = {}, more: object = {}, at = now): GateDecision {
     const uid = pod.uid ?? 'u1';
     const object = { metadata: { name: uid, namespace: 'shop', uid }, target: { kind: 'Node', name: node } };
-    const view = { ...this, notSynced: () => false };
+    const view = { ...this, notSynced: () => false, notObservedSince: () => false };
     const placement = decodePlacement(binding(node, { name: uid, object, ...more }));
     return decidePlacement(placement, pending(pod), view, this.policy, at);
   }

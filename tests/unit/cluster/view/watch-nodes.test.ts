@@ -110,6 +110,31 @@ suite('watchGate', () => {
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
   });
 
+  test('knows whether an event about a DaemonSet came after a node that may be old', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const before = there['/api/v1/nodes'] ?? [];
+    t.after(() => Object.assign(there, { '/api/v1/nodes': before }));
+    there['/api/v1/nodes'] = [...before, apiNode('n2', 'b1', 60)];
+    const notObservedSince = (): boolean[] =>
+      ['n1', 'n2', 'n3'].map((node) => gate.notObservedSince(named('agent'), node));
+    assert.deepEqual(notObservedSince(), [false, false, false]);
+    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 410, reason: 'Expired' });
+    assert.deepEqual(notObservedSince(), [false, true, false], 'a list added n2');
+    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 61 }));
+    assert.deepEqual([notObservedSince(), state('agent')], [[false, false, false], 'ready']);
+    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 500 });
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.deepEqual(notObservedSince(), [false, false, true], 'its event came after the watch was broken');
+  });
+
+  test('takes a node from an event as new, without pods', async (t) => {
+    const { watched, tell, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.equal(gate.notObservedSince(named('agent'), 'n3'), false);
+  });
+
   test('forgets deleted objects', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
