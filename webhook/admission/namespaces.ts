@@ -30,10 +30,7 @@ export function annotationsOf(
  * the API server returns a promise.
  */
 export interface Namespaces {
-  /**
-   * What is known of the namespace; undefined where it does not exist, as far as the source knows.
-   *
-   */
+  /** Undefined where the namespace does not exist, as far as the source knows. */
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
@@ -53,18 +50,15 @@ export class FixedNamespaces implements Namespaces {
     profile?: string,
     annotations: ReadonlyMap<string, Record<string, string>> = new Map(),
   ) {
+    this.#labels = labels;
     this.#profile = profile;
-    this.#labels = new Map([...labels].map(([name, own]) => [name, this.#override(own)]));
     this.#annotations = annotations;
   }
 
   facts(name: string): NamespaceFacts | undefined {
-    const labels = this.#labels.get(name);
-    if (labels !== undefined) return { labels, ...annotationsOf(this.#annotations.get(name)) };
-    return this.#profile === undefined ? undefined : { labels: this.#override({}) };
-  }
-
-  #override(labels: Record<string, string>): Record<string, string> {
-    return this.#profile === undefined ? labels : { ...labels, [profileLabel]: this.#profile };
+    const own = this.#labels.get(name);
+    const known = own && annotationsOf(this.#annotations.get(name));
+    if (this.#profile !== undefined) return { labels: { ...own, [profileLabel]: this.#profile }, ...known };
+    return own && { labels: own, ...known };
   }
 }

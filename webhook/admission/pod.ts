@@ -103,7 +103,7 @@ export interface Pod {
  * The value of a container's variable. Of two with the same name, Kubernetes uses the last. Undefined where it is missing,
  * or has a `valueFrom`.
  */
-export function variableOf({ env }: Container, name: string): string | undefined {
+export function variableOf({ env }: Pick<Container, 'env'>, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
   return typeof value === 'string' ? value : undefined;
 }

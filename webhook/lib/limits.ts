@@ -334,8 +334,6 @@ export const texts = declareLimits('Quoted texts', {
    */
   annotation: count(64 * KiB, 'characters of an annotation with a list or JSON', 'counts as unreadable'),
   quantity: count(256, 'characters of a quantity, such as `250m`', 'counts as unreadable'),
-  /** Levels of nested objects and lists in a value that is quoted as JSON. */
-  shownDepth: 16,
 });
 
 /** What is kept of the status of a DaemonSet's pod, which its kubelet writes. */

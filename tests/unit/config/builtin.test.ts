@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { applies } from '../../../webhook/admission/mutate/when.ts';
+import { applies } from '../../../webhook/admission/mutate/profile-selection.ts';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { wordOf } from '../../../webhook/config/checks.ts';

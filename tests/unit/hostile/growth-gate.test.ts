@@ -3,7 +3,7 @@ import { decidePlacement } from '../../../webhook/admission/gate/decide.ts';
 import { toGatePod } from '../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../webhook/admission/gate/refusal.ts';
-import { requiredProfiles } from '../../../webhook/admission/mutate/promised.ts';
+import { requiredProfiles } from '../../../webhook/admission/mutate/status-annotation.ts';
 import { profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
 import { growsLinearly, many, on, onText } from '../../support/hostile-work.ts';

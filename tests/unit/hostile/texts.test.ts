@@ -135,7 +135,7 @@ suite('texts of others', () => {
     const { value, kept } = mergeNetworks(text, '[{"name":"storage","cni-args":{"mtu":1}}]', 'shop');
     assert.equal(value, text);
     assert.deepEqual(kept, [
-      'the pod\'s own entry wins: shop/storage: cni-args is a value of more than 16 levels, not {"mtu":1}',
+      'the pod\'s own entry wins: shop/storage: cni-args is a value of too many levels, not {"mtu":1}',
     ]);
     const shallow = mergeNetworks(
       '[{"name":"storage","cni-args":{"a":[{"b":2}]}}]',

@@ -6,10 +6,7 @@ import type { GatePod } from './gate-pod.ts';
 
 /** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
 export interface PendingPods {
-  /**
-   * The pod, or undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any.
-   *
-   */
+  /** Undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any. */
   pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
 }
 

@@ -5,8 +5,7 @@ import type { State } from '../../nodes/readiness/state.ts';
 import { type AdmissionDecision, allowed, denied, type ProfileScope } from '../decision.ts';
 import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
-import type { GatePod } from './gate-pod.ts';
-import { holdBegan } from './hold.ts';
+import { type GatePod, holdBegan } from './gate-pod.ts';
 import type { Placement } from './placement.ts';
 import { type Blocker, notReadyText, refusalText } from './refusal.ts';
 

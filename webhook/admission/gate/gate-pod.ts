@@ -1,6 +1,7 @@
 import { nameCharacters } from '../../lib/limits.ts';
 import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/owner.ts';
-import { type PromisedPod, requiredProfiles } from '../mutate/promised.ts';
+import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
+import { type PromisedPod, requiredProfiles } from '../mutate/status-annotation.ts';
 import { refusedNode } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
@@ -39,14 +40,14 @@ export function toGatePod(pod: ApiGatePod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
   const refused = nameOf(refusedNode(scheduled?.message ?? ''));
-  const since = refused === undefined ? undefined : scheduled?.lastTransitionTime;
+  const since = refused && scheduled?.lastTransitionTime;
   return {
     uid,
     namespace,
     name,
     profiles: requiredProfiles(pod),
     group: ownerKeyOf(pod.metadata),
-    heldSince: since === undefined || since === null ? undefined : Date.parse(since),
+    heldSince: since ? Date.parse(since) : undefined,
     refused,
   };
 }
@@ -54,3 +55,15 @@ export function toGatePod(pod: ApiGatePod): GatePod {
 /** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */
 const nameOf = (text: string | undefined): string | undefined =>
   text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);
+
+/**
+ * When a pod's hold began: when the scheduler first wrote the refusal into the pod's status, or when the DaemonSet
+ * reached its state, whichever is later. A time of the DaemonSet that lies in the future is ignored, because a node's
+ * clock that is ahead must not extend a hold.
+ *
+ * @param heldSince milliseconds since the epoch, as `now` and the result
+ */
+export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
+  const began = [since, observedAt].find((time) => time !== undefined && time <= now);
+  return Math.max(heldSince, began ?? 0);
+}

@@ -12,7 +12,7 @@ import {
   wrongName,
 } from '../envelope.ts';
 import { isMirrorPod } from '../mutate/exempt.ts';
-import { requiredProfiles } from '../mutate/promised.ts';
+import { requiredProfiles } from '../mutate/status-annotation.ts';
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement {

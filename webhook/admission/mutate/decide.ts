@@ -10,14 +10,8 @@ import { type Exemption, exemption, isUntouchable } from './exempt.ts';
 import { inject, type PodChange } from './inject.ts';
 import { optedInTo, type ProfileSelection, selectProfile } from './profile-selection.ts';
 import { requirementsFor } from './proof-requirements.ts';
-import {
-  carriesInjection,
-  injectedAt,
-  markExempt,
-  markReviewed,
-  recordRefusal,
-  removeInjection,
-} from './remove-injection.ts';
+import { carriesInjection, injectedAt, recordRefusal, removeInjection } from './remove-injection.ts';
+import { reasonText, statusText } from './status-annotation.ts';
 
 /**
  * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
@@ -87,7 +81,7 @@ function prove(
   const requirements = requirementsFor(pod, join, namespace);
   if (requirements === undefined) {
     const about = { profile: join.name, profiles: [] };
-    return left(pod, 'nothing-promised', markReviewed(pod, selection), about, warnings);
+    return left(pod, 'nothing-promised', removeInjection(pod, statusText(selection)), about, warnings);
   }
   const change = inject(pod, requirements, selection, name, policy.proof);
   const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
@@ -113,7 +107,8 @@ const warningsAbout = ({ forbidden, profile }: ProfileSelection): string[] =>
  */
 function leave(pod: Pod, reason: Exemption): Decision {
   if (isUntouchable(reason)) return left(pod, reason, []);
-  return left(pod, reason, reason === 'network-daemonset' ? markExempt(pod, reason) : removeInjection(pod));
+  const status = reason === 'network-daemonset' ? reasonText(reason) : undefined;
+  return left(pod, reason, removeInjection(pod, status));
 }
 
 function left(

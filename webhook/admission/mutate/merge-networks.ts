@@ -1,7 +1,6 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '../../config/networks.ts';
 import { quoted } from '../../lib/clean.ts';
-import { texts } from '../../lib/limits.ts';
 
 /** The result of merging a profile's networks into a pod's. */
 export interface MergedNetworks {
@@ -77,22 +76,16 @@ function differences(own: NetworkEntry, asked: NetworkEntry, podNamespace: strin
     );
 }
 
-/** A value for a warning. A deeply nested one would overflow the stack of `JSON.stringify`. */
+/** A value for a warning. */
 function show(value: unknown): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'string') return quoted(value);
-  if (isDeeper(value, texts.shownDepth)) return `a value of more than ${texts.shownDepth} levels`;
-  return quoted(JSON.stringify(value));
-}
-
-/** Whether objects and lists are nested deeper than this many levels. */
-function isDeeper(value: unknown, levels: number): boolean {
-  let level = [value];
-  for (let depth = 0; depth <= levels; depth += 1) {
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
-    if (level.length === 0) return false;
+  try {
+    return quoted(JSON.stringify(value));
+  } catch {
+    // the annotation has room for more levels than the stack
+    return 'a value of too many levels';
   }
-  return true;
 }
 
 /** The pod's text with entries appended. */

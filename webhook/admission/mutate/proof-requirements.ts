@@ -7,7 +7,7 @@ import type { NamespaceFacts } from '../namespaces.ts';
 import type { Pod } from '../pod.ts';
 import { familiesIn, narrow, type Served } from './families.ts';
 import { type Ids, idsIn, type Place } from './ids.ts';
-import { applies } from './when.ts';
+import { applies } from './profile-selection.ts';
 
 /** The combined requirements of the profiles that apply to a pod. */
 export interface ProofRequirements {

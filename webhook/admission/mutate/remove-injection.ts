@@ -4,8 +4,8 @@ import { own } from '../../lib/own.ts';
 import type { Pod } from '../pod.ts';
 import { isMountedByOthers, isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
-import { isOurs, type ProfileSelection } from './profile-selection.ts';
-import { readStatus, reasonText, saysProfiles, statusText } from './status-annotation.ts';
+import { isOurs } from './profile-selection.ts';
+import { readStatus, reasonText, saysProfiles } from './status-annotation.ts';
 
 /** The index of our init container in the pod, or -1. */
 export function injectedAt(pod: Pod): number {
@@ -17,34 +17,13 @@ export function carriesInjection(pod: Pod): boolean {
   return injectedAt(pod) >= 0 || saysProfiles(readStatus(pod));
 }
 
-/** Operations that remove an earlier injection. */
-export function removeInjection(pod: Pod): Operation[] {
-  return [...removalOperations(pod), ...statusOperations(pod, undefined)];
-}
-
 /**
- * Marks a pod as reviewed although no profile applies, and removes an earlier injection. Without the mark, the pod
- * would look like one that never reached the webhook.
+ * Removes an earlier injection, and writes a status instead: without one, a pod to which no profile applies would look
+ * like one that never reached the webhook.
+ *
+ * @param status none by default
  */
-export function markReviewed(pod: Pod, selection: ProfileSelection): Operation[] {
-  return [...removalOperations(pod), ...statusOperations(pod, statusText(selection))];
-}
-
-/** Removes an earlier injection from an exempt pod, and records the reason on the pod. */
-export function markExempt(pod: Pod, reason: string): Operation[] {
-  return [...removalOperations(pod), ...statusOperations(pod, reasonText(reason))];
-}
-
-/**
- * Records on a pod that is admitted with a warning why nothing is proved. The status and the injection of an earlier
- * call stay, because the later call may have failed temporarily.
- */
-export function recordRefusal(pod: Pod, code: string): Operation[] {
-  return own(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
-}
-
-/** Removes container, volume and label of an earlier call. */
-function removalOperations(pod: Pod): Operation[] {
+export function removeInjection(pod: Pod, status?: string): Operation[] {
   const { metadata, spec } = pod;
   const label = own(metadata.labels, profileLabel);
   return [
@@ -55,7 +34,16 @@ function removalOperations(pod: Pod): Operation[] {
     ...(label !== undefined && isOurs(pod, label)
       ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
       : []),
+    ...statusOperations(pod, status),
   ];
+}
+
+/**
+ * Records on a pod that is admitted with a warning why nothing is proved. The status and the injection of an earlier
+ * call stay, because the later call may have failed temporarily.
+ */
+export function recordRefusal(pod: Pod, code: string): Operation[] {
+  return own(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
 }
 
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>

@@ -1,8 +1,10 @@
+import { env } from '../../../validator/shared/contract.ts';
 import { texts } from '../../lib/limits.ts';
-import { statusAnnotation } from '../../lib/names.ts';
+import { profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { version } from '../../lib/version.ts';
-import type { Pod } from '../pod.ts';
+import { type Container, type ObjectMeta, type Pod, variableOf } from '../pod.ts';
+import { isOurContainer } from './current.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
@@ -40,12 +42,7 @@ export function saysProfiles(status: Partial<Status> | undefined): boolean {
   return Array.isArray(status?.profiles) && status.profiles.length > 0;
 }
 
-/**
- * The text of a pod's status annotation.
- *
- * @param profiles those that apply to the pod
- * @param checks the checks of its init container
- */
+/** The text of the status annotation of a pod: the profiles that apply to it, and the checks of its init container. */
 export function statusText(
   { profile, chosenBy }: { profile: string; chosenBy: ChosenBy },
   profiles: { name: string }[] = [],
@@ -60,7 +57,60 @@ export function statusText(
  *
  * @param reason the code of a refusal that `proof.mode: warn` turned into a warning, or an exemption
  */
-export function reasonText(reason: string): string {
-  const status: Status = { version, reason, profiles: [], checks: [] };
-  return JSON.stringify(status);
+export const reasonText = (reason: string): string =>
+  JSON.stringify({ version, reason, profiles: [], checks: [] } satisfies Status);
+
+/** The parts of a pod that {@link requiredProfiles} reads. */
+export interface PromisedPod {
+  metadata: Pick<ObjectMeta, 'labels' | 'annotations'>;
+  spec?: { initContainers?: Pick<Container, 'name' | 'env'>[] | null };
+}
+
+/**
+ * The profiles that promise something to a pod: those in its status annotation, and those whose checks its init
+ * container runs. A user who may patch the pod can remove the annotation, but cannot change the environment of a
+ * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
+ *
+ * If the pod has the init container and neither source names a profile, as with a network's own validator, the label
+ * names them.
+ */
+export function requiredProfiles({ metadata, spec }: PromisedPod): string[] {
+  const reported: unknown = readStatus({ metadata })?.profiles;
+  const container = spec?.initContainers?.find(isOurContainer);
+  const named = new Set([...stringsOf(reported), ...profilesProvedBy(container)]);
+  if (named.size > 0 || container === undefined) return [...named];
+  const label = own(metadata.labels, profileLabel) ?? '';
+  return label !== '' && label.length <= max.characters ? label.split('.') : [];
+}
+
+/**
+ * The profiles whose checks the init container of a pod makes. Unlike the annotation, users cannot change them. For a
+ * network's own validator, the label names them.
+ */
+export function checkedIn({ metadata, spec }: PromisedPod): string[] {
+  const container = spec?.initContainers?.find(isOurContainer);
+  const checked = new Set(profilesProvedBy(container));
+  if (checked.size > 0 || container === undefined) return [...checked];
+  return requiredProfiles({ metadata, spec: { initContainers: [container] } });
+}
+
+/** The value of a label has at most 63 characters: at most 32 names joined by dots. */
+const max = { names: 32, characters: 63 };
+
+/** The names in a list. Any user may have written it, and cni-gate keeps the result, so it is bounded. */
+const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.filter((one) => typeof one === 'string' && one.length <= max.characters).slice(0, max.names)
+    : [];
+
+/** The profiles whose checks the container runs; none where they cannot be read. */
+function profilesProvedBy(container: Pick<Container, 'name' | 'env'> | undefined): string[] {
+  const text = container && variableOf(container, env.checks);
+  if (text === undefined || text.length > texts.annotation) return [];
+  try {
+    const checks: unknown = JSON.parse(text);
+    return Array.isArray(checks) ? stringsOf(checks.map((check) => check?.profile)) : [];
+  } catch {
+    return [];
+  }
 }

@@ -1,4 +1,4 @@
-import { holdBegan } from '../../admission/gate/hold.ts';
+import { holdBegan } from '../../admission/gate/gate-pod.ts';
 import { type Blocker, notReadyText } from '../../admission/gate/refusal.ts';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import type { Policy } from '../../config/policy.ts';

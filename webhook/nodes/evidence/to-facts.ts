@@ -1,6 +1,6 @@
 import { env } from '../../../validator/shared/contract.ts';
 import { isOurContainer } from '../../admission/mutate/current.ts';
-import { checkedIn } from '../../admission/mutate/promised.ts';
+import { checkedIn } from '../../admission/mutate/status-annotation.ts';
 import type { Container, ObjectMeta } from '../../admission/pod.ts';
 import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';

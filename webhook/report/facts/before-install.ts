@@ -1,6 +1,5 @@
 import { exemption } from '../../admission/mutate/exempt.ts';
-import { optedInTo } from '../../admission/mutate/profile-selection.ts';
-import { applies } from '../../admission/mutate/when.ts';
+import { applies, optedInTo } from '../../admission/mutate/profile-selection.ts';
 import type { Pod } from '../../admission/pod.ts';
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';

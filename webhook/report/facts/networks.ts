@@ -1,4 +1,4 @@
-import { allMatch, applies } from '../../admission/mutate/when.ts';
+import { allMatch, applies } from '../../admission/mutate/profile-selection.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Condition, DaemonSetRef, Profile } from '../../config/types.ts';

@@ -1,4 +1,4 @@
-import { applies } from '../../admission/mutate/when.ts';
+import { applies } from '../../admission/mutate/profile-selection.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { Condition, Matcher, Profile } from '../../config/types.ts';
 import type { Finding, Workload } from '../model.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holdBegan } from '../../../../webhook/admission/gate/hold.ts';
+import { holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
 import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type PromisedPod, requiredProfiles } from '../../../../webhook/admission/mutate/promised.ts';
+import {
+  type PromisedPod,
+  requiredProfiles,
+} from '../../../../webhook/admission/mutate/status-annotation.ts';
 
 const checks = (...profiles: string[]): { name: string; value: string } => ({
   name: 'CNI_GATE_CHECKS',

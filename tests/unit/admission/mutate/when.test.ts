@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { applies } from '../../../../webhook/admission/mutate/when.ts';
+import { applies } from '../../../../webhook/admission/mutate/profile-selection.ts';
 import type { Container, Pod } from '../../../../webhook/admission/pod.ts';
 import type { Condition, Profile } from '../../../../webhook/config/types.ts';
 
