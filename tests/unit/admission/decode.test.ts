@@ -24,51 +24,18 @@ function textFor(body: unknown): string {
   return 'decoded';
 }
 
+const review = 'expected AdmissionReview of admission.k8s.io/v1, got kind';
 const invalid: [string, unknown, string][] = [
-  [
-    '/apiVersion',
-    'admission.k8s.io/v1beta1',
-    'expected AdmissionReview of admission.k8s.io/v1, got kind "AdmissionReview" of "admission.k8s.io/v1beta1"',
-  ],
-  [
-    '/kind',
-    'Pod',
-    'expected AdmissionReview of admission.k8s.io/v1, got kind "Pod" of "admission.k8s.io/v1"',
-  ],
-  [
-    '/kind',
-    undefined,
-    'expected AdmissionReview of admission.k8s.io/v1, got kind nothing of "admission.k8s.io/v1"',
-  ],
-  ['/request', undefined, 'the AdmissionReview has no request, but nothing'],
-  ['/request', null, 'the AdmissionReview has no request, but null'],
+  ['/apiVersion', 'admission.k8s.io/v1beta1', `${review} "AdmissionReview" of "admission.k8s.io/v1beta1"`],
+  ['/kind', undefined, `${review} nothing of "admission.k8s.io/v1"`],
   ['/request', [1, 2], 'the AdmissionReview has no request, but a list of 2'],
-  ['/request/uid', '', 'request.uid is missing'],
   ['/request/uid', 7, 'request.uid is missing'],
   ['/request/object', null, 'request.object should be the pod, is null'],
-  ['/request/object', undefined, 'request.object should be the pod, is nothing'],
-  ['/request/object', 'pod', 'request.object should be the pod, is "pod"'],
   ['/request/object', 'x'.repeat(100), `request.object should be the pod, is "${'x'.repeat(59)}`],
   ['/request/object/spec', undefined, "request.object must have required property 'spec'"],
   ['/request/object/metadata', null, 'request.object/metadata must be object'],
   ['/request/object/metadata/labels', { a: 1 }, 'request.object/metadata/labels/a must be string'],
-  ['/request/object/spec/containers', {}, 'request.object/spec/containers must be array'],
-  [
-    '/request/object/spec/containers/0/name',
-    undefined,
-    "request.object/spec/containers/0 must have required property 'name'",
-  ],
   ['/request/object/spec/initContainers', [null], 'request.object/spec/initContainers/0 must be object'],
-  [
-    '/request/object/spec/containers/0/resources',
-    { limits: { cpu: true } },
-    'request.object/spec/containers/0/resources/limits/cpu must be string,number,null',
-  ],
-  [
-    '/request/object/spec/securityContext',
-    { runAsUser: '0' },
-    'request.object/spec/securityContext/runAsUser must be integer',
-  ],
   ['/request/object/spec/hostNetwork', 'yes', 'request.object/spec/hostNetwork must be boolean'],
 ];
 
@@ -78,12 +45,6 @@ suite('decodePodRequest', () => {
       assert.equal(refusal(path, value), `CNI_GATE_REVIEW_INVALID: ${text}`);
     });
   }
-
-  test('bodies that are not objects are rejected', () => {
-    assert.equal(textFor(null), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got null');
-    assert.equal(textFor([{}]), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got a list of 1');
-    assert.equal(textFor(undefined), 'CNI_GATE_REVIEW_INVALID: expected an AdmissionReview, got nothing');
-  });
 
   test('the error for a review of another kind says what to check', () => {
     const hint = 'look at the rules of the webhook configuration';
@@ -117,11 +78,6 @@ suite('decodePodRequest', () => {
     assert.equal(decodePodRequest(reviewOf(generated)).name, 'web-*');
   });
 
-  test('a pod without containers is accepted: the API server refuses it later', () => {
-    const none = { metadata: {}, spec: { containers: null } };
-    assert.equal(textFor(reviewOf(none)), 'decoded');
-  });
-
   test('a null in a map becomes the value that the API server reads', () => {
     const labels = JSON.parse('{"a": null, "__proto__": null, "b": "c"}');
     const resources = { requests: { cpu: null, memory: '1Gi' }, limits: { cpu: null } };
@@ -151,23 +107,5 @@ suite('decodePodRequest', () => {
         containers: [{ name: 'app', resources: filled }],
       },
     });
-  });
-
-  test('null means absent wherever a manifest can have it', () => {
-    const nulls = {
-      metadata: { labels: null, annotations: null, ownerReferences: null },
-      spec: {
-        ...{
-          containers: [{ name: 'a', env: null, resources: null, securityContext: null, volumeMounts: null }],
-        },
-        ...{ initContainers: null, volumes: null, imagePullSecrets: null, nodeSelector: null, os: null },
-        ...{
-          hostNetwork: null,
-          resources: { requests: null, limits: null },
-          securityContext: { runAsUser: null },
-        },
-      },
-    };
-    assert.equal(textFor(reviewOf(nulls)), 'decoded');
   });
 });

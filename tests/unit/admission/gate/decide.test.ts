@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/decide.ts';
-import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
@@ -168,6 +168,14 @@ suite('a hold ends after gate.maxHold', () => {
     // broken for half an hour
     assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
     assert.equal(held(now - 60 * minute, '29m').outcome, 'released');
+  });
+
+  test('a time in the future is ignored: a clock that is ahead does not extend a hold', () => {
+    const began = (times: object) =>
+      holdBegan(now - 1000, { state: 'broken', reason: '', ...times }, now) - now;
+    assert.equal(began({ since: now - 800, observedAt: now - 500 }), -800);
+    assert.equal(began({ since: now + 1, observedAt: now - 500 }), -500);
+    assert.equal(began({ since: now + 1 }), -1000);
   });
 
   test('a pod that was never refused is held, however long the DaemonSet is not ready', () => {

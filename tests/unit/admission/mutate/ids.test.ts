@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { idsIn } from '../../../../webhook/admission/mutate/ids.ts';
 import { requirementsFor } from '../../../../webhook/admission/mutate/proof-requirements.ts';
-import { runAsFor } from '../../../../webhook/admission/mutate/user.ts';
 import { annotationsOf } from '../../../../webhook/admission/namespaces.ts';
 import type { Pod, SecurityContext } from '../../../../webhook/admission/pod.ts';
 import type { Identity } from '../../../../webhook/config/types.ts';
@@ -101,49 +100,15 @@ suite('annotations of a namespace', () => {
   });
 });
 
-suite('ids set on the init container', () => {
-  const redirect = { listen: 4140, connect: ['192.0.2.2:1404'] };
-  const policy = policyOf({
-    profiles: [
-      {
-        name: 'mesh',
-        proof: {
-          checks: [
-            { redirect: { ...redirect, notAsUser: { annotation: key }, notAsGroup: { annotation: key } } },
-          ],
-        },
-      },
-      { name: 'other', proof: { checks: [{ redirect: { ...redirect, asUser: source } }] } },
-    ],
-  });
-  const requirementsOf = (given: Given, profile = 'mesh') => {
-    const requirements = requirementsFor(podOf(given), policy.join(profile), { labels: {} });
-    assert.ok(requirements);
-    return requirements;
-  };
-  const set = (given: Given) => runAsFor(podOf(given), requirementsOf(given));
-
-  test('no excluded id: no id is set', () => {
-    assert.deepEqual(set({}), {});
-    assert.deepEqual(set({ annotation: '2102', ofPod: { runAsUser: 1000, runAsGroup: 1000 } }), {});
-  });
-
-  test("the pod's or the image's ids are excluded: other ids are set", () => {
-    assert.deepEqual(set({ annotation: '65532' }), { runAsUser: 65_534, runAsGroup: 65_534 });
-    assert.deepEqual(set({ annotation: '65534', ofPod: { runAsUser: 0 } }), {
-      runAsUser: 65_533,
-      runAsGroup: 65_533,
-    });
-    assert.deepEqual(set({ annotation: '3000', ofPod: { runAsUser: 1000, runAsGroup: 3000 } }), {
-      runAsGroup: 65_534,
-    });
-  });
-
-  test('the cache of requirements is bounded, whatever ids pods have', () => {
-    const first = requirementsOf({ annotation: '1' });
-    assert.equal(requirementsOf({ annotation: '1' }), first, 'kept');
-    for (let id = 2; id < 300; id++) requirementsOf({ annotation: String(id) });
-    assert.notEqual(requirementsOf({ annotation: '1' }), first, 'dropped');
-    assert.deepEqual(requirementsOf({ annotation: '1' }), first);
-  });
+test('the cache of requirements is bounded, whatever ids pods have', () => {
+  const connect = ['192.0.2.2:1404'];
+  const redirect = { listen: 4140, connect, notAsUser: { annotation: key } };
+  const policy = policyOf({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect }] } }] });
+  const required = (id: number) =>
+    requirementsFor(podOf({ annotation: String(id) }), policy.join('mesh'), { labels: {} });
+  const first = required(1);
+  assert.equal(required(1), first, 'kept');
+  for (let id = 2; id < 300; id++) required(id);
+  assert.notEqual(required(1), first, 'dropped');
+  assert.deepEqual(required(1), first);
 });

@@ -1,76 +1,50 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { test } from 'node:test';
 import { leastOfOthers, resourcesFor } from '../../../../webhook/admission/mutate/resources.ts';
-import type { Container, Pod, Resources } from '../../../../webhook/admission/pod.ts';
+import type { Resources } from '../../../../webhook/admission/pod.ts';
 import { validatorContainer } from '../../../../webhook/lib/names.ts';
 
-const pod = (containers: (Resources | null | undefined)[], spec: Partial<Pod['spec']> = {}): Pod => ({
-  metadata: {},
-  spec: {
-    containers: containers.map(
-      (resources, index): Container => ({
-        name: `c${index}`,
-        ...(resources !== undefined && { resources }),
-      }),
-    ),
-    ...spec,
-  },
-});
+const none = undefined;
+const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '31Mi' } };
+const zero = { requests: { cpu: '0', memory: 0 } };
 
-suite('resourcesFor', () => {
-  test('no value if not all containers set one', () => {
-    assert.equal(resourcesFor(pod([undefined, null, {}, { requests: null, limits: {} }])), undefined);
-    assert.equal(resourcesFor(pod([{ requests: { cpu: '1' } }, {}])), undefined);
-  });
-
-  test('the largest value of all containers, as written in its container', () => {
-    const others = [
+// the golden cases `qos-*` show each class; these are the edges of the rules
+const cases: [what: string, containers: (Resources | null)[], expected: Resources | undefined][] = [
+  ['null and empty values count as absent', [null, {}, { requests: null, limits: {} }], none],
+  [
+    'the largest value, as its container has it',
+    [
       { requests: { cpu: '1500m', memory: '1Gi' } },
       { requests: { cpu: '1.4', memory: 1.1e9 }, limits: { cpu: 2 } },
-    ];
-    assert.deepEqual(resourcesFor(pod(others)), { requests: { cpu: '1500m', memory: 1.1e9 } });
+    ],
+    { requests: { cpu: '1500m', memory: 1.1e9 } },
+  ],
+  [
+    'an absent request equals the limit',
+    [{ limits: { cpu: '1' } }, { requests: { cpu: '2' } }],
+    { requests: { cpu: '2' } },
+  ],
+  [
+    "small values are raised to the validator's minimum",
+    [tiny],
+    { requests: { cpu: '50m', memory: '32Mi' }, limits: { cpu: '60m', memory: '32Mi' } },
+  ],
+  ['zero stays zero', [zero], zero],
+  [
+    'of others, ephemeral storage only',
+    [{ limits: { 'ephemeral-storage': '1Gi', 'nvidia.com/gpu': '1', 'hugepages-2Mi': '4Mi' } }],
+    { requests: { 'ephemeral-storage': '1Gi' }, limits: { 'ephemeral-storage': '1Gi' } },
+  ],
+];
+for (const [what, containers, expected] of cases) {
+  test(`resources of the container: ${what}`, () => {
+    const given = containers.map((resources, index) => ({ name: `c${index}`, resources }));
+    assert.deepEqual(resourcesFor({ metadata: {}, spec: { containers: given } }), expected);
   });
+}
 
-  test('an absent request equals the limit, as in the API server', () => {
-    assert.deepEqual(resourcesFor(pod([{ limits: { cpu: '1' } }, { requests: { cpu: '2' } }])), {
-      requests: { cpu: '2' },
-    });
-  });
-
-  test('init containers count, our own does not', () => {
-    const resources = { requests: { memory: '128Mi' } };
-    const ours = { name: validatorContainer, resources: { requests: { memory: '9Gi' } } };
-    assert.deepEqual(resourcesFor(pod([resources], { initContainers: [ours] })), resources);
-    assert.equal(resourcesFor(pod([resources], { initContainers: [{ name: 'i' }] })), undefined);
-  });
-
-  test("small values are raised to the validator's minimum, and zero stays zero", () => {
-    const tiny = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '60m', memory: '31Mi' } };
-    assert.deepEqual(resourcesFor(pod([tiny])), {
-      requests: { cpu: '50m', memory: '32Mi' },
-      limits: { cpu: '60m', memory: '32Mi' },
-    });
-    assert.deepEqual(resourcesFor(pod([tiny]), leastOfOthers), {
-      requests: { cpu: '50m', memory: '64Mi' },
-      limits: { cpu: '60m', memory: '64Mi' },
-    });
-    const zero = { requests: { cpu: '0', memory: 0 } };
-    assert.deepEqual(resourcesFor(pod([zero])), zero);
-  });
-
-  test('ephemeral storage is set, other resources are not', () => {
-    const resources = {
-      limits: { 'ephemeral-storage': '1Gi', 'nvidia.com/gpu': '1', 'hugepages-2Mi': '4Mi' },
-    };
-    assert.deepEqual(resourcesFor(pod([resources])), {
-      requests: { 'ephemeral-storage': '1Gi' },
-      limits: { 'ephemeral-storage': '1Gi' },
-    });
-  });
-
-  test('pod-level resources: no resources for the container', () => {
-    const resources = { requests: { cpu: '1' } };
-    assert.equal(resourcesFor(pod([resources], { resources: { limits: { cpu: '2' } } })), undefined);
-    assert.deepEqual(resourcesFor(pod([resources], { resources: {} })), resources);
-  });
+test("a network's own validator has a larger minimum, and our own container does not count", () => {
+  const ours = { name: validatorContainer, resources: { requests: { memory: '9Gi' } } };
+  const spec = { initContainers: [ours], containers: [{ name: 'app', resources: tiny }] };
+  assert.equal(resourcesFor({ metadata: {}, spec }, leastOfOthers)?.requests?.memory, '64Mi');
 });
