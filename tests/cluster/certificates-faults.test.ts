@@ -25,7 +25,7 @@ import { eventually } from './harness/eventually.ts';
 const rate = 100;
 const day = 86_400_000;
 const repairs = 'cni_gate_certificate_repairs_total';
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 after(() => cluster.stop());
 const installation = await Installation.make(cluster);
 let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];

@@ -14,7 +14,7 @@ import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 /** What is promised: readiness is right so many seconds after recovery. */
 const promised = 30;
 
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 after(() => cluster.stop());
 const { components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);

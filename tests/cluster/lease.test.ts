@@ -6,7 +6,7 @@ import { openCluster } from '../../webhook/cluster/open.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 after(() => cluster.stop());
 const times = { duration: 2000, deadline: 1500, retry: 200 };
 const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';

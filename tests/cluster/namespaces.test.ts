@@ -23,7 +23,7 @@ interface Pod {
   spec: { initContainers?: { name: string; securityContext?: { runAsGroup?: number } }[] };
 }
 
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 after(() => cluster.stop());
 const { api, components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);

@@ -4,7 +4,7 @@ import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
 
 const started = performance.now();
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 const seconds = (performance.now() - started) / 1000;
 after(() => cluster.stop());
 await addNode(cluster, 'n1');

@@ -10,6 +10,7 @@ import { type Layout, layOut } from './layout.ts';
 import { type ClusterOptions, type ComponentName, componentNames } from './options.ts';
 import { ClusterAuthority } from './pki.ts';
 import { planComponents } from './plans.ts';
+import { type Shared, takeShared } from './shared.ts';
 
 /**
  * A real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok for nodes that are
@@ -24,40 +25,61 @@ export class Cluster {
   /** May do everything (`system:masters`). */
   readonly admin: Access;
   readonly api: Api;
-  readonly components: Record<ComponentName, Component>;
   readonly ports: Layout['ports'];
   readonly options: ClusterOptions;
+  readonly #components: Record<ComponentName, Component> | undefined;
   #users = 0;
 
-  private constructor(layout: Layout, authority: ClusterAuthority) {
-    this.folder = layout.folder;
-    this.server = layout.access.admin.server;
+  private constructor(
+    { folder, ports, options }: Pick<Layout, 'folder' | 'ports' | 'options'>,
+    authority: ClusterAuthority,
+    admin: Access,
+    components?: Record<ComponentName, Component>,
+  ) {
+    this.folder = folder;
+    this.server = admin.server;
     this.authority = authority;
-    this.admin = layout.access.admin;
-    this.api = new Api(this.admin);
-    this.ports = layout.ports;
-    this.options = layout.options;
-    this.components = Object.fromEntries(
-      Object.entries(planComponents(layout)).map(([name, plan]) => [name, new Component(plan)]),
-    ) as Record<ComponentName, Component>;
+    this.admin = admin;
+    this.api = new Api(admin);
+    this.ports = ports;
+    this.options = options;
+    this.#components = components;
+  }
+
+  /** @throws Error without the option `own` or another one: other files use them too */
+  get components(): Record<ComponentName, Component> {
+    if (this.#components === undefined) throw new Error('start the control plane with { own: true }');
+    return this.#components;
   }
 
   /**
-   * Starts a control plane from nothing, and waits until pods can be made in it.
+   * A control plane that holds what every new one does, and in which pods can be made. Without options, it is that of
+   * the suite's group if there is one; else it is started from nothing.
    *
    * @throws Error with the end of a component's log where one does not start
    */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
+    const shared = Object.keys(options).length === 0 ? await takeShared() : undefined;
+    if (shared !== undefined) return Cluster.#of(shared, folder);
     mkdirSync(join(folder, 'log'));
     const authority = await ClusterAuthority.create();
-    const cluster = new Cluster(await layOut(folder, authority, options), authority);
-    await cluster.#startComponents();
+    const layout = await layOut(folder, authority, options);
+    const components = Object.fromEntries(
+      Object.entries(planComponents(layout)).map(([name, plan]) => [name, new Component(plan)]),
+    ) as Record<ComponentName, Component>;
+    const cluster = new Cluster(layout, authority, layout.access.admin, components);
+    await cluster.#start(components);
     return cluster;
   }
 
-  async #startComponents(): Promise<void> {
-    const { etcd, 'kube-apiserver': apiServer, ...others } = this.components;
+  static #of({ server, authority, admin, ports }: Shared, folder: string): Cluster {
+    const access = accessWith(server, join(folder, 'admin.kubeconfig'), admin);
+    return new Cluster({ folder, ports, options: {} }, new ClusterAuthority(authority), access);
+  }
+
+  async #start(components: Record<ComponentName, Component>): Promise<void> {
+    const { etcd, 'kube-apiserver': apiServer, ...others } = components;
     try {
       await etcd.start();
       await apiServer.start();
@@ -70,10 +92,10 @@ export class Cluster {
     }
   }
 
-  /** Ends every component: those first that need others. */
+  /** Ends every component, those first that need others; not those of the suite's group. */
   async stop(): Promise<void> {
     this.api.close();
-    for (const name of componentNames.toReversed()) await this.components[name].kill();
+    for (const name of componentNames.toReversed()) await this.#components?.[name].kill();
     // temporary files of a run are in memory; logs stay until its end
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }

@@ -11,6 +11,8 @@ export type ComponentName = (typeof componentNames)[number];
 
 /** How a control plane differs from the usual one. */
 export interface ClusterOptions {
+  /** Of this file alone: for what stops components, or reads what one has done since its start. */
+  own?: true;
   /**
    * Whether a node's Ready condition and its taints follow its heartbeats, as in a real cluster. Without it hand-made
    * nodes stay as they are. A number is the seconds without heartbeat until a node counts as gone, 4 at least;

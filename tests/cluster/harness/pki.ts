@@ -16,7 +16,7 @@ export interface Pair {
 export class ClusterAuthority {
   readonly #authority: Authority;
 
-  private constructor(authority: Authority) {
+  constructor(authority: Authority) {
     this.#authority = authority;
   }
 

@@ -3,82 +3,60 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { mortal } from '../../support/mortal.ts';
 
 /**
  * usage: node tests/cluster/suite/main.ts [FILE ...]
  *
- * Runs files, by default all of the suite, one after another; those that mostly wait run beside the others. Then it runs
- * once more, one after another, the files that failed. A control plane on a busy machine can miss a deadline that says
- * nothing about cni-gate, and a fault fails twice. What passed only the second time is named at the end, so that nobody
- * overlooks it.
+ * Runs files, by default all of the suite, by workers that each have a control plane. Then one worker runs once more
+ * the files that failed. A control plane on a busy machine can miss a deadline that says nothing about cni-gate, and a
+ * fault fails twice. The end names what passed only the second time.
  */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files that wait most of their time: for outages to end, and for what the scheduler and controllers do by the clock. */
-const waiting = [
-  'certificates-rotation',
-  'gate-outages',
-  'manifests-node-death',
+/** They mostly wait: for outages to end, and for what the scheduler and controllers do by the clock. */
+const workers = 3;
+
+/** Files that take minutes: they begin first, so that no worker ends long after the others. */
+const long = [
   'namespaces',
-  'status',
-  'status-taken-away',
-  'status-watch',
+  'gate-outages',
+  'repair',
+  'certificates-rotation',
   'steer',
+  'status-taken-away',
+  'certificates-faults',
+  'status-watch',
+  'status',
+  'manifests-node-death',
 ].map((name) => at(`../${name}.test.ts`));
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const named = process.argv.slice(2).map((file) => resolve(file));
-const files = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
-const beside = run(
-  files.filter((file) => waiting.includes(file)),
-  { name: 'beside', quiet: true },
-);
-const first = await run(
-  files.filter((file) => !waiting.includes(file)),
-  { name: 'first' },
-);
-const { text, ...other } = await beside;
-console.log(`\n== the files that mostly wait\n${text}`);
-const failed = [...first.failed, ...other.failed];
+const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
+const files = [...long.filter((file) => all.includes(file)), ...all.filter((file) => !long.includes(file))];
+const failed = await run(files, Math.min(workers, files.length));
 // if none passed, the machine cannot run them
 if (failed.length > 0 && failed.length < files.length) {
   console.log(`\n== ${failed.length} files failed, and run once more\n`);
-  const second = await run(failed, { name: 'second' });
-  const flaky = failed.filter((file) => !second.failed.includes(file));
+  const twice = await run(failed, 1);
+  const flaky = failed.filter((file) => !twice.includes(file));
   console.log(`\n== passed only the second time:\n${flaky.join('\n') || 'none'}`);
-  console.log(`== failed both times:\n${second.failed.join('\n') || 'none'}`);
-  process.exitCode = second.code;
-} else process.exitCode = first.code || other.code;
+  console.log(`== failed both times:\n${twice.join('\n') || 'none'}`);
+  process.exitCode = twice.length > 0 ? 1 : 0;
+} else process.exitCode = failed.length > 0 ? 1 : 0;
 
-/** What came of a run: the exit code, the files that failed, and what was printed if it was quiet. */
-interface Result {
-  code: number;
-  failed: string[];
-  text: string;
-}
-
-/** Runs files, in namespaces of their own. @param quiet prints nothing */
-async function run(
-  files: string[],
-  { name, quiet = false }: { name: string; quiet?: boolean },
-): Promise<Result> {
-  if (files.length === 0) return { code: 0, failed: [], text: '' };
-  const list = join(folder, name);
-  const node = ['node', '--test', '--test-concurrency=1', '--test-timeout=480000'];
-  const reporters = [
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...[`--test-reporter=${at('passed-files.ts')}`, `--test-reporter-destination=${list}`],
-  ];
-  const child = spawn(...mortal('node', [at('../run.ts'), ...node, ...reporters, ...files]), {
-    stdio: ['ignore', quiet ? 'pipe' : 'inherit', 'inherit'],
-  });
-  const printed = child.stdout === null ? '' : readText(child.stdout);
-  const [code] = await once(child, 'close');
-  const passed = readFileSync(list, { encoding: 'utf8', flag: 'a+' }).split('\n');
-  return { code: code ?? 1, failed: files.filter((file) => !passed.includes(file)), text: await printed };
+/** Runs files by so many workers, each in namespaces of its own. @returns those that failed */
+async function run(some: string[], count: number): Promise<string[]> {
+  const round = mkdtempSync(join(folder, 'round-'));
+  const worker = ['node', at('worker.ts'), round, ...some];
+  const children = Array.from({ length: count }, () =>
+    spawn(...mortal('node', [at('../run.ts'), ...worker]), { stdio: ['ignore', 'inherit', 'inherit'] }),
+  );
+  await Promise.all(children.map((child) => once(child, 'close')));
+  const passed = readFileSync(join(round, 'passed'), { encoding: 'utf8', flag: 'a+' }).split('\n');
+  return some.filter((file) => !passed.includes(file));
 }

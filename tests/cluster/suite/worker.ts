@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { mortal } from '../../support/mortal.ts';
+import { Cluster } from '../harness/cluster.ts';
+import { share, sharedBy } from '../harness/shared.ts';
+
+/**
+ * usage: node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner
+ *
+ * Starts a control plane, and runs those of the files that no other worker with this folder has taken, one after
+ * another, each in a process of its own. The names of those that passed are added to the file `passed` in the folder.
+ */
+const [folder = '', ...files] = process.argv.slice(2);
+const cluster = await Cluster.start({ own: true });
+const env = { ...process.env, [sharedBy]: await share(cluster) };
+let code = 0;
+for (const file of files) if (isOurs(file)) await run(file);
+await cluster.stop();
+process.exitCode = code;
+
+function isOurs(file: string): boolean {
+  try {
+    mkdirSync(join(folder, basename(file)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function run(file: string): Promise<void> {
+  const began = performance.now();
+  const args = ['--test', '--test-timeout=480000', '--test-reporter=spec', file];
+  const child = spawn(...mortal('node', args), { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  if (child.exitCode === 0) appendFileSync(join(folder, 'passed'), `${file}\n`);
+  else code = 1;
+  console.log(`== ${basename(file)} (${((performance.now() - began) / 1000).toFixed(0)} s)\n${output}`);
+}
