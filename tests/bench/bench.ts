@@ -9,8 +9,6 @@ import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate/mutate.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
-import { gateBench } from './gate.ts';
-import { repairBench } from './repair.ts';
 import type { Row } from './report/figures.ts';
 import { benchArguments, report } from './report/report.ts';
 import { reviewBench } from './review.ts';
@@ -53,8 +51,6 @@ const rows: Row[] = [];
 const { rest } = benchArguments(['servers']);
 if (rest[0] !== 'servers') {
   rows.push(...decisions());
-  gateBench();
-  repairBench();
   reviewBench();
 }
 rows.push(...(await servers(body)));

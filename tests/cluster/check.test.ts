@@ -23,7 +23,7 @@ import { makeNamespace } from './installed/working.ts';
 
 /* `cni-gate check` on a bare control plane, on a good installation, and on ten that are broken in one way each. */
 
-const cluster = await Cluster.start();
+const cluster = await Cluster.start({ own: true });
 after(() => cluster.stop());
 const { api } = cluster;
 const kubectl = (text: string): Promise<string> => cluster.kubectl(text.split(' '));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { durationsOf } from '../../cluster/bench/vitals.ts';
+import { durationsOf } from './durations.ts';
 import { nodeName, unscheduled, waiting } from './objects.ts';
 import type { Server } from './server.ts';
 
@@ -24,12 +24,11 @@ export async function callGate(
 ): Promise<Took> {
   // its certificate is one for the bench
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
-  const place = { host: '127.0.0.1', opsPort: server.opsPort };
   const calls: number[] = [];
   try {
     // what runs first is compiled first
     for (let index = 0; index < 200; index++) await call(agent, server, bodyOf(index, nodes, sets));
-    const before = await durationsOf(place);
+    const before = await durationsOf(server.opsPort);
     const begin = performance.now();
     for (let index = 0; index < seconds * perSecond; index++) {
       await sleep(Math.max(0, begin + (index * 1000) / perSecond - performance.now()));
@@ -37,7 +36,7 @@ export async function callGate(
       await call(agent, server, bodyOf(index * 37, nodes, sets));
       calls.push((performance.now() - started) * 1000);
     }
-    const decisions = (await durationsOf(place)).since(before);
+    const decisions = (await durationsOf(server.opsPort)).since(before);
     const sorted = calls.toSorted((one, other) => one - other);
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
     return {

@@ -1,5 +1,5 @@
 /**
- * Part of `npm run bench cluster`: how long pods of a namespace that did not opt in wait for their binding while the
+ * `npm run bench cluster`: how long pods of a namespace that did not opt in wait for their binding while the
  * gate holds others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,44 +20,38 @@ const rate = 20;
 /** Flags of kube-scheduler to measure with, such as `--kube-api-qps=200 --kube-api-burst=400`. */
 const flags = (process.env.CNI_GATE_BENCH_SCHEDULER ?? '').split(' ').filter(Boolean);
 
-/** Prints the figures. */
-export async function benchBystanders(): Promise<void> {
-  const cluster = await Cluster.start({ flags: { 'kube-scheduler': flags } });
-  if (flags.length > 0) console.log(`kube-scheduler ${flags.join(' ')}`);
-  const scene = await setTheScene(cluster, { host: '10.254.5.1' });
-  try {
-    const situations = await situationsIn(cluster);
-    const took = new Map(Object.keys(situations).map((name) => [name, [] as number[]]));
-    const refusals = new Map<string, number>();
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [name, enter] of Object.entries(situations)) {
-        await enter();
-        const before = await refused(cluster);
-        took.get(name)?.push(...(await bindings(cluster)));
-        refusals.set(name, (refusals.get(name) ?? 0) + (await refused(cluster)) - before);
-        await clear(cluster);
-      }
-    }
-    report(took, refusals);
-  } finally {
-    await scene.server.end();
-    await cluster.stop();
+const cluster = await Cluster.start({ flags: { 'kube-scheduler': flags } });
+if (flags.length > 0) console.log(`kube-scheduler ${flags.join(' ')}`);
+const scene = await setTheScene(cluster, { host: '10.254.5.1' });
+const situations = await situationsIn(cluster);
+const took = new Map(Object.keys(situations).map((name) => [name, [] as number[]]));
+const refusals = new Map<string, number>();
+for (let round = 0; round < rounds; round += 1) {
+  for (const [name, enter] of Object.entries(situations)) {
+    await enter();
+    const before = await refused();
+    took.get(name)?.push(...(await bindings()));
+    refusals.set(name, (refusals.get(name) ?? 0) + (await refused()) - before);
+    await clear(cluster);
   }
 }
+report();
+await scene.server.end();
+await cluster.stop();
 
 /** Bindings that were refused so far: 403 by a webhook, 422 by a policy. */
-async function refused({ api }: Cluster): Promise<number> {
+async function refused(): Promise<number> {
   const counts = ['403', '422'].map((code) =>
-    metric(api, 'apiserver_request_total', { subresource: 'binding', code }),
+    metric(cluster.api, 'apiserver_request_total', { subresource: 'binding', code }),
   );
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 /** Makes pods one after another, as many a second as they come; the milliseconds from each request to its binding. */
-async function bindings({ api }: Cluster): Promise<number[]> {
+async function bindings(): Promise<number[]> {
   const made = new Map<string, number>();
   const took = new Map<string, number>();
-  const bound = api.until<Pod>(
+  const bound = cluster.api.until<Pod>(
     podsOf(bystander),
     ({ metadata: { name }, spec }) => {
       const start = made.get(name);
@@ -72,13 +66,13 @@ async function bindings({ api }: Cluster): Promise<number[]> {
     await sleep(Math.max(0, begin + (index * 1000) / rate - performance.now()));
     const name = `bystander-${index}`;
     made.set(name, performance.now());
-    posts.push(api.post(podsOf(bystander), waiting(name)));
+    posts.push(cluster.api.post(podsOf(bystander), waiting(name)));
   }
   await Promise.all([...posts, bound]);
   return [...took.values()];
 }
 
-function report(took: Map<string, number[]>, refusals: Map<string, number>): void {
+function report(): void {
   const [first] = took.values();
   const base = spreadOf(first ?? []);
   const rows = [...took].map(([name, values]) => {

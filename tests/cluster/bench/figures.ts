@@ -11,17 +11,6 @@ export function spreadOf(values: readonly number[]): Spread {
   return { p50: at(0.5), p99: at(0.99), count: values.length };
 }
 
-/** Runs something again and again, one after another; the milliseconds that each took. */
-export async function timed(times: number, run: (index: number) => Promise<unknown>): Promise<number[]> {
-  const took: number[] = [];
-  for (let index = 0; index < times; index += 1) {
-    const start = performance.now();
-    await run(index);
-    took.push(performance.now() - start);
-  }
-  return took;
-}
-
 /** Prints a table whose first column is words. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const all = [head, ...rows].map((row) =>

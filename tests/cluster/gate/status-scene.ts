@@ -11,6 +11,7 @@ import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
 import { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';
+import type { ClusterOptions } from '../harness/options.ts';
 import { installedRegistrations } from '../installed/registration.ts';
 import { configuration, daemonSet, networkNamespace, optedIn, type Pod, setTheScene } from './scene.ts';
 
@@ -32,8 +33,8 @@ export const manifest = (name: string): string =>
  * A cluster on which `cni-gate status` is well: the gate's scene, all of an installation that its verdict needs, node n1
  * with a ready agent, and node `outside` without one. It ends with the tests of the file.
  */
-export async function setStatusScene() {
-  const cluster = await Cluster.start();
+export async function setStatusScene(options: ClusterOptions = {}) {
+  const cluster = await Cluster.start(options);
   after(() => cluster.stop());
   const { api } = cluster;
   const scene = await setTheScene(cluster);

@@ -52,20 +52,27 @@ export async function bound(cluster: Cluster, name: string, seconds: number): Pr
 
 const pathOf = (name: string): string => `/api/v1/namespaces/${optedIn}/pods?labelSelector=app%3D${name}`;
 
-/** When a pod was refused, milliseconds since the epoch, for each whose name begins so. */
-export function refusals({ server }: Scene, name: string): number[][] {
+/** A pod, and when it was refused: milliseconds since the epoch. */
+export interface Refused {
+  pod: string;
+  times: number[];
+}
+
+/** The refusals of each pod whose name begins so. */
+export function refusals({ server }: Scene, name: string): Refused[] {
   const lines = server.lines.filter(
     ({ outcome, webhook, pod }) =>
       outcome === 'refused' && webhook === 'gate' && String(pod).startsWith(name),
   );
-  return [...Map.groupBy(lines, ({ pod }) => pod).values()].map((some) =>
-    some.map(({ time }) => Date.parse(String(time))),
-  );
+  return [...Map.groupBy(lines, ({ pod }) => String(pod))].map(([pod, some]) => ({
+    pod,
+    times: some.map(({ time }) => Date.parse(String(time))),
+  }));
 }
 
 /** How many there are, for how many pods, and for one of them at most. */
-export function counted(times: number[][]): { total: number; pods: number; max: number } {
-  const counts = times.map(({ length }) => length);
+export function counted(all: Refused[]): { total: number; pods: number; max: number } {
+  const counts = all.map(({ times }) => times.length);
   return {
     total: counts.reduce((sum, count) => sum + count, 0),
     pods: counts.length,

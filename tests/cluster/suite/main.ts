@@ -25,7 +25,6 @@ const long = [
   'repair',
   'certificates-rotation',
   'steer',
-  'status-taken-away',
   'certificates-faults',
   'status-watch',
   'status',
