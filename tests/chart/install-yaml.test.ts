@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
+import { startCluster } from '../cluster/harness/start.ts';
 import { endpoints, runningPods, trusted } from '../cluster/installed/installation.ts';
 import { pod, tryPod } from '../cluster/installed/overlay.ts';
 import { startPod } from '../cluster/installed/pod.ts';
@@ -18,8 +18,7 @@ import { run } from '../support/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
 await run(process.execPath, [fileURLToPath(new URL('../../release/build.ts', import.meta.url)), folder]);
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 
 const apply = (name: string): Promise<string> =>

@@ -6,10 +6,10 @@ import { after, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
 import { programPath } from '../cluster/harness/programs.ts';
+import { startCluster } from '../cluster/harness/start.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
 import { pod, tryPod } from '../cluster/installed/overlay.ts';
@@ -24,8 +24,7 @@ import { chart, helm, helmProgram } from './programs.ts';
 /** Pods a second. */
 const rate = 50;
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 await bringNetwork(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

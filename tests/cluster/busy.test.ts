@@ -47,29 +47,23 @@ after(async () => {
   await cluster.stop();
 });
 await cluster.kubectl(['label', 'namespace', 'default', 'busy=yes']);
-await cluster.kubectl(['apply', '-f', '-'], {
-  input: [
+await cluster.apply({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'MutatingWebhookConfiguration',
+  metadata: { name: 'busy' },
+  webhooks: [
     {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: 'busy' },
-      webhooks: [
-        {
-          name: 'busy.example.com',
-          clientConfig: {
-            url: `https://${address}:${port}/`,
-            caBundle: Buffer.from(cluster.authority.pair.certificate).toString('base64'),
-          },
-          rules: [
-            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
-          ],
-          namespaceSelector: { matchLabels: { busy: 'yes' } },
-          failurePolicy: 'Fail',
-          sideEffects: 'None',
-          admissionReviewVersions: ['v1'],
-          timeoutSeconds,
-        },
-      ],
+      name: 'busy.example.com',
+      clientConfig: {
+        url: `https://${address}:${port}/`,
+        caBundle: Buffer.from(cluster.authority.pair.certificate).toString('base64'),
+      },
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+      namespaceSelector: { matchLabels: { busy: 'yes' } },
+      failurePolicy: 'Fail',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds,
     },
   ],
 });

@@ -19,14 +19,13 @@ import {
 } from './certificates/installation.ts';
 import { beginLoad } from './certificates/load.ts';
 import { ApiError } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { startCluster } from './harness/start.ts';
 
 const rate = 100;
 const day = 86_400_000;
 const repairs = 'cni_gate_certificate_repairs_total';
-const cluster = await Cluster.start({ own: true });
-after(() => cluster.stop());
+const cluster = await startCluster({ own: true });
 const installation = await Installation.make(cluster);
 let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
 after(() => Promise.all([one, other].map((replica) => replica.end())));

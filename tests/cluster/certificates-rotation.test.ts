@@ -6,11 +6,10 @@ import { cniGate } from '../support/command.ts';
 import { configurationPath, Installation, namespace, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';
 import type { Replica } from './certificates/replica.ts';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 
 const rate = 200;
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const installation = await Installation.make(cluster);
 const replicas = new Set<Replica>();
 after(() => Promise.all([...replicas].map((replica) => replica.end())));

@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Agent, createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { after, suite, test } from 'node:test';
-import { createAuthority } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import type { Check, CheckReport } from '../../webhook/report/checks/model.ts';
-import { type Ended, startCniGate } from '../support/command.ts';
+import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';
-import { accessWith } from './harness/access.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
-import { overlayPath, pod, policyName } from './installed/overlay.ts';
+import { overlayPath, pod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork } from './installed/status.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/* `cni-gate check` on a bare control plane, on a good installation, and on ten that are broken in one way each. */
+/* `cni-gate check` on a bare control plane, on a good installation, and on some that are broken in one way each. */
 
-const cluster = await Cluster.start({ own: true });
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
 const kubectl = (text: string): Promise<string> => cluster.kubectl(text.split(' '));
 const faultsOf = schemaFaults('check');
@@ -33,23 +26,11 @@ interface Reported extends CheckReport {
   exit: number | null;
 }
 
-/** Not as `cniGate` does it, which would stop the API server of {@link withVersion}. */
-async function command(
-  args: string[],
-  { kubeconfig }: Pick<Access, 'kubeconfig'> = cluster.admin,
-): Promise<Ended> {
-  const child = startCniGate(['check', '--kubeconfig', kubeconfig, ...args]);
-  assert.ok(child.stdout && child.stderr);
-  const [stdout, stderr, [status]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
-  return { status, stdout, stderr };
-}
+const command = (args: string[], { kubeconfig }: Pick<Access, 'kubeconfig'> = cluster.admin): Ended =>
+  cniGate(['check', '--kubeconfig', kubeconfig, ...args]);
 
 async function report(args: string[] = [], access?: Pick<Access, 'kubeconfig'>): Promise<Reported> {
-  const { status: exit, stdout, stderr } = await command(['-o', 'json', ...args], access);
+  const { status: exit, stdout, stderr } = command(['-o', 'json', ...args], access);
   assert.equal(stderr, '');
   const reported: CheckReport = JSON.parse(stdout);
   assert.deepEqual(faultsOf(reported), []);
@@ -76,7 +57,7 @@ async function names(id: Check['id'], what: RegExp, access?: Pick<Access, 'kubec
     assert.match(first?.what ?? '', what);
     assert.match(headline, new RegExp(`^\\d+ of \\d+ checks failed\\. ${id}: `));
   });
-  const { stdout } = await command([], access);
+  const { stdout } = command([], access);
   assert.match(stdout.split('\n')[0] ?? '', new RegExp(`checks failed\\. ${id}: .*\\(CNI_GATE_[A-Z_]+\\)$`));
   assert.match(
     stdout,
@@ -159,7 +140,7 @@ suite('installed', () => {
     );
     assert.deepEqual([which.server, which.serverVersion], [cluster.server.url, version]);
     assert.equal(which.clientVersion, version);
-    const { stdout } = await command(['-o', 'short']);
+    const { stdout } = command(['-o', 'short']);
     assert.match(
       stdout,
       /^All \d+ checks passed\.\nCluster: https:\S+ \(context \S+\)\. cni-gate: client .*\n$/,
@@ -202,31 +183,6 @@ suite('installed', () => {
     child.stdout?.resume();
     await select('cni-gate');
     assert.equal(await ended, 0);
-  });
-
-  test('a targetPort on which no replica listens: the Service is at fault, and no pod is admitted', async () => {
-    const target = (targetPort: number | string): Promise<string> =>
-      patchJson('service cni-gate -n cni-gate', {
-        op: 'replace',
-        path: '/spec/ports/0/targetPort',
-        value: targetPort,
-      });
-    await target(9999);
-    await names(
-      'service',
-      /^Service cni-gate\/cni-gate: its endpoints have port 9999, and the replicas listen on 8443, so every new pod/,
-    );
-    // it keeps connections, which go to the port of before
-    const { 'kube-apiserver': apiServer } = cluster.components;
-    await apiServer.kill();
-    await apiServer.start();
-    await eventually(async () => {
-      const { what, hint } = await probeOf();
-      assert.match(what, /failed calling webhook "pods\.cni-gate\.io": .*connection refused/);
-      assert.match(hint, /compare targetPort of the Service with the port of the replicas/);
-    });
-    await target('https');
-    await allIsWell();
   });
 
   test('an account that may read everything and create no pod: no verdict, and the right that is missing', async () => {
@@ -278,92 +234,6 @@ suite('installed', () => {
     await bringNetwork(cluster);
   });
 
-  test('the clock of a node that is ten minutes ahead', async () => {
-    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-    const renewTime = new Date(Date.now() + 600_000).toISOString().replace('Z', '000Z');
-    await api.post(leases, {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name: 'n9' },
-      spec: { holderIdentity: 'n9', leaseDurationSeconds: 40, renewTime },
-    });
-    await names('cluster-clocks', /^the clock of node n9 is \d{3} s ahead of the API server's$/);
-    await kubectl('-n kube-node-lease delete lease n9');
-  });
-
-  test('an old Kubernetes', async (t) => {
-    // all that was broken before is mended
-    await allIsWell();
-    const old = await withVersion(t, { major: '1', minor: '29', gitVersion: 'v1.29.9' });
-    await names(
-      'kubernetes-version',
-      /^the API server is v1\.29\.9, and cni-gate needs 1\.30 or later$/,
-      old,
-    );
-    const { exit, headline } = await report(['--pre'], old);
-    assert.equal(exit, 1);
-    assert.match(headline, /^1 of \d+ checks failed\. kubernetes-version: .*\(CNI_GATE_KUBERNETES\)$/);
-  });
-
-  test('a policy of an older release, whose parameters the API server lost: the hint ends it', async () => {
-    const params = { name: 'cni-gate-policy', namespace: 'cni-gate' };
-    const bind = (): Promise<string> =>
-      cluster.kubectl(['apply', '-f', '-'], {
-        input: [
-          { apiVersion: 'v1', kind: 'ConfigMap', metadata: params },
-          {
-            apiVersion: 'admissionregistration.k8s.io/v1',
-            kind: 'ValidatingAdmissionPolicyBinding',
-            metadata: { name: policyName },
-            spec: {
-              policyName,
-              validationActions: ['Deny'],
-              paramRef: { ...params, parameterNotFoundAction: 'Deny' },
-            },
-          },
-        ],
-      });
-    const admitted = (): Promise<void> =>
-      eventually(async () => assert.equal((await probeOf()).result, 'passed'));
-    const policy = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: policyName },
-      spec: {
-        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
-        matchConstraints: {
-          namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
-          resourceRules: [
-            { apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE'] },
-          ],
-        },
-        validations: [{ expression: 'true' }],
-      },
-    };
-    await cluster.kubectl(['apply', '-f', '-'], { input: [policy] });
-    await bind();
-    await admitted();
-    // what the API server saw last stays: without the ConfigMap, every pod is refused from then on
-    await kubectl('-n cni-gate delete configmap cni-gate-policy');
-    await eventually(async () => assert.match((await probeOf()).what, /no params found for policy binding/));
-    await kubectl(`delete validatingadmissionpolicybinding ${policyName}`);
-    await admitted();
-    await bind();
-    let hint = '';
-    await eventually(async () => {
-      const probe = await probeOf();
-      assert.equal(probe.result, 'failed');
-      assert.match(probe.what, /no params found for policy binding/);
-      ({ hint } = probe);
-    });
-    assert.match(hint, /kubernetes#130887/);
-    const [, way = ''] = /"kubectl (delete validatingadmissionpolicybinding \S+)"/.exec(hint) ?? [];
-    await kubectl(way);
-    await admitted();
-    await applyAgain();
-    await allIsWell();
-  });
-
   // the replicas would mend what follows; their pods stay Ready, as nothing looks after them here
   test("a stranger's caBundle, with no replica to correct it", async () => {
     await endAll();
@@ -380,16 +250,6 @@ suite('installed', () => {
     await trust(webhooks[0]?.clientConfig.caBundle);
   });
 
-  test('an expired certificate', async () => {
-    const secret = '/api/v1/namespaces/cni-gate/secrets/cni-gate-tls';
-    const { data } = await api.get<{ data: Record<string, string> }>(secret);
-    const tenDaysAgo = new Date(Date.now() - 10 * 24 * 3_600_000);
-    const { certificate } = createAuthority({ commonName: 'cni-gate', days: 1, now: tenDaysAgo });
-    await api.patch(secret, { data: { 'tls.crt': Buffer.from(certificate).toString('base64') } });
-    await names('certificate', /the certificate is in force from \S+ to \S+ only$/);
-    await api.patch(secret, { data });
-  });
-
   test('no leader: the Lease is long past', async () => {
     const renewTime = new Date(Date.now() - 600_000).toISOString().replace('Z', '000Z');
     await api.patch('/apis/coordination.k8s.io/v1/namespaces/cni-gate/leases/cni-gate-leader', {
@@ -398,39 +258,3 @@ suite('installed', () => {
     await names('leader', /^Lease cni-gate\/cni-gate-leader: \S+ holds it and has not renewed it since 20/);
   });
 });
-
-/** A way to the cluster on which the API server says that it has another version: no older one is built here. */
-async function withVersion(
-  t: { after(end: () => void): void },
-  version: object,
-): Promise<Pick<Access, 'kubeconfig'>> {
-  const { url, authority } = cluster.server;
-  const { credentials } = cluster.admin;
-  assert.ok('certificate' in credentials);
-  const agent = new Agent({ ca: authority, cert: credentials.certificate, key: credentials.key });
-  const { certificate: cert, key } = await cluster.authority.serving(['127.0.0.1']);
-  const server = createServer({ cert, key }, (asked: IncomingMessage, answer: ServerResponse) => {
-    if (asked.url === '/version') {
-      answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(version));
-      return;
-    }
-    const { authorization: _, ...headers } = asked.headers;
-    const options = { agent, method: asked.method, headers: { ...headers, host: new URL(url).host } };
-    const passed = request(new URL(asked.url ?? '/', url), options, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
-    passed.on('error', () => answer.destroy());
-    asked.pipe(passed);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    agent.destroy();
-  });
-  const { port } = server.address() as AddressInfo;
-  return accessWith({ url: `https://127.0.0.1:${port}`, authority }, `${cluster.folder}/old.kubeconfig`, {
-    token: 'not asked for',
-  });
-}

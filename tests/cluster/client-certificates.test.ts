@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { answered, readAll } from './harness/http.ts';
 import { addNode } from './harness/nodes.ts';
 import { programPath } from './harness/programs.ts';
+import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
 import { ownKustomization } from './installed/kustomization.ts';
 import { namespace, pod, tryPod } from './installed/overlay.ts';
@@ -55,14 +55,13 @@ bash(makeCertificates);
 for (const name of ['admission-configuration.yaml', 'webhooks.yaml']) {
   writeFileSync(file(name), moved(readFileSync(join(component, 'control-plane', name), 'utf8')));
 }
-const cluster = await Cluster.start({ flags: { 'kube-apiserver': [moved(flag)] } });
-after(() => cluster.stop());
+const cluster = await startCluster({ flags: { 'kube-apiserver': [moved(flag)] } });
 const kubectl = {
   KUBECONFIG: cluster.admin.kubeconfig,
   PATH: `${dirname(programPath('kubectl'))}:${process.env.PATH}`,
 };
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
-await cluster.kubectl(['apply', '-f', '-'], { input: [namespace('cni-gate')] });
+await cluster.apply(namespace('cni-gate'));
 bash(makeConfigMap, kubectl);
 const own = ownKustomization({ components: ['client-certificates'] });
 await cluster.kubectl(['apply', '--validate=strict', '-k', own]);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { eventReasons, eventReporter } from '../../webhook/lib/names.ts';
-import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import type { GateServer } from './harness/server.ts';
+import { startCluster } from './harness/start.ts';
 import { withRights } from './steer/rights.ts';
 
 /** An event as kubectl reads it. */
@@ -20,13 +20,10 @@ interface Event {
   related?: { kind: string; name: string };
 }
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
 const kubeconfig = await withRights(cluster);
-const scene = await setTheScene(cluster, { host: '10.254.4.7', leader: '10.254.4.8', kubeconfig });
-after(() => scene.server.end());
-after(() => scene.leader?.end());
+const scene = await sceneIn(cluster, { host: '10.254.4.7', leader: '10.254.4.8', kubeconfig });
 const { agentOn, apply, named } = stepsIn(cluster);
 const { nominated, heldForLong } = eventReasons;
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import { makeNamespace } from './installed/working.ts';
 
@@ -18,24 +17,19 @@ interface Event {
 }
 
 const where = 'shop';
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const { cluster } = await installed('strict');
 const { api } = cluster;
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 await makeNamespace(cluster, where, { [profileLabel]: 'cilium' });
 
 /** Makes a pod on a node that kwok leaves alone. The test is its kubelet. */
 const make = (name: string, spec: object = {}): Promise<string> =>
-  cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      pod(
-        name,
-        { nodeName: 'n1', ...spec },
-        { namespace: where, annotations: { 'cni-gate.test/held': 'yes' } },
-      ),
-    ],
-  });
+  cluster.apply(
+    pod(
+      name,
+      { nodeName: 'n1', ...spec },
+      { namespace: where, annotations: { 'cni-gate.test/held': 'yes' } },
+    ),
+  );
 
 const write = (name: string, status: object): Promise<unknown> =>
   api.patch(`/api/v1/namespaces/${where}/pods/${name}/status`, { status });

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { daemonSet, networkNamespace, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { test } from 'node:test';
+import { daemonSet, networkNamespace, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 
 /*
  * Heartbeats that lapse, with a controller that acts on it: the node is NotReady and its pods too, without a reboot.
  * The kubelet then gives a pod its Ready back with the time of before; kwok does not, so the test does.
  */
 
-const cluster = await Cluster.start({ nodeLifecycle: 5 });
-after(() => cluster.stop());
+const cluster = await startCluster({ nodeLifecycle: 5 });
 const { api, components } = cluster;
-const scene = await setTheScene(cluster, { host: '10.254.3.9' });
-after(() => scene.server.end());
+const scene = await sceneIn(cluster, { host: '10.254.3.9' });
 const { agentOn, apply, says, until } = stepsIn(cluster);
 
 interface Node {

@@ -2,22 +2,20 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { reasonText } from '../../webhook/admission/mutate/status-annotation.ts';
 import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
-import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { Api } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 
 interface Stored extends Pod {
   metadata: Pod['metadata'] & { annotations?: Record<string, string>; labels?: Record<string, string> };
 }
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
-const scene = await setTheScene(cluster);
-after(() => scene.server.end());
+const scene = await sceneIn(cluster);
 const { agentOn, apply, setReady, until } = stepsIn(cluster);
 
 const isProved = ({ spec }: Pod): boolean => spec.initContainers?.[0]?.name === validatorContainer;

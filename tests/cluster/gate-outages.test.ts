@@ -2,28 +2,26 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { daemonSet, setTheScene } from './gate/scene.ts';
+import { daemonSet, sceneIn } from './gate/scene.ts';
 import { stepsIn } from './gate/steps.ts';
 import { accessWith } from './harness/access.ts';
-import { Cluster } from './harness/cluster.ts';
 import { compact } from './harness/etcd.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
 /** What is promised: readiness is right so many seconds after recovery. */
 const promised = 30;
 
-const cluster = await Cluster.start({ own: true });
-after(() => cluster.stop());
+const cluster = await startCluster({ own: true });
 const { components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);
 after(() => proxy.close());
 const through = { url: proxy.url, authority: cluster.server.authority };
 const { credentials } = cluster.admin;
 const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
-const scene = await setTheScene(cluster, { host: '10.254.3.2', kubeconfig });
-after(() => scene.server.end());
+const scene = await sceneIn(cluster, { host: '10.254.3.2', kubeconfig });
 const { agentOn, apply, says, setReady, until } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
-const scene = await setTheScene(cluster);
-after(() => scene.server.end());
+const scene = await sceneIn(cluster);
 const { agentOn, apply, named } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');
@@ -214,8 +212,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await api.until<Pod>(named(optedIn, 'old-1'), ({ spec }) => spec.nodeName === 'n1', 30);
     await ends('old-1', 0);
     await scene.server.end();
-    const next = await setTheScene(cluster, { host: '10.254.3.9' });
-    after(() => next.server.end());
+    const next = await sceneIn(cluster, { host: '10.254.3.9' });
     await next.configure(['agent'], 'nominate', 'proof');
     await make(['more-1', 'more-2', 'more-3']);
     await areBound('more-', 3);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { configuration, daemonSet, networkNamespace, optedIn, podOn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
@@ -12,8 +12,7 @@ import { makeNamespace } from './installed/working.ts';
 /** What is promised: readiness is right so many seconds after recovery. */
 const promised = 30;
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { agentOn, apply, says, setReady } = stepsIn(cluster);
 let { replicas } = await install(cluster, 'strict', async () => {
   const data = { 'config.yaml': configuration(['agent'], 'nominate') };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import {
   bystander,
@@ -9,18 +9,16 @@ import {
   optedIn,
   type Pod,
   podOn,
-  setTheScene,
+  sceneIn,
 } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
-const scene = await setTheScene(cluster);
-after(() => scene.server.end());
+const scene = await sceneIn(cluster);
 
 const { agentOn, apply, bound, named, refusal, setReady, until } = stepsIn(cluster);
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import { answerTo, patched } from '../support/answers.ts';
@@ -7,7 +7,7 @@ import { contexts } from '../support/arbitrary/contexts.ts';
 import { pods } from '../support/arbitrary/pods.ts';
 import { qosClass } from '../support/qos.ts';
 import { ApiError } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 import { namespace, tryPod } from './installed/overlay.ts';
 
 /*
@@ -20,11 +20,10 @@ type Stored = Pod & { status: { qosClass: string } };
 const seed = 1;
 const where = 'random';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: where, name: 'builder' } };
-await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(where)] });
-await cluster.kubectl(['apply', '-f', '-'], { input: [account] });
+await cluster.apply(namespace(where));
+await cluster.apply(account);
 await cluster.api.until(
   `/api/v1/namespaces/${where}/serviceaccounts`,
   ({ metadata }: { metadata: { name: string } }) => metadata.name === 'default',

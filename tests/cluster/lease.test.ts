@@ -3,11 +3,10 @@ import { after, suite, test } from 'node:test';
 import { LeaderElector } from '../../webhook/cluster/lease/leadership.ts';
 import type { Lease } from '../../webhook/cluster/lease/lease.ts';
 import { openCluster } from '../../webhook/cluster/open.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { startCluster } from './harness/start.ts';
 
-const cluster = await Cluster.start({ own: true });
-after(() => cluster.stop());
+const cluster = await startCluster({ own: true });
 const times = { duration: 2000, deadline: 1500, retry: 200 };
 const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 

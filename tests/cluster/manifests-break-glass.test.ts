@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { run } from '../support/run.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { programPath } from './harness/programs.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { pod, tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
@@ -19,10 +18,7 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const registry = 'ghcr.io/cni-gate';
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict');
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 
 /** Lines of kubectl in a section of a guide. */

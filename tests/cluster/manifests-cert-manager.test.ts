@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
@@ -12,9 +12,8 @@ interface Certificate {
   spec: { secretName: string; dnsNames?: string[]; issuerRef: { name: string } };
 }
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-await cluster.kubectl(['apply', '-f', '-'], { input: [kind('Certificate'), kind('Issuer')] });
+const cluster = await startCluster();
+await cluster.apply(kind('Certificate'), kind('Issuer'));
 for (const name of ['certificates', 'issuers']) {
   await cluster.kubectl(['wait', '--for=condition=Established', `crd/${name}.cert-manager.io`]);
 }

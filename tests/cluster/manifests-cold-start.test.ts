@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
-import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { install, runningPods } from './installed/installation.ts';
 import { startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod } from './installed/working.ts';
@@ -18,8 +18,7 @@ const networks = [
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
 ];
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const before = await install(cluster, 'strict');
 after(() => Promise.all(before.replicas.map((replica) => replica.end('SIGKILL'))));
 

@@ -4,9 +4,9 @@ import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
 import { ownKustomization } from './installed/kustomization.ts';
 import { pod, tryPod } from './installed/overlay.ts';
@@ -35,8 +35,7 @@ const narrow = blocks(readFileSync(new URL('../../docs/guides/install.md', impor
   .find(({ target }) => target?.kind === 'NetworkPolicy');
 assert.ok(narrow);
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 const own = ownKustomization({
   components: ['host-network', 'network-policy', 'no-opt-out'],

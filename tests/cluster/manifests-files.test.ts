@@ -8,15 +8,14 @@ import { fileURLToPath } from 'node:url';
 import type { Status } from '../../webhook/report/status/model.ts';
 import { cniGate } from '../support/command.ts';
 import { blocks } from '../support/pages.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { programPath } from './harness/programs.ts';
+import { startCluster } from './harness/start.ts';
 import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
-const cluster = await Cluster.start({ audit: 'Metadata' });
-after(() => cluster.stop());
+const cluster = await startCluster({ audit: 'Metadata' });
 
 const { replicas } = await install(cluster, 'files', () => bringCertificate(cluster));
 after(() => Promise.all(replicas.map((replica) => replica.end())));

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { install, trusted } from './installed/installation.ts';
+import { installed, trusted } from './installed/installation.ts';
 import type { RunningPod } from './installed/pod.ts';
 
 /*
  * A fresh installation: nothing is wrong, so nothing may be logged at warn or above. Then something is wrong.
  */
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict');
 
 /** How long a replica may take to do everything once, in milliseconds: its slowest clock ticks every 15 s. */
 const settle = 20_000;

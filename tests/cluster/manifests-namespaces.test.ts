@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { namespacesWebhook, profileLabel } from '../../webhook/lib/names.ts';
 import { signal } from '../support/container/container.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { namespace } from './installed/overlay.ts';
 
 /* The warning that whoever labels a namespace reads, and that it never keeps a namespace from anybody. */
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict');
 
 await cluster.kubectl(['create', 'namespace', 'shop']);
 await cluster.kubectl(['create', 'namespace', 'other']);

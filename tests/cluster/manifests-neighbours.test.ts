@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
 import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { answerTo } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { firstInit, meshProxy, type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
 import { byPolicy, pod, tryPod } from './installed/overlay.ts';
 import { calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
@@ -18,10 +17,7 @@ import { calls, initNames, makeNamespace, type UserPod } from './installed/worki
 const address = '10.254.2.1';
 const profile = 'cilium.linkerd';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster } = await installed('strict');
 await makeNamespace(cluster, 'shared', { [profileLabel]: profile, neighbours: 'yes' });
 await makeNamespace(cluster, 'meshed', { [profileLabel]: 'linkerd', neighbours: 'yes' });
 

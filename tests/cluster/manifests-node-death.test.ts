@@ -3,9 +3,8 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
-import { Cluster } from './harness/cluster.ts';
 import { cutOff, restoreAll } from './harness/unreachable.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import { deployment, makeNamespace, runningPod } from './installed/working.ts';
 
@@ -26,10 +25,7 @@ interface EndpointSlice {
   endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
 }
 
-const cluster = await Cluster.start({ nodeLifecycle: true });
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict', { nodeLifecycle: true });
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
 await runningPod(cluster, 'shop', 'web');

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/report/status/model.ts';
 import { cniGate } from '../support/command.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { pod, policyName, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'permissive');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('permissive');
 
 testThatItWorks(cluster);
 
@@ -41,15 +37,11 @@ test("a pod of a network of the user's own, which is left alone, gets no warning
     gate: { mode: 'audit' },
     profiles: [{ name: 'fabric', daemonSets: [{ namespace: 'shop', name: 'fabric' }] }],
   };
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { namespace: 'cni-gate', name: 'cni-gate' },
-        data: { 'config.yaml': JSON.stringify(config) },
-      },
-    ],
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'cni-gate', name: 'cni-gate' },
+    data: { 'config.yaml': JSON.stringify(config) },
   });
   await Promise.all(replicas.map((replica) => replica.refresh()));
   const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'fabric', uid: 'u1', controller: true };

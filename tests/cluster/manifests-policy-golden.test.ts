@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Pod } from '../../webhook/admission/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
 import { answerTo, patched } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
 import { ApiError } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 import { acceptImages, apply, byPolicy, namespace, policyAlone, tryPod } from './installed/overlay.ts';
 
 /*
@@ -29,8 +29,7 @@ const validators = cases
 /** DaemonSets of the built-in profiles: the policy names them. */
 const builtIn = policyOf().daemonSets;
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await apply(cluster, 'strict');
 await acceptImages(cluster, ...validators);
 await policyAlone(cluster);
@@ -100,7 +99,7 @@ async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: 
   if (known !== undefined) return known;
   const free = [...spaces.values()].includes(name) ? `${name}-${spaces.size}` : name;
   spaces.set(key, free);
-  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(free, all)] });
+  await cluster.apply(namespace(free, all));
   await cluster.api.until(`/api/v1/namespaces/${free}/serviceaccounts`, () => true);
   return free;
 }

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
 import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import type { Container, Pod, Volume } from '../../webhook/admission/pod.ts';
 import { profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { answerTo, copyOf, patched } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
-import { Cluster } from './harness/cluster.ts';
+import { startCluster } from './harness/start.ts';
 import { acceptImages, apply, byPolicy, pod, policyAlone, tryPod } from './installed/overlay.ts';
 import { makeNamespace } from './installed/working.ts';
 
 /* What another webhook might do to a pod after cni-gate had it. */
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await apply(cluster, 'strict');
 await acceptImages(cluster, 'example/other', 'mirror.example:5000/check:1');
 await policyAlone(cluster);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:https';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { reviewOf } from '../support/reviews.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { useTheGate } from './installed/gate.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { useRepair } from './installed/repair.ts';
 import { makeNamespace } from './installed/working.ts';
 
@@ -27,10 +26,7 @@ const account = 'system:serviceaccount:cni-gate:cni-gate';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const home = 'namespaces/cni-gate/roles';
 
-const cluster = await Cluster.start({ audit: 'Metadata' });
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict', { audit: 'Metadata' });
 
 test('every right of the manifests is used, and no more is asked for', async () => {
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

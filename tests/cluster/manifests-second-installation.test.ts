@@ -5,10 +5,11 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { cniGate } from '../support/command.ts';
 import { run } from '../support/run.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { programPath } from './harness/programs.ts';
+import { startCluster } from './harness/start.ts';
 import { install, startReplicas } from './installed/installation.ts';
 import { pod, policyName, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
@@ -21,8 +22,7 @@ import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
  */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const running: RunningPod[] = [];
 const end = (): Promise<unknown> => Promise.all(running.splice(0).map((replica) => replica.end('SIGKILL')));
 after(end);
@@ -100,14 +100,16 @@ test('a policy with parameters refuses every pod once it was bound a second time
     ...{ ...api, kind: 'ValidatingAdmissionPolicyBinding' },
     spec: { policyName, validationActions: ['Deny'], paramRef },
   };
-  const applyEarlier = (): Promise<string> =>
-    cluster.kubectl(['apply', '-f', '-'], { input: [configMap, policy, binding] });
+  const applyEarlier = (): Promise<string> => cluster.apply(configMap, policy, binding);
   const refused = (): Promise<void> =>
     eventually(() => assert.rejects(injected(), /no params found for policy binding/));
   await applyEarlier();
   await cluster.kubectl(['-n', 'cni-gate', 'delete', 'configmap', params.name]);
   await refused();
-  await cluster.kubectl(['delete', 'validatingadmissionpolicybinding', policyName]);
+  const { stdout } = cniGate(['check', '--kubeconfig', cluster.admin.kubeconfig]);
+  const [, way = ''] = /"kubectl (delete validatingadmissionpolicybinding \S+)"/.exec(stdout) ?? [];
+  assert.match(stdout, /kubernetes#130887/);
+  await cluster.kubectl(way.split(' '));
   await proved('third.example:5000/tools');
   await applyEarlier();
   await refused();

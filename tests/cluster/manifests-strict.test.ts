@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { byPolicy, overlayPath, pod, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict');
 
 testThatItWorks(cluster);
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { Cluster } from './harness/cluster.ts';
+import { test } from 'node:test';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { apply } from './installed/overlay.ts';
 
 /* Which nodes the Deployment's pods run on. No process stands for them: only the scheduler's choice matters here. */
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 // n1 is the emptier one by far: without a rule it gets both
 await addNode(cluster, 'n1', { capacity: { cpu: '64', memory: '256Gi' } });
 await addNode(cluster, 'n2', { capacity: { cpu: '1', memory: '1Gi' } });

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { accessWith } from './harness/access.ts';
 import type { ApiError } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
 import { compact } from './harness/etcd.ts';
 import { eventually } from './harness/eventually.ts';
 import { registration } from './harness/registration.ts';
 import { startServer } from './harness/server.ts';
 import { serviceAt } from './harness/service.ts';
+import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
@@ -23,8 +23,7 @@ interface Pod {
   spec: { initContainers?: { name: string; securityContext?: { runAsGroup?: number } }[] };
 }
 
-const cluster = await Cluster.start({ own: true });
-after(() => cluster.stop());
+const cluster = await startCluster({ own: true });
 const { api, components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);
 after(() => proxy.close());
@@ -114,14 +113,12 @@ test('without rights it is not ready, and says which right is missing; with them
     `--serviceaccount=${own.namespace}:${own.name}`,
   ]);
   await eventually(async () => assert.equal((await ops('/readyz')).status, 200), promised);
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      ...serviceAt(own.namespace, own.name, [gate]),
-      registration(own, readFileSync(authorityFile)),
-      namespace('shop', 'cilium'),
-      namespace('plain'),
-    ],
-  });
+  await cluster.apply(
+    ...serviceAt(own.namespace, own.name, [gate]),
+    registration(own, readFileSync(authorityFile)),
+    namespace('shop', 'cilium'),
+    namespace('plain'),
+  );
   await injectedBy('shop', 'cilium');
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { openCluster } from '../../webhook/cluster/open.ts';
 import { nominate } from '../../webhook/leader/nominate/nominate.ts';
 import {
@@ -7,19 +7,17 @@ import {
   type PendingPod,
   toPendingPod,
 } from '../../webhook/leader/nominate/pending-pod.ts';
-import { daemonSet, optedIn, type Pod, podOn, setTheScene } from './gate/scene.ts';
+import { daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { counted, refusals } from './steer/crowd.ts';
 import { withRights } from './steer/rights.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { api } = cluster;
-const scene = await setTheScene(cluster, { host: '10.254.4.3', kubeconfig: await withRights(cluster) });
-after(() => scene.server.end());
+const scene = await sceneIn(cluster, { host: '10.254.4.3', kubeconfig: await withRights(cluster) });
 const { agentOn, apply, named, setReady } = stepsIn(cluster);
 
 /** A pod with a volume that can be used on these nodes only. */

@@ -17,10 +17,10 @@ import { fileURLToPath } from 'node:url';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
 import { run } from '../support/run.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { programPath } from './harness/programs.ts';
+import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
@@ -42,8 +42,7 @@ const [server = '', mutate = '', second = '', gate = ''] = blocks(withoutCluster
 const folder = mkdtempSync(join(tmpdir(), 'readme-'));
 const image = 'registry.example/cni-gate-validator:0.1.0';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const replicas: RunningPod[] = [];
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
-import { install } from './installed/installation.ts';
+import { installed } from './installed/installation.ts';
 import { pod } from './installed/overlay.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
@@ -18,16 +17,11 @@ const account = 'system:serviceaccount:cni-gate:cni-gate';
 const where = 'shop';
 const pods = `/api/v1/namespaces/${where}/pods`;
 
-const cluster = await Cluster.start({ audit: 'Metadata' });
-after(() => cluster.stop());
-const { api } = cluster;
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+const { cluster, replicas } = await installed('strict', { audit: 'Metadata' });
+const { api, apply } = cluster;
 await makeNamespace(cluster, where, { [profileLabel]: 'cilium' });
 const kubelet = startKubelet(cluster, where);
 after(() => kubelet.stop());
-
-const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
 
 /** Whether a replica was the last one that said so. */
 const isLeader = ({ lines, child }: RunningPod): boolean =>

@@ -4,8 +4,8 @@ import { createServer } from 'node:https';
 import { after, test } from 'node:test';
 import { issueServing } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { answering, type Patch } from './installed/neighbour.ts';
 import { byPolicy, pod, tryPod } from './installed/overlay.ts';
@@ -17,8 +17,7 @@ import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
  * docs/threat-model.md
  */
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 const { replicas } = await install(cluster, 'strict');
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 await makeNamespace(cluster, 'guarded', {

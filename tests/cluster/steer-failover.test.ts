@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { daemonSet, podOn, setTheScene } from './gate/scene.ts';
+import { test } from 'node:test';
+import { daemonSet, podOn, sceneIn } from './gate/scene.ts';
 import { stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { bound, counted, crowd, placed, refusals, replicas } from './steer/crowd.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
-const scene = await setTheScene(cluster, { host: '10.254.4.5', leader: '10.254.4.6' });
-after(() => scene.server.end());
-after(() => scene.leader?.end());
+const cluster = await startCluster();
+const scene = await sceneIn(cluster, { host: '10.254.4.5', leader: '10.254.4.6' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
 /** How long they may take then, in seconds. After some refusals, the scheduler retries a pod every 11 s. */

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
-import { daemonSet, optedIn, podOn, setTheScene } from './gate/scene.ts';
+import { suite, test } from 'node:test';
+import { daemonSet, optedIn, podOn, sceneIn } from './gate/scene.ts';
 import { stepsIn } from './gate/steps.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { startCluster } from './harness/start.ts';
 import { bound, counted, crowd, placed, type Refused, refusals, replicas } from './steer/crowd.ts';
 
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 // the replica that leads gets no admission call: it knows only what the cluster tells
-const scene = await setTheScene(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
-after(() => scene.server.end());
-after(() => scene.leader?.end());
+const scene = await sceneIn(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
 /** The promise, in seconds: pods that fit a ready node are bound that long after they were created. */

@@ -23,7 +23,7 @@ if [ ${#tests[@]} -eq 0 ]; then
     start namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
     manifests-components manifests-policy-account manifests-policy-golden manifests-policy-tampering
     gate gate-left-alone gate-restart lease manifests-namespaces
-    certificates-faults certificates-rotation certificates-writes client-certificates
+    certificates-faults certificates-rotation client-certificates
   )
 fi
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}

@@ -39,7 +39,7 @@ after(() => node.powerCut());
 const history = new History(cluster, node.name);
 after(() => history.stop());
 const isAgent = (one: PodWrite): boolean => one.namespace === 'linkerd-cni' && one.node === node.name;
-await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, 0) });
+await cluster.apply(...linkerdCni(cluster.server, 0));
 await history.until((seen) => seen.pods.find((one) => isAgent(one) && one.ready));
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'linkerd' });
 await makeNamespace(cluster, 'bare');

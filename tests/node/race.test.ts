@@ -33,7 +33,7 @@ const bare = new Workload(cluster, 'bare');
 const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
-await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
+await cluster.apply(...linkerdCni(cluster.server, late));
 // what is held is looked at until the last test
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));

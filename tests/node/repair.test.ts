@@ -60,7 +60,7 @@ after(() => node.powerCut());
 const history = new History(cluster, node.name);
 after(() => history.stop());
 const isAgent = (one: PodWrite): boolean => one.namespace === 'linkerd-cni' && one.node === node.name;
-await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, late) });
+await cluster.apply(...linkerdCni(cluster.server, late));
 await chained(node);
 const shop = new Fleet(cluster, history, 'shop');
 await shop.create(node.name, elsewhere.url);

@@ -52,7 +52,7 @@ export async function setTheStage(): Promise<Stage> {
   const labels = { [networkLabel]: network.name };
   for (const name of [broken, spare, other]) await addNode(cluster, name, { capacity, labels });
   await apply(cluster, 'strict', checkout);
-  await cluster.kubectl(['apply', '-f', '-'], { input: [networkDaemonSet] });
+  await cluster.apply(networkDaemonSet);
   const pods = await runningPods(cluster, 2);
   const replicas = await Promise.all(pods.map((pod) => Replica.start(cluster, pod)));
   await endpoints(cluster, 2);

@@ -5,9 +5,9 @@ import { parseAllDocuments } from 'yaml';
 import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import { beginLoad, type Load } from '../../cluster/certificates/load.ts';
-import { Cluster } from '../../cluster/harness/cluster.ts';
 import { eventually } from '../../cluster/harness/eventually.ts';
 import { addNode } from '../../cluster/harness/nodes.ts';
+import { startCluster } from '../../cluster/harness/start.ts';
 import { trusted } from '../../cluster/installed/installation.ts';
 import { held, Kubelet } from '../../cluster/installed/kubelet.ts';
 import { overlayPath, pod } from '../../cluster/installed/overlay.ts';
@@ -33,8 +33,7 @@ const images = {
 };
 
 const previous = await unpackRelease(tag);
-const cluster = await Cluster.start();
-after(() => cluster.stop());
+const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 await bringNetwork(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

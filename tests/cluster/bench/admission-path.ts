@@ -54,5 +54,5 @@ export async function register(cluster: Cluster, path: AdmissionPath): Promise<v
         : { ...spec, matchConstraints: { ...(spec.matchConstraints as Fields), namespaceSelector } };
     return [{ ...object, metadata: { name }, spec: renamed }];
   });
-  await cluster.kubectl(['apply', '-f', '-'], { input });
+  await cluster.apply(...input);
 }

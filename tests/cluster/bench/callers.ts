@@ -27,7 +27,7 @@ async function behindService(
   address: { host: string; port: number },
   authority: Buffer,
 ): Promise<Caller> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: serviceAt(namespace, name, [address]) });
+  await cluster.apply(...serviceAt(namespace, name, [address]));
   return { service: { namespace, name }, authority };
 }
 

@@ -41,7 +41,7 @@ export class Installation {
   }
 
   static async make(cluster: Cluster): Promise<Installation> {
-    await cluster.kubectl(['apply', '-f', '-'], { input: objects() });
+    await cluster.apply(...objects());
     return new Installation(cluster, await cluster.serviceAccount(namespace, 'cni-gate'));
   }
 

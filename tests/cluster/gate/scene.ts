@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import type { EvidenceMode } from '../../../webhook/config/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
@@ -78,7 +79,7 @@ export async function setTheScene(
     namespace(networkNamespace),
     namespace(optedIn, { [profileLabel]: 'mesh' }),
   ];
-  await cluster.kubectl(['apply', '-f', '-'], { input: [...input, namespace(bystander)] });
+  await cluster.apply(...input, namespace(bystander));
   const replica = (at: string, ...more: string[]): Promise<GateServer> => {
     const files = ['--kubeconfig', kubeconfig, '--config', configFile];
     return startServer({ host: at, args: [...files, '--own-namespace', own.namespace, ...more] });
@@ -87,13 +88,11 @@ export async function setTheScene(
   if (leader !== undefined) await logged(leader, 'this replica leads');
   const server = await replica(host, '--tls-ca-out', authorityFile);
   const authority = readFileSync(authorityFile);
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      ...serviceAt(own.namespace, own.name, [server]),
-      registration(own, authority),
-      gateRegistration(own, authority),
-    ],
-  });
+  await cluster.apply(
+    ...serviceAt(own.namespace, own.name, [server]),
+    registration(own, authority),
+    gateRegistration(own, authority),
+  );
   const replicas = leader === undefined ? [server] : [server, leader];
   return {
     server,
@@ -104,6 +103,16 @@ export async function setTheScene(
       await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };
+}
+
+/** {@link setTheScene}, until the tests of the file end. */
+export async function sceneIn(cluster: Cluster, options?: SceneOptions): Promise<Scene> {
+  const scene = await setTheScene(cluster, options);
+  after(async () => {
+    await scene.leader?.end();
+    await scene.server.end();
+  });
+  return scene;
 }
 
 /** Waits until a server has logged a message, from some line on. */

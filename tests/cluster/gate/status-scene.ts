@@ -3,19 +3,18 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/report/status/model.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
-import { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';
 import type { ClusterOptions } from '../harness/options.ts';
+import { startCluster } from '../harness/start.ts';
 import { installedRegistrations } from '../installed/registration.ts';
-import { configuration, daemonSet, networkNamespace, optedIn, type Pod, setTheScene } from './scene.ts';
-
-export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+import { configuration, daemonSet, optedIn, sceneIn } from './scene.ts';
+import { podsOf, stepsIn } from './steps.ts';
 
 /** The list of one pod of the namespace that opted in. */
 export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector=metadata.name%3D${name}`;
@@ -34,13 +33,10 @@ export const manifest = (name: string): string =>
  * with a ready agent, and node `outside` without one. It ends with the tests of the file.
  */
 export async function setStatusScene(options: ClusterOptions = {}) {
-  const cluster = await Cluster.start(options);
-  after(() => cluster.stop());
-  const { api } = cluster;
-  const scene = await setTheScene(cluster);
-  after(() => scene.server.end());
+  const cluster = await startCluster(options);
+  const { apply } = cluster;
+  const scene = await sceneIn(cluster);
 
-  const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
   const command = (...args: string[]): Ended =>
     cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, ...args]);
 
@@ -51,23 +47,10 @@ export async function setStatusScene(options: ClusterOptions = {}) {
     return { ...JSON.parse(stdout), exit };
   }
 
-  /** Makes the agent's pod on n1 read Ready or not; kwok leaves a pod that runs alone. */
-  const setReady = async (ready: boolean, containerID = 'containerd://1'): Promise<void> => {
-    const pod = await agent();
-    const conditions = [
-      { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() },
-    ];
-    const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
-    await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
-      status: { conditions, containerStatuses: [{ ...container, containerID }] },
-    });
-  };
-
-  const agent = (): Promise<Pod> =>
-    api.until<Pod>(
-      `${podsOf(networkNamespace)}?fieldSelector=spec.nodeName%3Dn1`,
-      ({ status: { phase } }) => phase === 'Running',
-    );
+  const steps = stepsIn(cluster);
+  /** Makes the agent's pod on n1 read Ready or not. */
+  const setReady = async (ready: boolean, containerID = 'containerd://1'): Promise<void> =>
+    steps.setReady(await steps.agentOn('n1'), ready, containerID);
 
   /** Waits until the server's metrics say so. */
   const measured = (line: RegExp): Promise<void> =>

@@ -12,13 +12,11 @@ const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('deni
 
 /** What these tests do again and again in a cluster with the gate. */
 export function stepsIn(cluster: Cluster) {
-  const { api } = cluster;
+  const { api, apply } = cluster;
 
   /** The query for one pod. */
   const named = (namespace: string, name: string): string =>
     `${podsOf(namespace)}?fieldSelector=metadata.name%3D${name}`;
-
-  const apply = (...input: object[]): Promise<string> => cluster.kubectl(['apply', '-f', '-'], { input });
 
   /** The agent's pod on a node, once kwok runs it. */
   const agentOn = (node: string, name = 'agent'): Promise<Pod> =>

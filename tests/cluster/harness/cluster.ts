@@ -103,6 +103,9 @@ export class Cluster {
   /** Runs kubectl as the administrator. */
   readonly kubectl: Kubectl = (args, options) => kubectlFor(this.admin)(args, options);
 
+  /** Applies objects as the administrator. */
+  readonly apply = (...input: object[]): Promise<string> => this.kubectl(['apply', '-f', '-'], { input });
+
   /** Lets somebody in who shows a certificate. What they may do is for RBAC to say. */
   async user(name: string, groups: readonly string[] = []): Promise<Access> {
     return this.#access(await this.authority.client(name, groups));

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import { Api } from '../harness/api.ts';
-import { Cluster } from '../harness/cluster.ts';
+import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startCluster } from '../harness/start.ts';
 import { apply, byPolicy, namespace } from './overlay.ts';
 
 /** The policy that limits what the service account of cni-gate may write. */
@@ -28,8 +29,7 @@ export const metadata: Record<string, unknown> = {
  * policy can refuse. `api` speaks as that account. Both end with the tests of the file.
  */
 export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }> {
-  const cluster = await Cluster.start();
-  after(() => cluster.stop());
+  const cluster = await startCluster();
   await apply(cluster, 'strict');
   await cluster.kubectl([
     ...['create', 'clusterrolebinding', 'too-much', '--clusterrole=cluster-admin'],
@@ -40,12 +40,10 @@ export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }
   // a policy and a role count a moment after they are stored; nobody tells
   await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
 
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      namespace('shop', { [profileLabel]: 'cilium' }),
-      namespace('plain'),
-      namespace('declined', { [profileLabel]: 'none' }),
-    ],
-  });
+  await cluster.apply(
+    namespace('shop', { [profileLabel]: 'cilium' }),
+    namespace('plain'),
+    namespace('declined', { [profileLabel]: 'none' }),
+  );
   return { cluster, api };
 }

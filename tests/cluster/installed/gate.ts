@@ -22,37 +22,35 @@ export async function useTheGate(cluster: Cluster): Promise<void> {
   const spec = { ...agent, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
   const pvc = 'data';
   await makeNamespace(cluster, 'unmeshed', { [profileLabel]: 'linkerd' });
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'DaemonSet',
-        metadata: { namespace: network, name: 'cilium' },
-        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  await cluster.apply(
+    {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { namespace: network, name: 'cilium' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: pvc },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'none',
+        hostPath: { path: '/data' },
       },
-      {
-        apiVersion: 'v1',
-        kind: 'PersistentVolume',
-        metadata: { name: pvc },
-        spec: {
-          capacity: { storage: '1Gi' },
-          accessModes: ['ReadWriteOnce'],
-          storageClassName: 'none',
-          hostPath: { path: '/data' },
-        },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'shop', name: pvc },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'none',
+        resources: { requests: { storage: '1Gi' } },
       },
-      {
-        apiVersion: 'v1',
-        kind: 'PersistentVolumeClaim',
-        metadata: { namespace: 'shop', name: pvc },
-        spec: {
-          accessModes: ['ReadWriteOnce'],
-          storageClassName: 'none',
-          resources: { requests: { storage: '1Gi' } },
-        },
-      },
-    ],
-  });
+    },
+  );
   const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
   await api.until<{ status: { phase: string } }>(claims, ({ status }) => status.phase === 'Bound');
   const onN1 = await agentOn(cluster, 'n1');

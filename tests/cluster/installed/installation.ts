@@ -1,12 +1,10 @@
+import { after } from 'node:test';
 import type { Cluster } from '../harness/cluster.ts';
 import { addNode } from '../harness/nodes.ts';
+import type { ClusterOptions } from '../harness/options.ts';
+import { startCluster } from '../harness/start.ts';
 import { apply, type Overlay } from './overlay.ts';
 import { type RunningPod, type StoredPod, startPod } from './pod.ts';
-
-/** cni-gate in a cluster, from an overlay as it is. */
-export interface Installation {
-  replicas: RunningPod[];
-}
 
 const selector = 'labelSelector=app.kubernetes.io%2Fname%3Dcni-gate';
 
@@ -23,11 +21,22 @@ export async function install(
   cluster: Cluster,
   overlay: Overlay,
   before: () => Promise<void> = async () => {},
-): Promise<Installation> {
+): Promise<{ replicas: RunningPod[] }> {
   await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
   await apply(cluster, overlay);
   await before();
   return { replicas: await startReplicas(cluster) };
+}
+
+/** A control plane with an overlay, as {@link install} does it. Both end with the tests of the file. */
+export async function installed(
+  overlay: Overlay,
+  options?: ClusterOptions,
+): Promise<{ cluster: Cluster; replicas: RunningPod[] }> {
+  const cluster = await startCluster(options);
+  const { replicas } = await install(cluster, overlay);
+  after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
+  return { cluster, replicas };
 }
 
 /**

@@ -31,9 +31,7 @@ export async function startNeighbour(
   const server = createServer(await tls(cluster, address), answering(change));
   await listening(server, address);
   const port = (server.address() as { port: number }).port;
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [registration(cluster, name, `https://${address}:${port}/`)],
-  });
+  await cluster.apply(registration(cluster, name, `https://${address}:${port}/`));
   return {
     close: async () => {
       await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);

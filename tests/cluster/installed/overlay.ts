@@ -62,7 +62,7 @@ export const tryPod = <T>(cluster: Cluster, where: string, object: object): Prom
 export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   const where = 'policy-alone';
-  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(where, { [profileLabel]: 'cilium' })] });
+  await cluster.apply(namespace(where, { [profileLabel]: 'cilium' }));
   // made by a controller; pods are refused before that
   await cluster.api.until(`/api/v1/namespaces/${where}/serviceaccounts`, () => true);
   await eventually(() =>

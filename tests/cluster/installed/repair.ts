@@ -11,22 +11,20 @@ export async function useRepair(cluster: Cluster): Promise<void> {
     spec: { containers: [{ name: 'web', image: 'example/web' }], ...more },
   });
   const namespace = 'shop';
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { namespace, name: 'failing' },
-        spec: { selector: { matchLabels: labels }, template: template() },
-      },
-      {
-        apiVersion: 'batch/v1',
-        kind: 'Job',
-        metadata: { namespace, name: 'failing-job' },
-        spec: { template: template({ restartPolicy: 'OnFailure' }) },
-      },
-    ],
-  });
+  await cluster.apply(
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace, name: 'failing' },
+      spec: { selector: { matchLabels: labels }, template: template() },
+    },
+    {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { namespace, name: 'failing-job' },
+      spec: { template: template({ restartPolicy: 'OnFailure' }) },
+    },
+  );
   const placed = (kind: string, not = ''): Promise<Pod> =>
     cluster.api.until<Pod>(
       `${pods}?labelSelector=app%3Dfailing`,

@@ -4,8 +4,9 @@ import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/report/status/model.ts';
 import { cniGate, type Ended } from '../../support/command.ts';
 import type { Access } from '../harness/access.ts';
-import { Cluster } from '../harness/cluster.ts';
+import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { startCluster } from '../harness/start.ts';
 import { install, runningPods } from './installation.ts';
 import { startPod } from './pod.ts';
 import { makeNamespace } from './working.ts';
@@ -21,15 +22,11 @@ export const codes = ({ faults }: Status): string[] => faults.map(({ code }) => 
 export async function bringNetwork(cluster: Cluster): Promise<void> {
   const labels = { app: 'cilium' };
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'DaemonSet',
-        metadata: { namespace: 'kube-system', name: 'cilium' },
-        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-      },
-    ],
+  await cluster.apply({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { namespace: 'kube-system', name: 'cilium' },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
   });
 }
 
@@ -38,8 +35,7 @@ export async function bringNetwork(cluster: Cluster): Promise<void> {
  * ends with the tests of the file.
  */
 export async function installWithStatus() {
-  const cluster = await Cluster.start();
-  after(() => cluster.stop());
+  const cluster = await startCluster();
   let { replicas } = await install(cluster, 'strict');
   const endAll = (): Promise<unknown> => Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   after(endAll);

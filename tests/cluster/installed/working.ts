@@ -27,7 +27,7 @@ export async function makeNamespace(
   name: string,
   labels: Record<string, string> = {},
 ): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: [namespace(name, labels)] });
+  await cluster.apply(namespace(name, labels));
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 

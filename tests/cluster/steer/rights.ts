@@ -29,15 +29,13 @@ export async function withRights(cluster: Cluster): Promise<string> {
   const home = { name, namespace: name };
   const subjects = [{ kind: 'ServiceAccount', ...home }];
   const to = (kind: string): object => ({ apiGroup: rbac, kind, name });
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: home },
-      { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: everywhere },
-      { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, subjects, roleRef: to('ClusterRole') },
-      { apiVersion, kind: 'Role', metadata: home, rules: atHome },
-      { apiVersion, kind: 'RoleBinding', metadata: home, subjects, roleRef: to('Role') },
-    ],
-  });
+  await cluster.apply(
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: home },
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: everywhere },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, subjects, roleRef: to('ClusterRole') },
+    { apiVersion, kind: 'Role', metadata: home, rules: atHome },
+    { apiVersion, kind: 'RoleBinding', metadata: home, subjects, roleRef: to('Role') },
+  );
   return (await cluster.serviceAccount(name, name)).kubeconfig;
 }

@@ -32,22 +32,18 @@ export class Fleet {
       env: [{ name: 'ELSEWHERE', value: elsewhere }],
       securityContext: { runAsUser: 1000 },
     };
-    await this.#cluster.kubectl(['apply', '-f', '-'], {
-      input: [
-        {
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-          metadata: { namespace: this.namespace, name: 'web' },
-          spec: {
-            replicas: 0,
-            selector: { matchLabels: labels },
-            template: {
-              metadata: { labels },
-              spec: { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [container] },
-            },
-          },
+    await this.#cluster.apply({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: this.namespace, name: 'web' },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [container] },
         },
-      ],
+      },
     });
   }
 

@@ -52,12 +52,10 @@ export class Workload {
    */
   async create(elsewhere: string, profile?: string): Promise<void> {
     const labels = profile === undefined ? {} : { [profileLabel]: profile };
-    await this.#cluster.kubectl(['apply', '-f', '-'], {
-      input: [
-        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace, labels } },
-        this.#deployment(elsewhere),
-      ],
-    });
+    await this.#cluster.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace, labels } },
+      this.#deployment(elsewhere),
+    );
   }
 
   /** Its pod, as soon as something is so. @param seconds how long that may take */
