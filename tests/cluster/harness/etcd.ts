@@ -16,9 +16,10 @@ export async function compact({ ports }: Cluster): Promise<string> {
 /** Values by keys, both in base64. */
 export type Content = Map<string, string>;
 
-/** All that etcd holds, but what API servers write again and again. */
+/** All objects that etcd holds, but those that API servers write again and again. */
 export async function contentOf(port: number): Promise<Content> {
-  const all = { key: base64('\0'), range_end: base64('\0') };
+  // beside them is the API server's own record of its compactions
+  const all = { key: base64('/registry/'), range_end: base64('/registry0') };
   const { kvs = [] } = await call(port, 'range', all);
   const stored = kvs.filter(({ key }) => !renewed.test(Buffer.from(key, 'base64').toString()));
   return new Map(stored.map(({ key, value }) => [key, value]));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import type { Credentials, Server } from './access.ts';
+import { Api } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import { type Content, contentOf, restore } from './etcd.ts';
 import type { Layout } from './layout.ts';
@@ -51,6 +52,8 @@ export async function takeShared(): Promise<Shared | undefined> {
     const { fresh, ...others } = JSON.parse(readFileSync(file, 'utf8'));
     const shared: Shared = { ...others, fresh: new Map(fresh) };
     await clear(shared);
+    const api = new Api({ server: shared.server, credentials: shared.admin });
+    await api.text('/readyz').finally(() => api.close());
     return shared;
   } catch (error) {
     console.error(`the group's control plane cannot be used, so another is started: ${messageOf(error)}`);
