@@ -64,7 +64,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     const annotations = { [statusAnnotation]: reasonText('network-daemonset') };
     assert.deepEqual([pod.spec.initContainers, pod.metadata.annotations], [undefined, annotations]);
     await isTold('mutate', 'datapath-', 'skipped', 'network-daemonset');
-    await isTold('gate', 'datapath-', 'skipped', 'nothing-promised');
+    await isTold('gate', 'datapath-', 'skipped', 'no-profile-applies');
   });
 
   test("somebody else's DaemonSet waits as any other pod", async () => {
@@ -122,7 +122,7 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
       assert.deepEqual([pod.spec.initContainers, pod.metadata.labels], [undefined, undefined]);
       assert.deepEqual(pod.metadata.annotations, annotations);
       await isTold('mutate', name, 'skipped', 'mirror-pod');
-      await isTold('gate', name, 'skipped', 'nothing-promised');
+      await isTold('gate', name, 'skipped', 'no-profile-applies');
     }
   });
 

@@ -72,7 +72,7 @@ test('the lines that a finding about a Job names, added as they are, end it', as
 test('recorded reviews cause no finding about a namespace', async (t) => {
   const text = [JSON.stringify(recorded('pod-deployment-web')), namespaceOf('shop', 'linkerd')];
   const { reported, findings } = await reviewText(t, text.join('\n---\n'));
-  assert.deepEqual(reported, ['skipped nothing-promised Pod shop/web-7fdb9d4559-*']);
+  assert.deepEqual(reported, ['skipped no-profile-applies Pod shop/web-7fdb9d4559-*']);
   assert.deepEqual(findings, []);
 });
 

@@ -159,7 +159,7 @@ test('--server: findings that need no profile are reported, and that nothing is 
     'metadata:\n  labels: {cni-gate.io/profil: none}\n  annotations: {linkerd.io/inject: enabled}',
   );
   for (const [reason, found] of [
-    ['nothing-promised', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
+    ['no-profile-applies', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
     ['not-opted-in', ['KEY_UNKNOWN Pod shop/a', 'NOTHING_CHECKED the input']],
   ] as const) {
     const server = await fake(t, (body) => [200, answerOf(body, skip(reason))]);

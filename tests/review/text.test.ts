@@ -47,14 +47,14 @@ test('a skipped workload: one line with the reason', async (t) => {
       .join(''),
     `skipped Pod shop/a (f:1): host-network
 skipped Pod shop/b (f:12): windows
-skipped Pod mesh/c (f:23): nothing-promised
+skipped Pod mesh/c (f:23): no-profile-applies
 skipped Pod shop/d (f:33): opted-out
 skipped Pod else/e (f:44): namespace-not-given
 `,
   );
   assert.equal(
     output.split('\n').slice(-4).join('\n'),
-    'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, nothing-promised 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\npassed\n',
+    'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, no-profile-applies 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\npassed\n',
   );
 });
 
@@ -153,5 +153,5 @@ test('the summary of a pod with an earlier injection shows its checks', async (t
   const current = await reviewText(t, before, { profile: 'cilium' });
   assert.match(current.table(), /^current +Pod\/a +shop +address, gateway +\S+$/m);
   const removed = await reviewText(t, before, { profile: 'linkerd' });
-  assert.match(removed.table(), /^removed +Pod\/a +shop +nothing-promised +\S+$/m);
+  assert.match(removed.table(), /^removed +Pod\/a +shop +no-profile-applies +\S+$/m);
 });

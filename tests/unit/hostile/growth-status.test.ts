@@ -62,7 +62,7 @@ growsLinearly('status and review', [
         [
           many(size, (index) => ({
             workload: { namespace: `ns${index}`, document: { file: 'f' }, line: 1 },
-            verdict: { outcome: 'skipped', reason: 'nothing-promised' },
+            verdict: { outcome: 'skipped', reason: 'no-profile-applies' },
           })),
           new Map(
             many(size, (index) => [

@@ -13,7 +13,7 @@ import { type Blocker, notReadyText, refusalText } from './refusal.ts';
 export type UnknownReason = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
 
 /** Why the gate has nothing to check. */
-export type Skipped = 'operation' | 'nothing-promised';
+export type Skipped = 'operation' | 'no-profile-applies';
 
 /**
  * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
@@ -71,7 +71,7 @@ export function decidePlacement(
       if (!view.evidence.synced) unknowns.push(allowNotSynced('pods on nodes', about(profile.name)));
     }
   }
-  if (!needed && trial === undefined) return allowed('skipped', 'nothing-promised', { profiles: names });
+  if (!needed && trial === undefined) return allowed('skipped', 'no-profile-applies', { profiles: names });
   if (!placement.dryRun) {
     for (const { name } of trials) view.evidence.reserve(name, node, requester.pod.key, now);
   }

@@ -81,7 +81,7 @@ function prove(
   const requirements = requirementsFor(pod, join, namespace);
   if (requirements === undefined) {
     const about = { profile: join.name, profiles: [] };
-    return left(pod, 'nothing-promised', removeInjection(pod, statusText(selection)), about, warnings);
+    return left(pod, 'no-profile-applies', removeInjection(pod, statusText(selection)), about, warnings);
   }
   const change = inject(pod, requirements, selection, name, policy.proof);
   const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);

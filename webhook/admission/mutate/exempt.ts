@@ -13,7 +13,7 @@ export type Exemption =
   | 'network-daemonset'
   | 'not-opted-in'
   | 'opted-out'
-  | 'nothing-promised';
+  | 'no-profile-applies';
 
 /** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);

@@ -21,7 +21,7 @@ export function checkProbe({ probe, namespaces }: Facts, isCut: boolean): Findin
       return passed(
         `in namespace ${namespace}, ${what}${isCut ? ', over a connection that the API server opened before: a new one fails' : ''}`,
       );
-    case 'nothing-promised':
+    case 'no-profile-applies':
       return skipped(`in namespace ${namespace}, ${what}`);
     case 'failed':
       return failed('CNI_GATE_PROBE', `a new pod in namespace ${namespace}: ${what}`, probeHint(reason));

@@ -1,14 +1,14 @@
 /**
  * The answer of the API server about an invented pod:
  * - `injected`: the pod came back with our init container in the first place;
- * - `nothing-promised`: cni-gate answered, and its configuration promises nothing to such a pod;
+ * - `no-profile-applies`: cni-gate answered, and its configuration promises nothing to such a pod;
  * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
  * - `not-made`: no namespace could be tried, or something else refused the pod.
  */
 export interface ProbeFacts {
   /** Where the pod was to be created; null where no namespace could be asked about. */
   namespace: string | null;
-  outcome: 'injected' | 'nothing-promised' | 'failed' | 'not-made';
+  outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
   /** What was seen, in words: the API server's own where it refused. */
   what: string;
   /** Why it is no proof that new pods are admitted; absent where it is. */

@@ -88,7 +88,7 @@ export function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
   }
   if (promised.length === 0) {
     return {
-      outcome: 'nothing-promised',
+      outcome: 'no-profile-applies',
       what: 'cni-gate answered; the profile promises nothing to a made-up pod',
     };
   }

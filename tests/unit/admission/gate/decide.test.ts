@@ -147,7 +147,7 @@ suite('decidePlacement', () => {
   test('skips pods of profiles without DaemonSets', () => {
     for (const named of [[], ['bare'], ['gone']]) {
       const { outcome, reason } = decide('n1', pending({ profiles: named }));
-      assert.deepEqual([outcome, reason], ['skipped', 'nothing-promised']);
+      assert.deepEqual([outcome, reason], ['skipped', 'no-profile-applies']);
     }
     assert.equal(decide('n1', pending(), {}, { operation: 'UPDATE' }).reason, 'operation');
   });

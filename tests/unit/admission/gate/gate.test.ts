@@ -55,12 +55,12 @@ suite('gate', () => {
     const standsFor = { ...object, metadata: { annotations: mirror } };
     assert.deepEqual(await outcome(binding('', { kind, object: standsFor }), { pods }), [
       'skipped',
-      'nothing-promised',
+      'no-profile-applies',
     ]);
     const unmarked = { ...object, metadata: {} };
     assert.deepEqual(await outcome(binding('', { kind, object: unmarked }), { pods }), [
       'skipped',
-      'nothing-promised',
+      'no-profile-applies',
     ]);
   });
 

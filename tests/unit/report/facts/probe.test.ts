@@ -122,7 +122,7 @@ suite('the result by the pod that comes back', () => {
       'with nothing promised, as configured',
       came([], statusOf([], [])),
       [],
-      'nothing-promised',
+      'no-profile-applies',
       /cni-gate answered/,
     ],
   ];
