@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { after, suite, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
-import type { Check, CheckReport } from '../../webhook/report/checks/model.ts';
+import type { Check, CheckReport } from '../../webhook/report/checks/report.ts';
 import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Status } from '../../webhook/report/status/model.ts';
+import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate } from '../support/command.ts';
 import { blocks } from '../support/pages.ts';
 import { eventually } from './harness/eventually.ts';

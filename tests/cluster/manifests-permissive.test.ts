@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
-import type { Status } from '../../webhook/report/status/model.ts';
+import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate } from '../support/command.ts';
 import { eventually } from './harness/eventually.ts';
 import { installed } from './installed/installation.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Status } from '../../webhook/report/status/model.ts';
+import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import { isN1Down, manifest, setStatusScene } from './gate/status-scene.ts';
 import { eventually } from './harness/eventually.ts';

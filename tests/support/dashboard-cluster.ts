@@ -1,8 +1,9 @@
 import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/to-facts.ts';
-import type { Dashboard } from '../../webhook/report/dashboard/server.ts';
-import type { PodFacts, StatusFacts } from '../../webhook/report/facts/model.ts';
-import { statusOf } from '../../webhook/report/status/compose.ts';
+import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
+import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
+import type { PodFacts } from '../../webhook/report/facts/model.ts';
+import { statusOf } from '../../webhook/report/status/status.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
 import {
   configured,
@@ -154,7 +155,9 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 }
 
 /** The dashboard of facts, as the command composes it. */
-export const dashboardFrom = (facts: StatusFacts): Dashboard => ({
-  ...statusOf(facts, { now, all: true }),
-  stale: null,
-});
+export const dashboardFrom = (facts: StatusFacts): Dashboard =>
+  dashboardOf(statusOf(facts, { now, all: true }), null);
+
+/** How many rows a table of the dashboard has. */
+export const rowsOf = ({ tables }: Dashboard, id: string): number =>
+  tables.find((table) => table.id === id)?.rows.length ?? 0;

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { CheckReport, CheckVerdict } from '../report/checks/model.ts';
+import type { CheckReport, CheckVerdict } from '../report/checks/report.ts';
 import { addClusterOptions, addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
 import { terminal } from './terminal.ts';
 
@@ -73,8 +73,7 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
       const facts = await readPre(client, { ownNamespace, policy, source });
       const now = Date.now();
       const { cluster } = facts;
-      const findings = checkPre(facts, ownNamespace, now);
-      return reportOf({ ...findings, mode: 'pre', cluster, configuration: source, now });
+      return reportOf({ ...checkPre(facts, now), mode: 'pre', cluster, configuration: source, now });
     };
   }
   const [{ readCheck }, { checkInstalled }] = await Promise.all([

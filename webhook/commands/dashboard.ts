@@ -1,25 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import type { ApiClient } from '../cluster/client.ts';
-import { readPolicy } from '../config/load.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Dashboard } from '../report/dashboard/server.ts';
-import type { CollectOptions } from '../report/facts/collect.ts';
-import type { StatusFacts } from '../report/facts/model.ts';
-import type { ReadinessHistory } from '../report/facts/readiness-history.ts';
-import {
-  addClusterOptions,
-  addInstallationOptions,
-  type ClusterFlags,
-  namespaceName,
-  port,
-} from './options.ts';
+import type { StatusFacts } from '../report/facts/collect.ts';
+import type { ReadStatus, StatusFlags } from '../report/facts/follow.ts';
+import { addClusterOptions, addInstallationOptions, namespaceName, port } from './options.ts';
 
-interface Flags extends ClusterFlags {
-  namespace?: string;
-  config?: string;
-  ownNamespace: string;
+interface Flags extends StatusFlags {
   port?: number;
   out?: string;
 }
@@ -50,32 +38,20 @@ async function run(flags: Flags): Promise<void> {
   if (flags.out !== undefined && flags.port !== undefined)
     throw new CniGateError('CNI_GATE_USAGE', '--out writes a file, and --port serves: give one of the two');
   // loaded here: the other commands need none of it
-  const [{ openCluster }, { readStatus }, { ReadinessHistory }, { withRoleNamed }, { statusOf }] =
-    await Promise.all([
-      import('../cluster/open.ts'),
-      import('../report/facts/collect.ts'),
-      import('../report/facts/readiness-history.ts'),
-      import('../report/facts/role.ts'),
-      import('../report/status/compose.ts'),
-    ]);
-  const { config, ownNamespace, namespace } = flags;
-  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const options = { ownNamespace, given, namespace, probe: false };
-  const client = await openCluster(flags.kubeconfig, flags.context);
-  try {
-    const history = new ReadinessHistory();
-    const show: Show = (facts, stale) => ({ ...statusOf(facts, { now: Date.now(), all: true }), stale });
-    const first = await readStatus(client, options, history);
-    if (flags.out !== undefined) await write(flags.out, show(first, null));
-    else await serve({ client, options, history, first, show }, flags.port ?? 0);
-  } catch (error) {
-    throw withRoleNamed(error);
-  } finally {
-    client.close();
-  }
+  const [{ withStatus }, { statusOf }, { dashboardOf }] = await Promise.all([
+    import('../report/facts/follow.ts'),
+    import('../report/status/status.ts'),
+    import('../report/dashboard/server.ts'),
+  ]);
+  await withStatus(flags, async (read) => {
+    const show: Show = (facts) => dashboardOf(statusOf(facts, { now: Date.now(), all: true }), null);
+    const first = show(await read());
+    if (flags.out !== undefined) await write(flags.out, first);
+    else await serve(read, first, show, flags.port ?? 0);
+  });
 }
 
-type Show = (facts: StatusFacts, stale: string | null) => Dashboard;
+type Show = (facts: StatusFacts) => Dashboard;
 
 /**
  * Writes the page as one file that only its owner may read: it shows what a kubeconfig may read.
@@ -99,41 +75,28 @@ async function write(file: string, dashboard: Dashboard): Promise<void> {
   process.stdout.write(`wrote ${file}\n`);
 }
 
-/** What the served page follows. */
-interface Followed {
-  client: ApiClient;
-  options: CollectOptions;
-  history: ReadinessHistory;
-  first: StatusFacts;
-  show: Show;
-}
-
 /** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
-async function serve({ client, options, history, first, show }: Followed, atPort: number): Promise<void> {
-  const [{ pollStatus, untilAsked }, { roleFor }, { dashboardServer }, { readPage }, { listen }] =
-    await Promise.all([
-      import('../report/facts/poll.ts'),
-      import('../report/facts/role.ts'),
-      import('../report/dashboard/server.ts'),
-      import('../report/dashboard/page.ts'),
-      import('../server/listen.ts'),
-    ]);
-  let dashboard = show(first, null);
+async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: number): Promise<void> {
+  const [{ follow }, { dashboardServer }, { readPage }, { listen }] = await Promise.all([
+    import('../report/facts/follow.ts'),
+    import('../report/dashboard/server.ts'),
+    import('../report/dashboard/page.ts'),
+    import('../server/listen.ts'),
+  ]);
+  let dashboard = first;
   const onFacts = (facts: StatusFacts): void => {
-    dashboard = show(facts, null);
+    dashboard = show(facts);
   };
-  const onTrouble = (error: CniGateError): void => {
-    const stale = `${error.message}${roleFor(error)}`;
+  const onTrouble = (stale: string): void => {
     dashboard = { ...dashboard, stale };
     process.stderr.write(`cni-gate: ${stale}\n`);
   };
   const token = randomBytes(24).toString('base64url');
   const app = dashboardServer({ page: readPage(), token, latest: () => dashboard });
   try {
-    const stop = untilAsked();
     const opened = await listen(app, '127.0.0.1', atPort, '--port');
     process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
-    await pollStatus(client, options, history, { onFacts, onTrouble }, stop.signal);
+    await follow(read, { onFacts, onTrouble });
   } finally {
     await app.close();
   }

@@ -1,19 +1,15 @@
 import { Command, Option } from 'commander';
-import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { StatusFacts } from '../report/facts/model.ts';
-import type { Status, Verdict } from '../report/status/model.ts';
-import { addClusterOptions, addInstallationOptions, type ClusterFlags, namespaceName } from './options.ts';
+import type { StatusFacts } from '../report/facts/collect.ts';
+import type { StatusFlags } from '../report/facts/follow.ts';
+import type { Status, Verdict } from '../report/status/status.ts';
+import { addClusterOptions, addInstallationOptions, namespaceName } from './options.ts';
 import { terminal } from './terminal.ts';
 
-interface Flags extends ClusterFlags {
-  namespace?: string;
-  config?: string;
-  ownNamespace: string;
+interface Flags extends StatusFlags {
   output: 'text' | 'wide' | 'json';
   all?: true;
   watch?: true;
-  probe?: true;
 }
 
 const more = `
@@ -52,39 +48,24 @@ async function run(flags: Flags): Promise<void> {
   if (flags.probe && flags.watch)
     throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
-  const [{ openCluster }, { readStatus }, poll, { ReadinessHistory }, role, { statusOf }, { statusText }] =
-    await Promise.all([
-      import('../cluster/open.ts'),
-      import('../report/facts/collect.ts'),
-      import('../report/facts/poll.ts'),
-      import('../report/facts/readiness-history.ts'),
-      import('../report/facts/role.ts'),
-      import('../report/status/compose.ts'),
-      import('../report/status/text.ts'),
-    ]);
-  const { config, ownNamespace, namespace, probe = false } = flags;
-  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const options = { ownNamespace, given, namespace, probe };
-  const client = await openCluster(flags.kubeconfig, flags.context);
-  try {
+  const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
+    import('../report/facts/follow.ts'),
+    import('../report/status/status.ts'),
+    import('../report/status/text.ts'),
+  ]);
+  await withStatus(flags, async (read) => {
     const show = printer(flags, statusText);
-    const compose = (facts: StatusFacts): Status =>
-      statusOf(facts, { now: Date.now(), all: flags.all === true });
-    const history = new ReadinessHistory();
+    const onFacts = (facts: StatusFacts): void =>
+      show(statusOf(facts, { now: Date.now(), all: flags.all === true }));
     // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
-    show(compose(await readStatus(client, options, history)));
+    onFacts(await read());
     if (!flags.watch) return;
-    const stop = poll.untilAsked();
+    const stop = new AbortController();
     process.stdout.once('error', () => stop.abort());
-    const onTrouble = (error: CniGateError): void =>
-      void process.stderr.write(`cni-gate: ${error.message}; it is tried again${role.roleFor(error)}\n`);
-    const onFacts = (facts: StatusFacts): void => show(compose(facts));
-    await poll.pollStatus(client, options, history, { onFacts, onTrouble }, stop.signal);
-  } catch (error) {
-    throw role.withRoleNamed(error);
-  } finally {
-    client.close();
-  }
+    const onTrouble = (message: string): void =>
+      void process.stderr.write(`cni-gate: ${message}; it is tried again\n`);
+    await follow(read, { onFacts, onTrouble }, stop);
+  });
 }
 
 /** Home, and away with what is below. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { TextOptions } from '../report/text/options.ts';
+import type { TextOptions } from '../report/text/table.ts';
 
 /**
  * How text is to look on standard output: as wide as COLUMNS or the terminal says, and in colour where it has colours.

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
-import type { Status } from '../../../webhook/report/status/model.ts';
+import type { Status } from '../../../webhook/report/status/status.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';

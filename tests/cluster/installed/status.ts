@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { profileLabel } from '../../../webhook/lib/names.ts';
-import type { Status } from '../../../webhook/report/status/model.ts';
+import type { Status } from '../../../webhook/report/status/status.ts';
 import { cniGate, type Ended } from '../../support/command.ts';
 import type { Access } from '../harness/access.ts';
 import type { Cluster } from '../harness/cluster.ts';

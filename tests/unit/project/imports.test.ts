@@ -42,7 +42,7 @@ const rules: Record<string, Rule> = {
     packages: ['node', ...libraries, 'diff', 'fast-xml-parser'],
   },
   'webhook/report': {
-    folders: [...view, 'certs', 'webhook/review/mesh'],
+    folders: [...view, 'certs'],
     packages: ['node', ...libraries, 'fastify'],
   },
   'webhook/server': { folders: [...view, 'certs'], packages: ['node', ...libraries, 'fastify', 'pino'] },
@@ -95,7 +95,6 @@ const examples: [file: string, source: string, allowed: boolean][] = [
   ['webhook/cluster/a.ts', '@kubernetes/client-node', true],
   ['webhook/server/a.ts', '@kubernetes/client-node', false],
   ['webhook/server/a.ts', '../../tests/support/reviews.ts', false],
-  ['webhook/report/a.ts', '../review/mesh/meshes.ts', true],
   ['webhook/report/a.ts', '../review/run.ts', false],
   ['certs/a.ts', '../webhook/commands/managed.ts', false],
   ['validator/checks/a.ts', '../node/dial.ts', false],

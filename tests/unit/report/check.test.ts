@@ -3,9 +3,11 @@ import { suite, test } from 'node:test';
 import { checkShort, checkText } from '../../../webhook/report/check/text.ts';
 import { checkPre } from '../../../webhook/report/checks/before-install.ts';
 import { checkInstalled } from '../../../webhook/report/checks/installed.ts';
-import type { CheckReport } from '../../../webhook/report/checks/model.ts';
+import type { CheckReport } from '../../../webhook/report/checks/report.ts';
 import { reportOf } from '../../../webhook/report/checks/report.ts';
-import type { CheckFacts, PreFacts } from '../../../webhook/report/facts/model.ts';
+import type { PreFacts } from '../../../webhook/report/facts/before-install.ts';
+import type { CheckFacts } from '../../../webhook/report/facts/collect.ts';
+import { policyOf } from '../../support/configurations.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../nodes/readiness/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -16,6 +18,7 @@ import {
   found,
   nothingInstalled,
   preFacts,
+  usedBy,
   wholeInstallation,
 } from './objects.ts';
 
@@ -29,7 +32,7 @@ const installed = (more: Partial<CheckFacts> = {}): CheckReport => {
 const before = (more: Partial<PreFacts> = {}): CheckReport => {
   const facts = preFacts(more);
   const { cluster, source } = facts;
-  return reportOf({ ...checkPre(facts, 'cni-gate', now), mode: 'pre', cluster, configuration: source, now });
+  return reportOf({ ...checkPre(facts, now), mode: 'pre', cluster, configuration: source, now });
 };
 
 /** An installation in which several things are wrong, and others are not known. */
@@ -118,12 +121,11 @@ suite('verdicts', () => {
 
 suite('before an installation', () => {
   test('many namespaces: the text proposes for 20 of them and says how many more there are; JSON has all', () => {
-    const many = Array.from({ length: 5000 }, (_, at) => ({
-      name: `ns-${String(at).padStart(4, '0')}`,
-      profile: undefined,
-      fits: ['cilium'],
-    }));
-    const report = before({ namespaces: found(many) });
+    const many = Array.from({ length: 5000 }, (_, at) => `ns-${String(at).padStart(4, '0')}`);
+    const report = before({
+      namespaces: found(many.map((name) => ({ name, profile: undefined, labels: {} }))),
+      used: found(new Map(many.map(usedBy('cilium')))),
+    });
     assert.equal(report.proposals.length, 5000);
     const commands = checkText(report).match(/^ {4}kubectl label namespace ns-\d+ /gm) ?? [];
     assert.equal(new Set(commands).size, 20);
@@ -131,8 +133,24 @@ suite('before an installation', () => {
   });
 
   test('pods that may not be read: the check of networks says what is therefore not proposed', () => {
-    const { checks } = before({ podsUnread: 'pods may not be read' });
+    const { checks } = before({ used: forbidden('pods') });
     const { what } = checks.find(({ id }) => id === 'networks') ?? {};
     assert.match(what ?? '', /no profile is proposed, as pods may not be read$/);
+  });
+
+  test('profiles that cannot be joined: why, and no command', () => {
+    const redirect = { direction: 'outbound', listen: 4140, connect: ['192.0.2.2:1404'], timeout: '10s' };
+    const own = (name: string, asUser: number) => ({
+      name,
+      daemonSets: [{ namespace: 'net', name }],
+      proof: { checks: [{ redirect: { ...redirect, asUser } }] },
+    });
+    const [proposal] = before({
+      policy: policyOf({ profiles: [own('one', 1), own('two', 2)] }),
+      daemonSets: found(['one', 'two'].map((name) => ({ namespace: 'net', name }))),
+      used: found(new Map([usedBy('one', 'two')('shop')])),
+    }).proposals;
+    assert.deepEqual([proposal?.profile, proposal?.command], ['one.two', '']);
+    assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
   });
 });

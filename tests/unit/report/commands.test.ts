@@ -256,8 +256,8 @@ suite('dashboard', () => {
     });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const [, data = ''] = /id="data">(.*?)<\/script>/s.exec(readFileSync(file, 'utf8')) ?? [];
-    const { verdict, namespaces }: Dashboard = JSON.parse(data);
-    assert.deepEqual([verdict, namespaces.map(({ name }) => name)], ['not-well', ['shop']]);
+    const { verdict, tables }: Dashboard = JSON.parse(data);
+    assert.deepEqual([verdict, tables[0]?.id], ['not-well', 'faults']);
   });
 
   test('the printed address has the token by which the data is served, on loopback, until it ends', async (t) => {

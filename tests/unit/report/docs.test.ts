@@ -7,7 +7,7 @@ import { Readiness } from '../../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
 import type { PodFacts } from '../../../webhook/report/facts/model.ts';
 import type { ProofState } from '../../../webhook/report/facts/proof.ts';
-import { statusOf } from '../../../webhook/report/status/compose.ts';
+import { statusOf } from '../../../webhook/report/status/status.ts';
 import { statusText } from '../../../webhook/report/status/text.ts';
 import { blocks, pages } from '../../support/pages.ts';
 import { node } from '../leader/nominate/support.ts';

@@ -2,15 +2,13 @@ import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names
 import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
 import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
 import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/manifests.ts';
+import type { PreFacts } from '../../../webhook/report/facts/before-install.ts';
+import type { CheckFacts, Facts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
 import { neededApis } from '../../../webhook/report/facts/environment.ts';
-import type {
-  InstallationFacts,
-  PolicyPair,
-  Registered,
-  RegisteredWebhook,
-} from '../../../webhook/report/facts/installation-model.ts';
-import type { CheckFacts, Facts, Hold, PreFacts, StatusFacts } from '../../../webhook/report/facts/model.ts';
+import type { InstallationFacts, PolicyPair } from '../../../webhook/report/facts/installation.ts';
+import type { Hold } from '../../../webhook/report/facts/model.ts';
 import { installRights, serverRights } from '../../../webhook/report/facts/needed-rights.ts';
+import type { Registered, RegisteredWebhook } from '../../../webhook/report/facts/webhooks.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../nodes/readiness/objects.ts';
@@ -61,7 +59,7 @@ export const wholeInstallation: InstallationFacts = {
       name: 'cni-gate',
       port: 443,
       service: found({ ports: [443], externalName: undefined }),
-      endpoints: found({ all: 2, withPort: 2, ready: 2 }),
+      endpoints: found({ all: 2, withPort: 2, ready: 2, targetPorts: [8443] }),
     },
   ],
   urls: [],
@@ -151,11 +149,17 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   ...more,
 });
 
+/** A namespace, and the profiles that apply to a pod of it. */
+export const usedBy =
+  (...profilesOfPods: string[]) =>
+  (name: string): [string, Set<string>] => [name, new Set(profilesOfPods)];
+
 /** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
 export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
   ...environment,
   ...nothingInstalled,
   cluster: { ...cluster, serverVersion: null },
+  ownNamespace: 'cni-gate',
   policy,
   source: 'the built-in profiles',
   priorityClass: found(true as const),
@@ -168,15 +172,19 @@ export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
     { namespace: 'kube-system', name: 'cilium' },
     { namespace: 'linkerd-cni', name: 'linkerd-cni' },
   ]),
-  webhooks: found(['linkerd-proxy-injector.linkerd.io']),
   namespaces: found([
-    { name: 'kube-system', profile: undefined, fits: ['cilium'] },
-    { name: 'bank', profile: undefined, fits: ['cilium', 'linkerd', 'multus'] },
-    { name: 'shop', profile: undefined, fits: ['cilium', 'linkerd', 'multus'] },
-    { name: 'tools', profile: undefined, fits: ['cilium', 'multus'] },
-    { name: 'done', profile: 'cilium', fits: ['cilium'] },
+    ...['kube-system', 'linkerd-cni', 'cni-gate', 'default', 'empty', 'bank', 'shop', 'tools'].map(
+      (name) => ({ name, profile: undefined, labels: {} }),
+    ),
+    { name: 'done', profile: 'cilium', labels: {} },
   ]),
-  podsUnread: undefined,
+  used: found(
+    new Map([
+      ...['kube-system', 'linkerd-cni', 'cni-gate', 'default', 'done'].map(usedBy('cilium')),
+      ...['bank', 'shop'].map(usedBy('linkerd', 'multus', 'cilium')),
+      usedBy('multus', 'cilium')('tools'),
+    ]),
+  ),
   ...more,
 });
 

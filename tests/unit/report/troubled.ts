@@ -1,4 +1,5 @@
-import type { PodFacts, StatusFacts } from '../../../webhook/report/facts/model.ts';
+import type { StatusFacts } from '../../../webhook/report/facts/collect.ts';
+import type { PodFacts } from '../../../webhook/report/facts/model.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../nodes/readiness/objects.ts';
 import {

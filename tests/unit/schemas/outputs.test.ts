@@ -16,7 +16,7 @@ import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/nodes/evidence/facts.ts';
 import { states } from '../../../webhook/nodes/readiness/state.ts';
 import { proofStates, unprovedText } from '../../../webhook/report/facts/proof.ts';
-import { statusOf } from '../../../webhook/report/status/compose.ts';
+import { statusOf } from '../../../webhook/report/status/status.ts';
 import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
 import { World } from '../../support/certs/world.ts';
 import { schemaFaults } from '../../support/schemas.ts';

@@ -1,10 +1,10 @@
 import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import type { CheckResult } from '../checks/finding.ts';
-import type { Check, CheckReport } from '../checks/model.ts';
+import type { Proposal } from '../checks/networks.ts';
+import type { Check, CheckReport } from '../checks/report.ts';
 import { clusterText } from '../facts/cluster-identity.ts';
-import type { Proposal } from '../facts/networks.ts';
-import { type Paint, plain, type TextOptions } from '../text/options.ts';
+import { type Paint, plain, type TextOptions } from '../text/table.ts';
 
 /** How a result is marked, and in which colour. */
 const marks: Record<CheckResult, { mark: string; style: Parameters<Paint>[0] }> = {

@@ -1,6 +1,7 @@
-import type { InstallationFacts, Registered } from '../facts/installation-model.ts';
+import type { InstallationFacts } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
-import type { ProbeFacts } from '../facts/probe-model.ts';
+import type { ProbeFacts } from '../facts/probe.ts';
+import type { Registered } from '../facts/webhooks.ts';
 import { type Finding, failed, judged, passed, skipped } from './finding.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { installedPolicies } from '../../lib/names.ts';
-import type { CheckFacts, Facts, RightFacts } from '../facts/model.ts';
+import type { CheckFacts, Facts } from '../facts/collect.ts';
 import { rightText } from '../facts/needed-rights.ts';
 import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
+import type { RightFacts } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
 import { checkCertificate } from './certificate.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';

@@ -1,7 +1,8 @@
 import { timeText } from '../../lib/time-text.ts';
+import type { PreFacts } from '../facts/before-install.ts';
+import type { EnvironmentFacts, NodeBrief } from '../facts/environment.ts';
 import { neededApis } from '../facts/environment.ts';
-import type { LeaseFacts } from '../facts/installation-model.ts';
-import type { EnvironmentFacts, NodeBrief, PreFacts } from '../facts/model.ts';
+import type { LeaseFacts } from '../facts/objects.ts';
 import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
 import { counted, type Finding, failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
 

@@ -1,6 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef } from '../../config/types.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
-import type { Facts } from '../facts/model.ts';
+import type { Facts } from '../facts/collect.ts';
 import { foundIn } from '../facts/observation.ts';
 import { counted, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
 
@@ -50,14 +51,13 @@ export function profilesInUse(
 export function missingDaemonSets(
   policy: Policy,
   used: ReadonlySet<string>,
-  found: readonly { namespace: string; name: string }[],
+  exists: (daemonSet: DaemonSetRef) => boolean,
 ): Fault[] {
-  const existing = new Set(found.map(({ namespace, name }) => `${namespace}/${name}`));
   const asking = new Map<string, string[]>();
   for (const { name: profile, daemonSets } of policy.profiles.values()) {
-    for (const { namespace, name } of used.has(profile) ? daemonSets : []) {
-      const key = `${namespace}/${name}`;
-      if (!existing.has(key)) asking.set(key, [...(asking.get(key) ?? []), profile]);
+    for (const daemonSet of used.has(profile) ? daemonSets : []) {
+      const key = `${daemonSet.namespace}/${daemonSet.name}`;
+      if (!exists(daemonSet)) asking.set(key, [...(asking.get(key) ?? []), profile]);
     }
   }
   return Array.from(asking, ([key, profiles]) => ({
@@ -97,7 +97,9 @@ export function checkDaemonSets(facts: Facts): Finding {
       if (profiles.size === 0) return skipped('no profile is in use');
       const hint =
         'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
-      const missing = missingDaemonSets(policy, profiles, found);
+      const missing = missingDaemonSets(policy, profiles, (wanted) =>
+        found.some(({ namespace, name }) => namespace === wanted.namespace && name === wanted.name),
+      );
       return byFaults(missing, hint) ?? passed(`those of ${few([...profiles].toSorted())} exist`);
     }),
   );

@@ -1,6 +1,7 @@
 import type { installedPolicies } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import type { BindingFacts, PolicyFacts, PolicyPair } from '../facts/installation-model.ts';
+import type { PolicyPair } from '../facts/installation.ts';
+import type { BindingFacts, PolicyFacts } from '../facts/objects.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 import { applyAgain, type Finding, failed, notKnown, orApplyAgain, passed } from './finding.ts';
 import { expectedPolicies } from './manifests.ts';

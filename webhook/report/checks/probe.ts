@@ -1,7 +1,7 @@
 import { docsUrl, installedPolicies } from '../../lib/names.ts';
-import type { Facts } from '../facts/model.ts';
+import type { Facts } from '../facts/collect.ts';
 import { unknownIn } from '../facts/observation.ts';
-import type { ProbeReason } from '../facts/probe-model.ts';
+import type { ProbeReason } from '../facts/probe.ts';
 import { type Finding, failed, notKnown, passed, skipped } from './finding.ts';
 
 const refusedByOthers =

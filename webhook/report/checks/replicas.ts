@@ -1,5 +1,5 @@
 import { installedDeployment } from '../../lib/names.ts';
-import type { InstallationFacts, ServiceFacts } from '../facts/installation-model.ts';
+import type { InstallationFacts, ServiceFacts } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 import {
   applyAgain,
@@ -93,11 +93,11 @@ function checkService(facts: ServiceFacts, installation: InstallationFacts): Fin
 }
 
 function checkEndpoints(
-  { namespace, port, endpoints, targetPorts = [] }: ServiceFacts,
+  { namespace, port, endpoints }: ServiceFacts,
   installation: InstallationFacts,
   fault: (what: string, hint: string) => Finding,
 ): Finding {
-  const { all, withPort, ready } = foundIn(endpoints) ?? { all: 0, withPort: 0, ready: 0 };
+  const { all = 0, withPort = 0, ready = 0, targetPorts = [] } = foundIn(endpoints) ?? {};
   // also where the probe was answered: the API server keeps its connections for a while
   const listening = foundIn(installation.deployment)?.ports;
   if (ready > 0 && listening && !targetPorts.some((one) => listening.includes(one))) {

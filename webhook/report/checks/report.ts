@@ -1,26 +1,35 @@
 import { timeText } from '../../lib/time-text.ts';
+import type { ClusterIdentity } from '../facts/cluster-identity.ts';
 import { type CheckId, catalogue, checkIds, checkPage } from './catalogue.ts';
 import type { CheckResult, Finding } from './finding.ts';
-import type { Check, CheckReport, CheckVerdict } from './model.ts';
+import type { Network, Proposal } from './networks.ts';
 
-/** What a report is made of, besides its findings. */
-export interface ReportOptions extends Pick<CheckReport, 'mode' | 'cluster' | 'configuration'> {
+/** A check with its result. */
+export type Check = ReturnType<typeof checksFrom>[number];
+
+/** `not-known`: nothing is known to be wrong, but a right is missing for a verdict. */
+export type CheckVerdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
+
+/** What `check --output json` prints; `schemas/check.json` describes each field. */
+export type CheckReport = ReturnType<typeof reportOf>;
+
+/** What a report is made of. */
+export interface ReportOptions {
   findings: Partial<Record<CheckId, Finding>>;
-  networks?: CheckReport['networks'];
-  proposals?: CheckReport['proposals'];
+  /** Whether it was made before installing (`--pre`). */
+  mode: 'pre' | 'installed';
+  cluster: ClusterIdentity;
+  /** Where the configuration is from. */
+  configuration: string;
+  networks?: Network[];
+  proposals?: Proposal[];
   /** Milliseconds since the epoch. */
   now: number;
 }
 
 /** The report of checks, in the order of the catalogue. */
-export function reportOf({
-  findings,
-  mode,
-  cluster,
-  configuration,
-  now,
-  ...more
-}: ReportOptions): CheckReport {
+export function reportOf({ findings, now, ...options }: ReportOptions) {
+  const { mode, cluster, configuration, networks = [], proposals = [] } = options;
   const checks = checksFrom(findings);
   const verdict = verdictOf(findings);
   return {
@@ -32,14 +41,14 @@ export function reportOf({
     configuration,
     counts: countOf(checks),
     checks,
-    networks: more.networks ?? [],
-    proposals: more.proposals ?? [],
+    networks,
+    proposals,
   };
 }
 
 /** The checks that were made, in the order of the catalogue. */
-export const checksFrom = (findings: Partial<Record<CheckId, Finding>>): Check[] =>
-  checkIds.flatMap((id): Check[] => {
+export const checksFrom = (findings: Partial<Record<CheckId, Finding>>) =>
+  checkIds.flatMap((id) => {
     const finding = findings[id];
     if (finding === undefined) return [];
     const { result, what, hint, code } = finding;
@@ -53,7 +62,7 @@ function verdictOf(findings: ReportOptions['findings']): CheckVerdict {
   return all.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
 }
 
-function countOf(checks: readonly Check[]): CheckReport['counts'] {
+function countOf(checks: readonly Check[]): Record<CheckResult, number> {
   const counts: Record<CheckResult, number> = {
     passed: 0,
     failed: 0,

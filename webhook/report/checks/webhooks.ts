@@ -1,6 +1,6 @@
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import type { Registered, RegisteredWebhook } from '../facts/installation-model.ts';
+import type { Registered, RegisteredWebhook } from '../facts/webhooks.ts';
 import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
 import { changesOf } from './manifests.ts';
 

@@ -1,15 +1,44 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
-import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
-import type { Status } from '../status/model.ts';
+import { clusterText } from '../facts/cluster-identity.ts';
+import type { Status } from '../status/status.ts';
+import { tablesOf } from '../status/tables.ts';
 import type { Page } from './page.ts';
 
-/** All that the page shows, as JSON: a status with all nodes. Every text in it comes from the cluster and is not trusted. */
-export interface Dashboard extends Status {
-  /** Why the data may be old; null where it is not. */
-  stale: string | null;
+/** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
+export type Dashboard = ReturnType<typeof dashboardOf>;
+
+/** What needs attention, in the page's order; other tables follow. */
+const first = [
+  'faults',
+  'heldPods',
+  'failedPods',
+  'waitingPods',
+  'unprovedPods',
+  'duplicateAddresses',
+  'nodes',
+];
+
+/**
+ * The page's data for a status with all nodes.
+ *
+ * @param stale why the data may be old; null where it is not
+ */
+export function dashboardOf(status: Status, stale: string | null) {
+  const { time, verdict, headline, cluster, namespace } = status;
+  const place = (id: string): number => first.indexOf(id) + 1 || first.length + 1;
+  return {
+    time,
+    verdict,
+    headline,
+    stale,
+    name: cluster.context ?? cluster.server,
+    about: `${clusterText(cluster, verdict === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
+    tables: tablesOf(status, true).toSorted((one, other) => place(one.id) - place(other.id)),
+  };
 }
 
 /** What the page's server needs. */
@@ -47,14 +76,19 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
     reply.headers({ ...headers, 'content-security-policy': `${page.policy}; frame-ancestors 'none'` });
     if (isLoopbackHost(request.headers.host)) return undefined;
     const host = quoted(request.headers.host ?? 'none');
-    return refuse(421, 'CNI_GATE_DASHBOARD_HOST', `expected Host localhost, 127.0.0.1 or [::1], got ${host}`);
+    return refuse(
+      reply,
+      421,
+      'CNI_GATE_DASHBOARD_HOST',
+      `expected Host localhost, 127.0.0.1 or [::1], got ${host}`,
+    );
   });
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page.html));
   app.get('/data', async (request, reply) => {
     if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
       const message =
         'the token is missing or is another one: open the address that cni-gate dashboard printed';
-      return refuse(401, 'CNI_GATE_DASHBOARD_TOKEN', message);
+      return refuse(reply, 401, 'CNI_GATE_DASHBOARD_TOKEN', message);
     }
     const dashboard = latest();
     // another time alone is no change
@@ -64,31 +98,18 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
     if (request.headers['if-none-match'] === tag) return reply.code(304).send();
     return reply.send(dashboard);
   });
-  app.setNotFoundHandler(({ method, url }) =>
-    refuse(404, 'CNI_GATE_NOT_FOUND', `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`),
-  );
-  app.setErrorHandler((error, _request, reply) => {
-    const known = error instanceof Refusal ? error : undefined;
-    const code = known?.code ?? 'CNI_GATE_INTERNAL';
-    const message = known?.message ?? 'a defect in cni-gate';
-    return reply.code(known?.status ?? 500).send({ code, message });
+  app.setNotFoundHandler(({ method, url }, reply) => {
+    const message = `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`;
+    return refuse(reply, 404, 'CNI_GATE_NOT_FOUND', message);
   });
+  app.setErrorHandler((_error, _request, reply) =>
+    refuse(reply, 500, 'CNI_GATE_INTERNAL', 'a defect in cni-gate'),
+  );
   return app;
 }
 
-/** A call that is refused. */
-class Refusal extends CniGateError {
-  readonly status: number;
-
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(code, message);
-    this.status = status;
-  }
-}
-
-function refuse(status: number, code: ErrorCode, message: string): never {
-  throw new Refusal(status, code, message);
-}
+const refuse = (reply: FastifyReply, status: number, code: ErrorCode, message: string): FastifyReply =>
+  reply.code(status).send({ code, message });
 
 /** Whether two texts are the same, in a time that does not say where they differ. */
 function isSame(one: string | undefined, other: string): boolean {

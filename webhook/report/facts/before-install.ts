@@ -4,26 +4,22 @@ import type { Pod } from '../../admission/pod.ts';
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Source } from '../../cluster/informer/source.ts';
 import { daemonSetSources } from '../../cluster/view/sources.ts';
-import { configurationsPath } from '../../cluster/webhook-configurations.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { DaemonSetRef } from '../../config/types.ts';
 import { namespaces as namespaceLimits, objectBytes } from '../../lib/limits.ts';
 import { clusterIdentity } from './cluster-identity.ts';
 import { readEnvironment, readVersion } from './environment.ts';
 import { readInstallation } from './installation.ts';
-import type { NamespaceBrief, PreFacts, ServedApi } from './model.ts';
 import { installRights } from './needed-rights.ts';
-import { fittingProfiles, networksOf } from './networks.ts';
-import { foundIn, mapObservation, observe, unknownIn } from './observation.ts';
-import { atMost, type ClusterReader, listEach, withReader } from './reader.ts';
+import { foundIn, mapObservation, type Observation, observe } from './observation.ts';
+import { atMost, readList, readLists, readOne } from './reader.ts';
 import { ownRights } from './rights.ts';
 import { readRegistered } from './webhooks.ts';
 
 /** DaemonSets of one name that are kept: any tenant may make some. */
 const sameName = 20;
-/** API servers, APIs that Services serve, and webhook configurations: their writers administer the cluster. */
+/** API servers, and APIs that Services serve: their writers administer the cluster. */
 const mostObjects = 1000;
 
 /** What a check before an installation is asked for. */
@@ -35,84 +31,64 @@ export interface PreOptions {
   source: string;
 }
 
+/** What is read before an installation. */
+export type PreFacts = Awaited<ReturnType<typeof readPre>>;
+
 /**
  * Reads all that a check before an installation is about. What may not be read is in the facts.
  *
  * @throws ClusterError where the cluster does not answer
  */
-export const readPre = (client: ApiClient, options: PreOptions): Promise<PreFacts> =>
-  withReader(client, async (reader) => {
-    const { ownNamespace, policy, source } = options;
-    // also what makes an API server that is gone an error of one request, and not of many
-    const version = await readVersion(reader);
-    const [
-      environment,
-      registered,
-      priorityClass,
-      rights,
-      apiServers,
-      servedApis,
-      daemonSets,
-      webhooks,
-      namespaces,
-    ] = await Promise.all([
-      readEnvironment(reader),
-      readRegistered(reader),
-      reader.get(
+export async function readPre(client: ApiClient, { ownNamespace, policy, source }: PreOptions) {
+  // also what makes an API server that is gone an error of one request, and not of many
+  const version = await readVersion(client);
+  const [environment, registered, priorityClass, rights, apiServers, servedApis, daemonSets, namespaces] =
+    await Promise.all([
+      readEnvironment(client),
+      readRegistered(client),
+      readOne(
+        client,
         apiPath`/apis/scheduling.k8s.io/v1/priorityclasses/${'system-cluster-critical'}`,
         'PriorityClasses',
       ),
-      ownRights(reader, installRights()),
-      observe(reader.list(apiServerSource), 'the pods of the API server'),
-      observe(reader.list(servedApiSource), 'APIServices'),
-      observe(readDaemonSets(reader, policy), 'DaemonSets'),
-      observe(reader.list(webhookSource), 'mutating webhook configurations'),
-      observe(reader.list(namespaceSource(policy)), 'namespaces'),
+      ownRights(client, installRights()),
+      observe(readList(client, apiServerSource), 'the pods of the API server'),
+      observe(readList(client, servedApiSource), 'APIServices'),
+      observe(readDaemonSets(client, policy), 'DaemonSets'),
+      observe(readList(client, namespaceSource), 'namespaces'),
     ]);
-    const installation = await readInstallation(reader, { registered, ownNamespace });
-    const networks = networksOf({
-      policy,
-      daemonSets: foundIn(daemonSets) ?? [],
-      webhooks: foundIn(webhooks)?.flat(),
-    });
-    const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
-    const used = await observe(usedProfiles(reader, options, complete, foundIn(namespaces) ?? []), 'pods');
-    const withUsed = ({ name, profile, fits }: LabelledNamespace): NamespaceBrief => {
-      const ofPods = foundIn(used)?.get(name);
-      return { name, profile, fits: ofPods ? [...new Set([...fits, ...ofPods])] : [] };
-    };
-    return {
-      ...environment,
-      version,
-      cluster: clusterIdentity(client, installation.deployment),
-      policy,
-      source,
-      registered,
-      installation,
-      rights,
-      apiServers,
-      daemonSets,
-      namespaces: mapObservation(namespaces, (found) => found.map(withUsed)),
-      podsUnread: unknownIn(used)?.why,
-      clockSkew: client.clockSkew,
-      priorityClass: mapObservation(priorityClass, (): true => true),
-      servedApis: mapObservation(servedApis, (found) => found.flat()),
-      webhooks: mapObservation(webhooks, (found) => found.flat()),
-    };
-  });
+  const installation = await readInstallation(client, registered, ownNamespace);
+  return {
+    ...environment,
+    version,
+    cluster: clusterIdentity(client, installation.deployment),
+    ownNamespace,
+    policy,
+    source,
+    registered,
+    installation,
+    rights,
+    apiServers,
+    daemonSets,
+    namespaces,
+    used: await readUsed(client, policy, ownNamespace, namespaces),
+    priorityClass: mapObservation(priorityClass, (): true => true),
+    servedApis: mapObservation(servedApis, (found) => found.flat()),
+  };
+}
 
-type ApiPod = ApiObject & {
+type ApiServerPod = ApiObject & {
   spec?: { containers?: { command?: string[] | null; args?: string[] | null }[] | null } | null;
 };
 
-/** API servers that kubeadm and others run as static pods. Elsewhere their flags are not visible. */
-const apiServerSource: Source<ApiPod, string[]> = {
+/** Flags of the API servers that kubeadm and others run as static pods. Elsewhere they are not visible. */
+const apiServerSource = {
   resource: 'pods of the API server',
   path: apiPath`/api/v1/namespaces/${'kube-system'}/pods`,
   query: { labelSelector: 'component=kube-apiserver' },
-  pick: ({ spec }) =>
+  pick: ({ spec }: ApiServerPod) =>
     (spec?.containers ?? []).flatMap(({ command, args }) => [...(command ?? []), ...(args ?? [])]),
-  retention: atMost(mostObjects),
+  retention: atMost<string[]>(mostObjects),
 };
 
 type ApiService = ApiObject & {
@@ -120,97 +96,75 @@ type ApiService = ApiObject & {
   status?: { conditions?: { type: string; status: string; message?: string }[] | null } | null;
 };
 
-const servedApiSource: Source<ApiService, ServedApi[]> = {
+/** APIs that Services of the cluster serve, which the API server calls as it calls webhooks. */
+const servedApiSource = {
   resource: 'apiservices',
   path: '/apis/apiregistration.k8s.io/v1/apiservices',
-  pick: ({ metadata, spec, status }) => {
+  pick: ({ metadata, spec, status }: ApiService) => {
     if (!spec?.service) return [];
     const condition = (status?.conditions ?? []).find(({ type }) => type === 'Available');
-    const { namespace = '', name = '' } = spec.service;
-    return [
-      {
-        name: metadata.name,
-        service: `${namespace}/${name}`,
-        available: condition?.status === 'True',
-        message: condition?.message ?? '',
-      },
-    ];
+    const service = `${spec.service.namespace}/${spec.service.name}`;
+    const [available, message] = [condition?.status === 'True', condition?.message ?? ''];
+    return [{ name: metadata.name, service, available, message }];
   },
-  retention: atMost(mostObjects),
+  retention: atMost<object>(mostObjects),
 };
 
-type ApiConfiguration = ApiObject & { webhooks?: { name: string }[] | null };
-
-const webhookSource: Source<ApiConfiguration, string[]> = {
-  resource: 'mutatingwebhookconfigurations',
-  path: configurationsPath('mutating'),
-  pick: ({ webhooks }) => (webhooks ?? []).map(({ name }) => name),
-  retention: atMost(mostObjects),
-};
-
-/** A namespace with its labels, on which conditions depend. */
-type LabelledNamespace = NamespaceBrief & { labels: Record<string, string> };
-
-const namespaceSource = (policy: Policy): Source<ApiObject, LabelledNamespace> => ({
+const namespaceSource = {
   resource: 'namespaces',
   path: '/api/v1/namespaces',
   objectBytes: objectBytes.namespace,
-  pick: ({ metadata }) => {
-    const { name, labels, annotations } = metadata;
-    const fits = fittingProfiles(policy, { labels: labels ?? {}, annotations: annotations ?? {} });
-    return { name, profile: optedInTo(labels ?? {}), fits, labels: labels ?? {} };
-  },
-  retention: atMost(namespaceLimits.max.count),
-});
+  pick: ({ metadata: { name, labels } }: ApiObject) => ({
+    name,
+    profile: optedInTo(labels ?? {}),
+    labels: labels ?? {},
+  }),
+  retention: atMost<object>(namespaceLimits.max.count),
+};
 
-/** By namespace with a pod that is not exempt, the profiles of these names that apply to one. */
-async function usedProfiles(
-  reader: ClusterReader,
-  { policy, ownNamespace }: Pick<PreOptions, 'policy' | 'ownNamespace'>,
-  names: readonly string[],
-  namespaces: readonly LabelledNamespace[],
-): Promise<Map<string, Set<string>>> {
+/** By namespace with a pod that is not exempt, the profiles that apply to one of its pods. */
+async function readUsed(
+  client: ApiClient,
+  policy: Policy,
+  ownNamespace: string,
+  namespaces: Observation<{ name: string; labels: Record<string, string> }[]>,
+): Promise<Observation<Map<string, Set<string>>>> {
   const used = new Map<string, Set<string>>();
-  const labels = new Map(namespaces.map((namespace) => [namespace.name, namespace.labels]));
-  const profiles = names.flatMap((name) => policy.profiles.get(name) ?? []);
-  if (profiles.length === 0) return used;
-  await reader.list<ApiObject & Pod, null>({
+  const labels = new Map(foundIn(namespaces)?.map((namespace) => [namespace.name, namespace.labels]));
+  const pods = {
     resource: 'pods',
     path: '/api/v1/pods',
-    pick: (pod) => {
+    pick: (pod: ApiObject & Pod) => {
       const { namespace = '', name } = pod.metadata;
       const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: true, pod };
-      if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return null;
-      const found = profiles.filter((profile) => applies(profile, pod, labels.get(namespace)));
-      const before = used.get(namespace) ?? [];
-      used.set(namespace, new Set([...before, ...found.map(({ name }) => name)]));
-      return null;
+      if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return;
+      const profiles = used.get(namespace) ?? new Set();
+      used.set(namespace, profiles);
+      for (const profile of policy.profiles.values())
+        if (applies(profile, pod, labels.get(namespace))) profiles.add(profile.name);
     },
     // nothing of a pod is kept: there may be very many
     fits: () => false,
-  });
-  return used;
+  };
+  return mapObservation(await observe(readList(client, pods), 'pods'), () => used);
 }
 
 /** The DaemonSets that profiles name, and of others with these names a bounded number. */
-async function readDaemonSets(reader: ClusterReader, policy: Policy): Promise<DaemonSetRef[]> {
-  const names = new Set([...policy.daemonSets].map((key) => key.split('/')[1] ?? ''));
+async function readDaemonSets(client: ApiClient, policy: Policy): Promise<DaemonSetRef[]> {
   // each by itself: among many of one name, it could be one of those that are not kept
-  const named = await listEach(reader, daemonSetSources(policy).values());
-  const others = Array.from(
-    names,
-    (name): Source<ApiObject, DaemonSetRef> => ({
-      resource: `daemonsets ${name}`,
-      path: '/apis/apps/v1/daemonsets',
-      query: { fieldSelector: `metadata.name=${name}` },
-      objectBytes: objectBytes.daemonSet,
-      pick: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
-      wants: (one) => !policy.daemonSets.has(`${one.namespace}/${one.name}`),
-      retention: atMost(sameName),
-    }),
-  );
+  const named = await readLists(client, daemonSetSources(policy).values());
+  const names = new Set([...policy.daemonSets].map((key) => key.split('/')[1] ?? ''));
+  const others = Array.from(names, (name) => ({
+    resource: `daemonsets ${name}`,
+    path: '/apis/apps/v1/daemonsets',
+    query: { fieldSelector: `metadata.name=${name}` },
+    objectBytes: objectBytes.daemonSet,
+    pick: ({ metadata }: ApiObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
+    wants: (one: ApiObject['metadata']) => !policy.daemonSets.has(`${one.namespace}/${one.name}`),
+    retention: atMost<DaemonSetRef>(sameName),
+  }));
   return [
     ...named.map(({ facts: { namespace, name } }) => ({ namespace, name })),
-    ...(await listEach(reader, others)),
+    ...(await readLists(client, others)),
   ];
 }

@@ -1,21 +1,9 @@
 import { version } from '../../lib/version.ts';
-import type { DeploymentFacts } from './installation-model.ts';
+import type { DeploymentFacts } from './objects.ts';
 import { foundIn, type Observation } from './observation.ts';
 
 /** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
-export interface ClusterIdentity {
-  /** Context of the kubeconfig file; null with a pod's service account. */
-  context: string | null;
-  /** Address of the API server. */
-  server: string;
-  /** Version of this command line. */
-  clientVersion: string;
-  /**
-   * Version of the installation: the tag of the Deployment's image. Null without an installation, for an image without
-   * a tag, and if the Deployment may not be read.
-   */
-  serverVersion: string | null;
-}
+export type ClusterIdentity = ReturnType<typeof clusterIdentity>;
 
 /**
  * The cluster that a client has asked.
@@ -25,7 +13,8 @@ export interface ClusterIdentity {
 export function clusterIdentity(
   { context, server }: { context: string | undefined; server: string },
   deployment: Observation<DeploymentFacts>,
-): ClusterIdentity {
+) {
+  // the tag of the Deployment's image; null without an installation, without a tag, and where it may not be read
   const serverVersion = foundIn(deployment)?.version ?? null;
   return { context: context ?? null, server, clientVersion: version, serverVersion };
 }

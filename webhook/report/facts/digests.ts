@@ -55,7 +55,9 @@ export function policyDigest({ matchConstraints, variables, validations }: ApiPo
 }
 
 /** `name:digest` of each condition by which a policy or a webhook passes objects over. */
-export function conditionDigests({ matchConditions }: Pick<ApiPolicySpec, 'matchConditions'>): string[] {
+export function conditionDigests({
+  matchConditions,
+}: Pick<ApiPolicySpec, 'matchConditions'>): readonly string[] {
   return (matchConditions ?? []).map(({ name, expression }) => `${name}:${digest(expression)}`);
 }
 

@@ -1,11 +1,10 @@
+import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Source } from '../../cluster/informer/source.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
 import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
 import { nodes, objectBytes } from '../../lib/limits.ts';
-import type { EnvironmentFacts, Heartbeat, NodeBrief, VersionFacts } from './model.ts';
 import { mapObservation, type Observation, observe } from './observation.ts';
-import { atMost, type ClusterReader, eachOf } from './reader.ts';
+import { atMost, mapEach, readList, readOne } from './reader.ts';
 
 type ApiNode = ApiObject & {
   status?: {
@@ -14,11 +13,14 @@ type ApiNode = ApiObject & {
   } | null;
 };
 
-const nodeSource: Source<ApiNode, NodeBrief> = {
+/** What is kept of a node. */
+export type NodeBrief = ReturnType<typeof nodeSource.pick>;
+
+const nodeSource = {
   resource: 'nodes',
   path: '/api/v1/nodes',
   objectBytes: objectBytes.node,
-  pick: ({ metadata, status }) => ({
+  pick: ({ metadata, status }: ApiNode) => ({
     name: metadata.name,
     ready: (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
     os: status?.nodeInfo?.operatingSystem ?? '',
@@ -28,12 +30,13 @@ const nodeSource: Source<ApiNode, NodeBrief> = {
 };
 
 /** The Leases by which kubelets show that they live: each has the name of its node. */
-const heartbeatSource = (clockSkew: () => number): Source<ApiObject & Lease, Heartbeat> => ({
+const heartbeatSource = (client: ApiClient) => ({
   resource: 'leases of nodes',
   path: '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases',
-  pick: ({ metadata, spec }) => ({
+  pick: ({ metadata, spec }: ApiObject & Lease) => ({
     node: String(metadata.name),
-    renewed: Date.parse(spec?.renewTime ?? '') - clockSkew(),
+    // moved to our own clock
+    renewed: Date.parse(spec?.renewTime ?? '') - client.clockSkew,
   }),
   retention: atMost(nodes.max.count),
 });
@@ -57,43 +60,49 @@ export const neededApis: Readonly<Record<string, readonly string[]>> = {
   'rbac.authorization.k8s.io/v1': ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
 };
 
+/** What an API server says of its version. */
+export type VersionFacts = ReturnType<typeof versionFacts>;
+
 /** Reads the version of the API server. @throws ClusterError where the cluster does not answer */
-export const readVersion = async (reader: ClusterReader): Promise<Observation<VersionFacts>> =>
-  mapObservation(await reader.get<ApiVersion>('/version', 'the version'), versionFacts);
+export const readVersion = async (client: ApiClient) =>
+  mapObservation(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
+
+/** What is read of a cluster, installed or not. */
+export type EnvironmentFacts = Awaited<ReturnType<typeof readEnvironment>> & {
+  version: Observation<VersionFacts>;
+};
 
 /** Reads the cluster around an installation. @throws ClusterError where the cluster does not answer */
-export async function readEnvironment(reader: ClusterReader): Promise<Omit<EnvironmentFacts, 'version'>> {
-  const { client } = reader;
-  const [found, heartbeats, apis] = await Promise.all([
-    observe(reader.list(nodeSource), 'nodes'),
-    observe(reader.list(heartbeatSource(() => client.clockSkew)), 'the Leases of nodes'),
-    readApis(reader),
+export async function readEnvironment(client: ApiClient) {
+  const [nodesFound, heartbeats, apis] = await Promise.all([
+    observe(readList(client, nodeSource), 'nodes'),
+    observe(readList(client, heartbeatSource(client)), 'the Leases of nodes'),
+    mapEach(Object.keys(neededApis), async (version) => {
+      const found = await readOne<ApiResources>(client, `/apis/${version}`, `API ${version}`);
+      const names: Observation<readonly string[]> = mapObservation(found, ({ resources }) =>
+        (resources ?? []).map(({ name }) => name),
+      );
+      return [version, names] as const;
+    }),
   ]);
   return {
-    nodes: found,
+    nodes: nodesFound,
     heartbeats: mapObservation(heartbeats, (all) => all.filter(({ renewed }) => !Number.isNaN(renewed))),
-    apis,
+    // for each group and version that cni-gate uses: the resources that the API server serves
+    apis: new Map(apis),
     clockSkew: client.clockSkew,
   };
 }
 
+interface ApiResources {
+  resources?: { name: string }[];
+}
+
 /** Numbers such as `36+` are those of some providers. */
-const versionFacts = (version: ApiVersion): VersionFacts => ({
+const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),
   text: version.gitVersion,
   usesNominations: usesNominations(version),
   nominationsFrom: leastVersion,
 });
-
-async function readApis(reader: ClusterReader): Promise<EnvironmentFacts['apis']> {
-  const apis = new Map<string, Observation<readonly string[]>>();
-  await eachOf(Object.keys(neededApis), async (version) => {
-    const found = await reader.get<{ resources?: { name: string }[] }>(`/apis/${version}`, `API ${version}`);
-    apis.set(
-      version,
-      mapObservation(found, ({ resources }) => (resources ?? []).map(({ name }) => name)),
-    );
-  });
-  return apis;
-}

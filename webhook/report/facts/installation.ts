@@ -1,6 +1,7 @@
 import { verifyChain } from '../../../certs/verify.ts';
 import type { Pod } from '../../admission/pod.ts';
 import { apiPath, pathBelow } from '../../cluster/api-path.ts';
+import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
 import {
@@ -12,21 +13,13 @@ import {
   validatorContainer,
 } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
-import type {
-  CertificateFacts,
-  DeploymentFacts,
-  InstallationFacts,
-  PolicyPair,
-  Registered,
-  RegisteredWebhook,
-  ServiceFacts,
-} from './installation-model.ts';
 import {
   type ApiBinding,
   type ApiDeployment,
   type ApiEndpointSlice,
   type ApiPolicy,
   type ApiService,
+  type DeploymentFacts,
   pickBinding,
   pickDeployment,
   pickEndpoints,
@@ -36,7 +29,11 @@ import {
   pickSlice,
 } from './objects.ts';
 import { foundIn, mapObservation, type Observation, observe } from './observation.ts';
-import type { ClusterReader } from './reader.ts';
+import { readList, readOne } from './reader.ts';
+import type { Registered, RegisteredWebhook } from './webhooks.ts';
+
+/** All that admission depends on in a cluster, besides the webhook configurations. */
+export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
 /**
  * Reads all that admission depends on besides the webhook configurations.
@@ -45,10 +42,7 @@ import type { ClusterReader } from './reader.ts';
  * @param ownNamespace of cni-gate, where no webhook calls a Service in another
  * @throws ClusterError where the cluster does not answer; that something may not be read is in the facts
  */
-export async function readInstallation(
-  reader: ClusterReader,
-  { registered, ownNamespace }: { registered: Registered; ownNamespace: string },
-): Promise<InstallationFacts> {
+export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
   const services = servicesOf(webhooks);
   const urls = [...new Set(webhooks.flatMap(({ url }) => url ?? []))];
@@ -59,16 +53,20 @@ export async function readInstallation(
       ? services
       : [{ namespace: ownNamespace, name: installedService, port: 443 }];
   const [stored, lease, read, pods, serviceAccount] = await Promise.all([
-    reader.get<ApiDeployment>(
+    readOne<ApiDeployment>(
+      client,
       apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`,
     ),
-    reader.get<Lease>(apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`),
-    Promise.all(asked.map((service) => readService(reader, service))),
-    readPolicy(reader, installedPolicies[0]),
-    readPolicy(reader, installedPolicies[1]),
+    readOne<Lease>(
+      client,
+      apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`,
+    ),
+    Promise.all(asked.map((service) => readService(client, service))),
+    readPolicy(client, installedPolicies[0]),
+    readPolicy(client, installedPolicies[1]),
   ]);
   const deployment = mapObservation(stored, pickDeployment);
-  const certificate = await readCertificate(reader, namespace, deployment, webhooks);
+  const certificate = await readCertificate(client, namespace, deployment, webhooks);
   const isGone =
     webhooks.length === 0 && deployment === 'absent' && read.every(({ service }) => service === 'absent');
   return {
@@ -78,16 +76,17 @@ export async function readInstallation(
     deployment,
     certificate,
     policies: { pods, serviceAccount },
-    lease: mapObservation(lease, (found) => pickLease(found, reader.client.clockSkew)),
+    lease: mapObservation(lease, (found) => pickLease(found, client.clockSkew)),
+    // what the API server does with a new pod while the webhook for pods does not answer; undefined: not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
-    ...(isGone && { injected: await observe(injectedPods(reader), 'pods') }),
+    ...(isGone && { injected: await observe(injectedPods(client), 'pods') }),
   };
 }
 
 /** By namespace, the number of pods that run with the injected init container: also where the namespace has no label. */
-async function injectedPods(reader: ClusterReader): Promise<Map<string, number>> {
+async function injectedPods(client: ApiClient): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  await reader.list<ApiObject & Pod, boolean>({
+  await readList<ApiObject & Pod, boolean>(client, {
     resource: 'pods',
     path: '/api/v1/pods',
     // each pod with the container has the label
@@ -104,7 +103,7 @@ async function injectedPods(reader: ClusterReader): Promise<Map<string, number>>
 }
 
 /** A Service by its name, and the port that webhooks call. */
-type CalledService = Pick<ServiceFacts, 'namespace' | 'name' | 'port'>;
+type CalledService = NonNullable<RegisteredWebhook['service']>;
 
 /** The Services that webhooks call, each once for each port. There are as many as webhooks of ours at most. */
 function servicesOf(webhooks: readonly RegisteredWebhook[]): CalledService[] {
@@ -116,8 +115,10 @@ function servicesOf(webhooks: readonly RegisteredWebhook[]): CalledService[] {
   return [...called.values()];
 }
 
-/** Reads a Service and counts its endpoints. */
-async function readService(reader: ClusterReader, called: CalledService): Promise<ServiceFacts> {
+/** A Service that our webhooks call, and its endpoints. */
+export type ServiceFacts = Awaited<ReturnType<typeof readService>>;
+
+async function readService(client: ApiClient, called: CalledService) {
   const { namespace, name, port } = called;
   const slices = {
     resource: 'endpointslices',
@@ -126,25 +127,28 @@ async function readService(reader: ClusterReader, called: CalledService): Promis
     pick: (slice: ApiEndpointSlice) => pickSlice(slice),
   };
   const [service, listed] = await Promise.all([
-    reader.get<ApiService>(apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
-    observe(reader.list(slices), 'its EndpointSlices'),
+    readOne<ApiService>(client, apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
+    observe(readList(client, slices), 'its EndpointSlices'),
   ]);
-  const endpoints = mapObservation(listed, (found) => pickEndpoints(found, foundIn(service), port));
-  const targetPorts = foundIn(endpoints)?.targetPorts ?? [];
   return {
     ...called,
     service: mapObservation(service, pickService),
-    endpoints: mapObservation(endpoints, ({ counts }) => counts),
-    ...(targetPorts.length > 0 && { targetPorts }),
+    endpoints: mapObservation(listed, (found) => pickEndpoints(found, foundIn(service), port)),
   };
 }
 
-/** Reads a policy of ours, and the binding of the same name. */
-async function readPolicy(reader: ClusterReader, name: string): Promise<PolicyPair> {
+/** A policy of ours, and the binding of the same name. */
+export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
+
+async function readPolicy(client: ApiClient, name: string) {
   const folder = '/apis/admissionregistration.k8s.io/v1';
   const [policy, binding] = await Promise.all([
-    reader.get<ApiPolicy>(pathBelow(`${folder}/validatingadmissionpolicies`, name)),
-    reader.get<ApiBinding>(pathBelow(`${folder}/validatingadmissionpolicybindings`, name), 'its binding'),
+    readOne<ApiPolicy>(client, pathBelow(`${folder}/validatingadmissionpolicies`, name)),
+    readOne<ApiBinding>(
+      client,
+      pathBelow(`${folder}/validatingadmissionpolicybindings`, name),
+      'its binding',
+    ),
   ]);
   return { policy: mapObservation(policy, pickPolicy), binding: mapObservation(binding, pickBinding) };
 }
@@ -158,11 +162,11 @@ const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidde
  * @param webhooks whose caBundles to check it with
  */
 async function readCertificate(
-  reader: ClusterReader,
+  client: ApiClient,
   namespace: string,
   deployment: Observation<DeploymentFacts>,
   webhooks: readonly RegisteredWebhook[],
-): Promise<Observation<CertificateFacts>> {
+) {
   if (deployment === 'absent') return notSaid('there is no Deployment that says in which Secret it is');
   if ('unknown' in deployment) {
     const why = 'the Deployment, which says in which Secret it is, may not be read';
@@ -172,10 +176,10 @@ async function readCertificate(
   if (at === undefined) return notSaid('the Deployment does not say in which Secret it is');
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
-  const read = await reader.get<{ data?: Record<string, string> | null }>(path, `Secret ${secret}`);
+  const read = await readOne<{ data?: Record<string, string> | null }>(client, path, `Secret ${secret}`);
   if (read === 'absent') return notSaid(`Secret ${secret} does not exist`);
   // the API server's time
-  const now = new Date(Date.now() + reader.client.clockSkew);
+  const now = new Date(Date.now() + client.clockSkew);
   return mapObservation(read, ({ data }) => {
     const chain = decoded(own(data, at.key));
     return {

@@ -64,9 +64,6 @@ export function serverRights({ namespace, policy, secret }: RightsOptions): Righ
   ];
 }
 
-/** Everything: who has it needs no further question. */
-export const everything: Right = { verb: '*', group: '*', resource: '*' };
-
 /** The resources of the manifests, by their groups. A test compares them with the manifests. */
 const installedResources: Record<string, readonly string[]> = {
   '': ['namespaces', 'serviceaccounts', 'services', 'configmaps', 'resourcequotas'],

@@ -2,14 +2,6 @@ import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
 import { defaultPort, installedDeployment } from '../../lib/names.ts';
 import { type ApiPolicySpec, conditionDigests, policyDigest } from './digests.ts';
-import type {
-  BindingFacts,
-  DeploymentFacts,
-  LeaseFacts,
-  PolicyFacts,
-  SecretKey,
-  ServiceFacts,
-} from './installation-model.ts';
 
 /** What is read of our Deployment, as the API gives it. */
 export interface ApiDeployment {
@@ -43,7 +35,10 @@ interface ApiPodSpec {
 }
 
 /** What is kept of our Deployment. */
-export function pickDeployment({ metadata, spec, status }: ApiDeployment): DeploymentFacts {
+export type DeploymentFacts = ReturnType<typeof pickDeployment>;
+
+/** Picks what is kept of our Deployment. */
+export function pickDeployment({ metadata, spec, status }: ApiDeployment) {
   const secret = servingSecret(spec);
   const { observedGeneration = 0, readyReplicas = 0, updatedReplicas = 0, conditions } = status ?? {};
   // a status that is older than the spec is about other pods
@@ -59,7 +54,9 @@ export function pickDeployment({ metadata, spec, status }: ApiDeployment): Deplo
     desired: spec.replicas ?? 1,
     ready: readyReplicas,
     updated: isOld ? 0 : updatedReplicas,
+    // where a rollout got stuck
     stuck: stuck && (stuck.message ?? 'it made no progress in time'),
+    // TCP ports on which its containers may answer calls; not known while not all replicas are of this template
     ...(!isOld && updatedReplicas >= (spec.replicas ?? 1) && { ports: listeningPorts(spec) }),
     ...(version !== undefined && { version }),
     account: spec.template.spec?.serviceAccountName ?? 'default',
@@ -80,7 +77,9 @@ function listeningPorts({ template }: ApiDeployment['spec']): number[] {
  * The Secret from which the Deployment's replicas have their serving certificate: that of `--tls-secret`, or the one
  * behind the volume that holds the file of `--tls-cert`. Undefined where the Deployment does not say.
  */
-function servingSecret(spec: ApiDeployment['spec']): SecretKey | undefined {
+function servingSecret(
+  spec: ApiDeployment['spec'],
+): { name: string; key: string; isAuthority: boolean } | undefined {
   const { containers, volumes } = spec.template.spec ?? {};
   for (const { args, volumeMounts } of containers ?? []) {
     const managed = flagOf(args ?? [], '--tls-secret');
@@ -105,8 +104,11 @@ function flagOf(args: readonly string[], flag: string): string | undefined {
   return undefined;
 }
 
+/** The Lease of the replica that leads; times in milliseconds since the epoch. */
+export type LeaseFacts = ReturnType<typeof pickLease>;
+
 /** @param clockSkew the API server's clock minus ours, in milliseconds: the holder's clock is taken to agree with it */
-export function pickLease({ spec }: Lease, clockSkew: number): LeaseFacts {
+export function pickLease({ spec }: Lease, clockSkew: number) {
   const renewed = Date.parse(spec?.renewTime ?? '');
   return {
     holder: spec?.holderIdentity ?? '',
@@ -121,9 +123,13 @@ export interface ApiPolicy {
 }
 
 /** What is kept of a policy. */
-export const pickPolicy = ({ spec }: ApiPolicy): PolicyFacts => ({
+export type PolicyFacts = ReturnType<typeof pickPolicy>;
+
+/** Picks what is kept of a policy. */
+export const pickPolicy = ({ spec }: ApiPolicy) => ({
   digest: policyDigest(spec),
   conditions: conditionDigests(spec),
+  // as manifests from before the first release had: docs/reference/upstream-faults.md
   hasParams: !!spec.paramKind,
   ...(spec.failurePolicy && { failurePolicy: spec.failurePolicy }),
 });
@@ -138,9 +144,13 @@ export interface ApiBinding {
 }
 
 /** What is kept of a binding. */
-export const pickBinding = ({ spec }: ApiBinding): BindingFacts => ({
+export type BindingFacts = ReturnType<typeof pickBinding>;
+
+/** Picks what is kept of a binding. */
+export const pickBinding = ({ spec }: ApiBinding) => ({
   policyName: spec.policyName,
   actions: spec.validationActions ?? [],
+  // by `matchResources` of its own, which take pods out of what the policy looks at
   narrowed: narrows(spec.matchResources),
 });
 
@@ -177,36 +187,30 @@ export interface ApiEndpointSlice extends ApiObject {
   endpoints?: { conditions?: { ready?: boolean | null } | null }[] | null;
 }
 
-/** What is read of an EndpointSlice. All its endpoints have its ports. */
-export interface Slice {
-  ports: { name: string; port: number }[];
-  /** For each endpoint, whether it is ready: also one that does not say so (`ready` is optional). */
-  ready: boolean[];
-}
+type Slice = ReturnType<typeof pickSlice>;
 
-/** What is kept of an EndpointSlice. */
-export const pickSlice = ({ endpoints, ports }: ApiEndpointSlice): Slice => ({
+/** The ports of an EndpointSlice and, for each endpoint, whether it is ready: also one that does not say so. */
+export const pickSlice = ({ endpoints, ports }: ApiEndpointSlice) => ({
   ports: tcpPorts(ports ?? []).flatMap(({ name, port }) => (typeof port === 'number' ? { name, port } : [])),
   ready: (endpoints ?? []).map(({ conditions }) => conditions?.ready !== false),
 });
 
-/** Counts the endpoints of a Service for the port that webhooks call, and names that port of theirs. */
-export function pickEndpoints(
-  slices: readonly Slice[],
-  service: ApiService | undefined,
-  port: number,
-): { counts: Extract<ServiceFacts['endpoints'], { found: unknown }>['found']; targetPorts: number[] } {
+/**
+ * Counts the endpoints of a Service: all, those with a TCP port for the port that webhooks call, and how many of these
+ * are ready. Names that port of theirs.
+ */
+export function pickEndpoints(slices: readonly Slice[], service: ApiService | undefined, port: number) {
   const called = tcpPorts(service?.spec.ports?.filter((one) => one.port === port) ?? []);
   const portsOf = (slice: Slice): number[] =>
     slice.ports.flatMap((one) => (called.some(({ name }) => name === one.name) ? one.port : []));
   const serving = slices.filter((slice) => portsOf(slice).length > 0);
   const ready = serving.flatMap((slice) => slice.ready);
-  const counts = {
+  return {
     all: slices.reduce((sum, slice) => sum + slice.ready.length, 0),
     withPort: ready.length,
     ready: ready.filter(Boolean).length,
+    targetPorts: [...new Set(serving.flatMap(portsOf))],
   };
-  return { counts, targetPorts: [...new Set(serving.flatMap(portsOf))] };
 }
 
 /** The TCP ports; a port may have the empty name. */

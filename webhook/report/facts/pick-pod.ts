@@ -4,6 +4,7 @@ import { exemption } from '../../admission/mutate/exempt.ts';
 import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { Policy } from '../../config/policy.ts';
+import { texts } from '../../lib/limits.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
@@ -11,7 +12,6 @@ import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts
 import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
 import type { Hold, PodFacts } from './model.ts';
 import { type ProofState, proofState, unproved } from './proof.ts';
-import { seenIn } from './seen.ts';
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
@@ -59,6 +59,32 @@ export function pickPod(
     ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
   };
+}
+
+/** The parts of a termination message that are read; each may be anything. */
+interface Message {
+  problem?: unknown;
+  checks?: unknown;
+}
+
+/**
+ * What the first check that did not pass saw, from the termination message of our init container, in a few words.
+ * Undefined where the message has none: the container crashed, or runs a network's own validator.
+ */
+function seenIn(message: string): string | undefined {
+  let report: Message | null;
+  try {
+    report = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (typeof report?.problem === 'string') return report.problem.slice(0, texts.quoted);
+  const checks: (Record<string, unknown> | null)[] = Array.isArray(report?.checks) ? report.checks : [];
+  const found = checks.find((one) => one?.passed === false);
+  if (!found) return undefined;
+  const words = [found.profile, found.check, found.family, found.reason];
+  const name = words.filter((word) => typeof word === 'string').join(' ');
+  return (typeof found.seen === 'string' ? `${name}: saw ${found.seen}` : name).slice(0, texts.quoted);
 }
 
 const seenBy = (status: ProofStatus): string | undefined => seenIn(resultOf(status).ended?.message ?? '');

@@ -1,12 +1,12 @@
 import { apiPath } from '../../cluster/api-path.ts';
+import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../config/policy.ts';
 import { clean } from '../../lib/clean.ts';
 import { texts } from '../../lib/limits.ts';
 import { eventReasons, eventReporter } from '../../lib/names.ts';
+import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { PodEvent, PodFacts } from './model.ts';
 import { ifAllowed } from './observation.ts';
-import type { ClusterReader } from './reader.ts';
-import { hasWaitedLong } from './waiting.ts';
 
 /** Reasons of a kubelet's events on a pod that has no sandbox (pkg/kubelet/events/event.go). */
 const ofKubelets = ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'];
@@ -42,7 +42,7 @@ interface ApiEvent {
  * @throws ClusterError where the cluster does not answer
  */
 export async function podEvents(
-  reader: ClusterReader,
+  client: ApiClient,
   { policy, pods }: { policy: Policy; pods: readonly PodFacts[] },
 ): Promise<Map<string, PodEvent>> {
   const asked = pods.flatMap((pod) => {
@@ -52,17 +52,27 @@ export async function podEvents(
   });
   const uids = new Set(asked.map(({ uid }) => uid));
   const pages = await Promise.all(
-    questions(asked).map(([namespace, reason]) => ifAllowed(eventsOf(reader, namespace, reason))),
+    questions(asked).map(([namespace, reason]) => ifAllowed(eventsOf(client, namespace, reason))),
   );
   const last = new Map<string, PodEvent>();
   for (const event of pages.flatMap((items) => items ?? [])) {
     const uid = event.regarding?.uid ?? '';
     const picked = pickEvent(event);
-    if (picked === undefined || !uids.has(uid) || picked.at < (last.get(uid)?.at ?? 0)) continue;
+    const before = last.get(uid);
+    if (picked === undefined || !uids.has(uid) || isLess(picked, before)) continue;
     last.set(uid, picked);
   }
   return last;
 }
+
+/** Milliseconds after which a pod on a node without a verdict is reported: a large image takes that long. */
+const long = 60_000;
+
+/** Whether a pod has been on its node for long without a verdict. @param now milliseconds since the epoch */
+export const hasWaitedLong = (
+  { verdict, leaving, ended, at, createdAt }: PodEvidence,
+  now: number,
+): boolean => verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= long;
 
 /** The reasons of events that say what a pod waits for, or what became of its failed proof. */
 function reasonsFor({ proof, evidence, held }: PodFacts, { steer, repair }: Policy): readonly string[] {
@@ -71,6 +81,12 @@ function reasonsFor({ proof, evidence, held }: PodFacts, { steer, repair }: Poli
   if (proof === 'failed') return repair.mode === 'off' ? [] : ofRepair;
   return proof === 'waiting' && !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? ofKubelets : [];
 }
+
+/** Whether an event says less than the one that is known: why a pod is not nominated says more than that it is held. */
+const isLess = (one: PodEvent, known: PodEvent | undefined): boolean => {
+  const rank = ({ reason }: PodEvent): number => (reason === eventReasons.heldForLong ? 0 : 1);
+  return known !== undefined && (rank(one) - rank(known) || one.at - known.at) < 0;
+};
 
 /** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
 function pickEvent(event: ApiEvent): PodEvent | undefined {
@@ -94,13 +110,9 @@ function questions(asked: readonly { namespace: string; reasons: readonly string
   });
 }
 
-async function eventsOf(
-  { client, signal }: ClusterReader,
-  namespace: string,
-  reason: string,
-): Promise<ApiEvent[]> {
+async function eventsOf(client: ApiClient, namespace: string, reason: string): Promise<ApiEvent[]> {
   const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
   const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
-  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, { query, signal });
+  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, { query });
   return items ?? [];
 }

@@ -1,57 +1,98 @@
+import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import type { Pod } from '../../admission/pod.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Join, Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import {
+  installedPolicies,
+  installedWebhooks,
+  statusAnnotation,
+  validatorContainer,
+} from '../../lib/names.ts';
 import type { OptIn } from './model.ts';
-import type { ProbeFacts, RefusedBy } from './probe-model.ts';
-import { judgeAnswer, judgeRefusal, probePod } from './probe-pod.ts';
+import { probePod } from './probe-pod.ts';
 
-/** Namespaces that are asked about at most, where the first ones cannot be. */
-const mostNamespaces = 10;
+/**
+ * The answer of the API server about an invented pod:
+ * - `injected`: the pod came back with our init container in the first place;
+ * - `no-profile-applies`: cni-gate answered, and its configuration promises nothing to such a pod;
+ * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
+ * - `not-made`: no namespace could be tried, or something else refused the pod.
+ */
+export interface ProbeFacts extends Outcome {
+  /** Where the pod was to be created; null where no namespace could be asked about. */
+  namespace: string | null;
+}
 
-/** Milliseconds. */
-interface ProbeTimes {
-  /** For one pod. */
-  onePod: number;
-  /** For all of them. */
-  allPods: number;
+interface Outcome {
+  outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
+  /** What was seen, in words: the API server's own where it refused. */
+  what: string;
+  /** Why it is no proof that new pods are admitted; absent where it is. */
+  reason?: ProbeReason;
 }
 
 /**
- * The API server gives our webhook for pods 10 s, may call it twice, and then gives the validating ones 3 s.
+ * Why a probe shows no pod with its proof:
+ * - `rights`: RBAC;
+ * - `policy`: a ValidatingAdmissionPolicy denied it;
+ * - `policy-configuration`: a ValidatingAdmissionPolicy cannot be evaluated, for example without its parameters;
+ * - `webhook`: a webhook denied it;
+ * - `webhook-call`: the API server got no usable answer of a webhook;
+ * - `webhook-trust`: the API server does not accept the certificate of a webhook's server;
+ * - `silence`: the API server did not answer in time;
+ * - `other`: another admission plugin refused it, for example a quota, or a policy or webhook that is not ours;
+ * - `not-called`: the pod came back without anything of cni-gate;
+ * - `changed`: another webhook changed the pod, or the replicas have another configuration;
+ * - `no-namespace`: no namespace to try it in.
  */
-const usual: ProbeTimes = { onePod: 30_000, allPods: 60_000 };
+export type ProbeReason =
+  | 'rights'
+  | 'policy'
+  | 'policy-configuration'
+  | 'webhook'
+  | 'webhook-call'
+  | 'webhook-trust'
+  | 'silence'
+  | 'other'
+  | 'not-called'
+  | 'changed'
+  | 'no-namespace';
 
-/** Namespaces whose pods the API server never asks us about: `namespaceSelector` of the manifests. */
-const notAsked = (ownNamespace: string): Set<string> => new Set(['kube-system', ownNamespace]);
+/** Namespaces that are asked about at most, where the first ones cannot be. */
+const mostNamespaces = 10;
 
 /**
  * Asks the API server to make a pod in a namespace that opted in, as a dry run: it goes the whole way through
  * admission, and nothing is stored. Where something else refuses the pod, such as a quota, the next namespace is asked.
  *
  * @param namespaces those to choose from
+ * @param timeout milliseconds; the API server gives our webhook for pods 10 s, may call it twice, and then gives the
+ *   validating ones 3 s
  * @throws CniGateError where the way to the cluster cannot be used
  */
 export async function makeProbe(
   client: ApiClient,
-  { namespaces, policy, ownNamespace }: { namespaces: Iterable<OptIn>; policy: Policy; ownNamespace: string },
-  times = usual,
+  namespaces: readonly OptIn[],
+  policy: Policy,
+  ownNamespace: string,
+  timeout = 30_000,
 ): Promise<ProbeFacts> {
-  const excluded = notAsked(ownNamespace);
-  const candidates = [...namespaces].flatMap(({ name, profile }) => {
+  // `namespaceSelector` of the manifests
+  const excluded = new Set(['kube-system', ownNamespace]);
+  const candidates = namespaces.flatMap(({ name, profile }) => {
     const join = profile === undefined || excluded.has(name) ? undefined : joinOf(policy, profile);
     return join === undefined ? [] : [{ name, join }];
   });
-  const deadline = AbortSignal.timeout(times.allPods);
-  let last: ProbeFacts | undefined;
-  for (const { name, join } of candidates.slice(0, mostNamespaces)) {
-    last = { namespace: name, ...(await probeIn(client, name, join, policy, { ...times, deadline })) };
-    if (last.outcome !== 'not-made' || deadline.aborted) return last;
-  }
   const what = 'no namespace has opted in with a profile that exists';
-  return last ?? { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
+  let last: ProbeFacts = { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
+  for (const { name, join } of candidates.slice(0, mostNamespaces)) {
+    last = { namespace: name, ...(await probeIn(client, name, join, policy, timeout)) };
+    if (last.outcome !== 'not-made') break;
+  }
+  return last;
 }
 
 async function probeIn(
@@ -59,24 +100,15 @@ async function probeIn(
   namespace: string,
   join: Join,
   policy: Policy,
-  { onePod, allPods, deadline }: ProbeTimes & { deadline: AbortSignal },
-): Promise<Omit<ProbeFacts, 'namespace'>> {
+  timeout: number,
+): Promise<Outcome> {
   const { pod, promised } = probePod(namespace, join, policy);
-  const options = {
-    query: { dryRun: 'All', timeout: `${Math.ceil(onePod / 1000)}s` },
-    body: pod,
-    timeout: onePod,
-    signal: deadline,
-  };
+  const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
   try {
-    return judgeAnswer(await client.request<Pod>('POST', podsPath(namespace), options), promised);
+    const made = await client.request<Pod>('POST', podsPath(namespace), { query, body: pod, timeout });
+    return judgeAnswer(made, promised);
   } catch (error) {
-    if (deadline.aborted)
-      return judgeRefusal(`no answer of the API server within ${allPods / 1000} s`, {
-        kind: 'silence',
-        name: '',
-      });
-    if (error instanceof ClusterError) return judgeRefusal(error.message, refusedBy(error));
+    if (error instanceof ClusterError) return judgeRefusal(error);
     throw error;
   }
 }
@@ -89,6 +121,52 @@ function joinOf(policy: Policy, profile: string): Join | undefined {
     if (error instanceof CniGateError) return undefined;
     throw error;
   }
+}
+
+/**
+ * What follows from the pod that the API server would have created.
+ *
+ * @param promised the words of the checks that the configuration promises to the pod
+ */
+function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
+  const status = readStatus(pod);
+  const first = pod.spec.initContainers?.[0]?.name;
+  if (first === validatorContainer && status !== undefined) {
+    const checks = Array.isArray(status.checks) ? status.checks.join(', ') : '';
+    return { outcome: 'injected', what: `the pod comes back with ${validatorContainer} (${checks})` };
+  }
+  if (status === undefined) {
+    const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or had no answer and went on`;
+    return { outcome: 'failed', what, reason: 'not-called' };
+  }
+  if (promised.length === 0) {
+    return {
+      outcome: 'no-profile-applies',
+      what: 'cni-gate answered; the profile promises nothing to a made-up pod',
+    };
+  }
+  const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;
+  const what = `the pod was to come back with ${validatorContainer} (${promised.join(', ')}) and ${instead}`;
+  return { outcome: 'failed', what, reason: 'changed' };
+}
+
+/** Webhooks and policies of an installation that look at new pods. */
+const ours: ReadonlySet<string> = new Set([
+  ...installedWebhooks.mutating,
+  ...installedWebhooks.validating,
+  installedPolicies[0],
+]);
+
+/** What it means that the API server did not make the pod: a fault where something of cni-gate refused it. */
+function judgeRefusal(error: ClusterError): Outcome {
+  const [reason, name] = refusedBy(error);
+  const isFault = reason === 'silence' || ours.has(name);
+  const isForeign = !isFault && name !== '';
+  return {
+    outcome: isFault ? 'failed' : 'not-made',
+    what: error.message,
+    reason: isForeign ? 'other' : reason,
+  };
 }
 
 /** The message of a Status. Source: k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go. */
@@ -104,20 +182,27 @@ const untrusted = / x509: /;
 const deniedByPolicy =
   /^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (failed to configure )?/;
 
-/** What refused a request, by the reason and the causes of the API server's Status, and the beginning of its message. */
-function refusedBy({ status, reason, missingRight, statusMessage, causes }: ClusterError): RefusedBy {
-  if (status === undefined || reason === 'Timeout') return { kind: 'silence', name: '' };
+/**
+ * What refused a request, and the name of the policy or webhook: by the reason and the causes of the API server's
+ * Status, and the beginning of its message.
+ */
+function refusedBy({
+  status,
+  reason,
+  missingRight,
+  statusMessage,
+  causes,
+}: ClusterError): [reason: ProbeReason, name: string] {
+  if (status === undefined || reason === 'Timeout') return ['silence', ''];
   // before the causes, which a webhook may write
   const [, webhook] = deniedByWebhook.exec(statusMessage) ?? [];
-  if (webhook !== undefined) return { kind: 'webhook', name: webhook };
-  if (missingRight !== undefined) return { kind: 'rights', name: '' };
+  if (webhook !== undefined) return ['webhook', webhook];
+  if (missingRight !== undefined) return ['rights', ''];
   for (const cause of causes) {
     const [, called] = (reason === 'InternalError' && callFailed.exec(cause)) || [];
-    if (called !== undefined)
-      return { kind: untrusted.test(cause) ? 'webhook-trust' : 'webhook-call', name: called };
+    if (called !== undefined) return [untrusted.test(cause) ? 'webhook-trust' : 'webhook-call', called];
     const [, policy, configuration] = deniedByPolicy.exec(cause) ?? [];
-    if (policy !== undefined)
-      return { kind: configuration === undefined ? 'policy' : 'policy-configuration', name: policy };
+    if (policy !== undefined) return [configuration ? 'policy-configuration' : 'policy', policy];
   }
-  return { kind: 'other', name: '' };
+  return ['other', ''];
 }

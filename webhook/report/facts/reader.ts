@@ -5,75 +5,54 @@ import { defaultTiming } from '../../cluster/informer/retry.ts';
 import type { Retention, Source } from '../../cluster/informer/source.ts';
 import { type Observation, observe } from './observation.ts';
 
-/** How many requests of {@link eachOf} run at a time: more would only wait for each other at the API server. */
+/** How many requests of {@link mapEach} run at a time: more would only wait for each other at the API server. */
 const atATime = 4;
 
-/** Reads objects of a cluster, once each. */
-export class ClusterReader {
-  readonly client: ApiClient;
-  readonly signal: AbortSignal;
+/** Lists are not aborted: the end of a command closes the client. */
+const { signal } = new AbortController();
 
-  /** @param signal ends every request */
-  constructor(client: ApiClient, signal: AbortSignal) {
-    this.client = client;
-    this.signal = signal;
-  }
+/**
+ * Reads one object.
+ *
+ * @param what its name in words, for where it may not be read
+ * @throws ClusterError as `observe`
+ */
+export const readOne = <T>(client: ApiClient, path: string, what = 'it'): Promise<Observation<T>> =>
+  observe(client.request<T>('GET', path), what);
 
-  /**
-   * Reads one object.
-   *
-   * @param what its name in words, for where it may not be read
-   * @throws ClusterError as `observe`
-   */
-  get<T>(path: string, what = 'it'): Promise<Observation<T>> {
-    return observe(this.client.request<T>('GET', path, { signal: this.signal }), what);
-  }
-
-  /** Lists all objects of a source. @throws ClusterError */
-  async list<O extends ApiObject, T>(source: Source<O, T>): Promise<T[]> {
-    const options = { timeout: defaultTiming.answer, signal: this.signal, onPage: () => {} };
-    const { store } = await listAll(this.client, source, options);
-    return [...store.list()];
-  }
-}
-
-/** Reads a cluster; the end of the reading ends every request. */
-export async function withReader<T>(
+/** Lists all objects of a source. @throws ClusterError */
+export async function readList<O extends ApiObject, T>(
   client: ApiClient,
-  read: (reader: ClusterReader) => Promise<T>,
-): Promise<T> {
-  const stop = new AbortController();
-  try {
-    return await read(new ClusterReader(client, stop.signal));
-  } finally {
-    stop.abort();
-  }
+  source: Source<O, T>,
+): Promise<T[]> {
+  const { store } = await listAll(client, source, {
+    timeout: defaultTiming.answer,
+    signal,
+    onPage: () => {},
+  });
+  return [...store.list()];
 }
 
 /** Lists the objects of many sources, some at a time. @throws ClusterError */
-export async function listEach<O extends ApiObject, T>(
-  reader: ClusterReader,
+export const readLists = async <O extends ApiObject, T>(
+  client: ApiClient,
   sources: Iterable<Source<O, T>>,
-): Promise<T[]> {
-  const found: T[][] = [];
-  await eachOf(sources, async (source) => {
-    found.push(await reader.list(source));
-  });
-  return found.flat();
-}
+): Promise<T[]> => (await mapEach(sources, (source) => readList(client, source))).flat();
 
 /** Keeps so many objects at most, of all writers. */
-export function atMost<T>(count: number): Retention<T> {
-  const max = { count, bytes: Number.POSITIVE_INFINITY };
-  return { max, weigh: () => 0 };
-}
+export const atMost = <T>(count: number): Retention<T> => ({
+  max: { count, bytes: Number.POSITIVE_INFINITY },
+  weigh: () => 0,
+});
 
-/** Does the work for each value, some at a time. */
-export async function eachOf<T>(values: Iterable<T>, work: (value: T) => Promise<void>): Promise<void> {
-  const rest = values[Symbol.iterator]();
+/** The results of the work for each value, in order; some of it at a time. */
+export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = [...values].entries();
   const worker = async (): Promise<void> => {
     // all workers take from the same iterator: what one has, no other gets
-    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+    for (const [at, value] of rest) results[at] = await work(value);
   };
   await Promise.all(Array.from({ length: atATime }, worker));
+  return results;
 }

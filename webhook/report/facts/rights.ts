@@ -1,12 +1,12 @@
-import type { RightFacts } from './model.ts';
-import { everything, type Right } from './needed-rights.ts';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { Right } from './needed-rights.ts';
 import { type Observation, observe } from './observation.ts';
-import { type ClusterReader, eachOf } from './reader.ts';
+import { mapEach } from './reader.ts';
 
-/** A service account. */
-export interface Account {
-  namespace: string;
-  name: string;
+/** A right, and whether the one who was asked about has it. */
+export interface RightFacts {
+  right: Right;
+  allowed: boolean;
 }
 
 interface Answer {
@@ -17,50 +17,26 @@ const folder = '/apis/authorization.k8s.io/v1';
 
 /** Asks whether a service account has each of these rights, however they were given to it. */
 export async function rightsOf(
-  reader: ClusterReader,
-  account: Account,
+  client: ApiClient,
+  { namespace, name }: { namespace: string; name: string },
   rights: readonly Right[],
 ): Promise<Observation<RightFacts[]>> {
   const subject = {
-    user: `system:serviceaccount:${account.namespace}:${account.name}`,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`, 'system:authenticated'],
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
   };
-  const path = `${folder}/subjectaccessreviews`;
-  const ask = async (right: Right): Promise<RightFacts> =>
-    askOne(reader, path, 'SubjectAccessReview', right, subject);
-  return observe(askAll(rights, ask), 'the rights of the service account');
+  const asked = mapEach(rights, (right) => ask(client, 'SubjectAccessReview', right, subject));
+  return observe(asked, 'the rights of the service account');
 }
 
 /** Asks whether the caller has each of these rights. Everybody may ask that. */
-export async function ownRights(reader: ClusterReader, rights: readonly Right[]): Promise<RightFacts[]> {
-  const ask = (right: Right): Promise<RightFacts> =>
-    askOne(reader, `${folder}/selfsubjectaccessreviews`, 'SelfSubjectAccessReview', right);
-  // who may do everything is asked once
-  if ((await ask(everything)).allowed) return rights.map((right) => ({ right, allowed: true }));
-  return askAll(rights, ask);
-}
+export const ownRights = (client: ApiClient, rights: readonly Right[]): Promise<RightFacts[]> =>
+  mapEach(rights, (right) => ask(client, 'SelfSubjectAccessReview', right));
 
-async function askAll(
-  rights: readonly Right[],
-  ask: (right: Right) => Promise<RightFacts>,
-): Promise<RightFacts[]> {
-  const answers = new Map<Right, RightFacts>();
-  await eachOf(rights, async (right) => {
-    answers.set(right, await ask(right));
-  });
-  return rights.flatMap((right) => answers.get(right) ?? []);
-}
-
-async function askOne(
-  { client, signal }: ClusterReader,
-  path: string,
-  kind: string,
-  right: Right,
-  subject: object = {},
-): Promise<RightFacts> {
+async function ask(client: ApiClient, kind: string, right: Right, subject: object = {}): Promise<RightFacts> {
   const [resource, subresource] = right.resource.split('/');
   const resourceAttributes = { ...right, resource, ...(subresource && { subresource }) };
   const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { ...subject, resourceAttributes } };
-  const { status } = await client.request<Answer>('POST', path, { body, signal });
+  const { status } = await client.request<Answer>('POST', `${folder}/${kind.toLowerCase()}s`, { body });
   return { right, allowed: status?.allowed === true };
 }

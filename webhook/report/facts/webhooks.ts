@@ -1,16 +1,29 @@
+import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Source } from '../../cluster/informer/source.ts';
 import { configurationsPath, type WebhookKind } from '../../cluster/webhook-configurations.ts';
 import { webhookConfiguration } from '../../lib/names.ts';
 import { type ApiWebhookRules, webhookRules } from './digests.ts';
-import type { Registered, RegisteredWebhook } from './installation-model.ts';
 import { ifAllowed } from './observation.ts';
-import type { ClusterReader } from './reader.ts';
+import { readList } from './reader.ts';
+
+/** A webhook that is registered. */
+export type RegisteredWebhook = ReturnType<typeof pickWebhook>;
+
+/** What is in our webhook configurations; undefined where that may not be read. */
+export type Registered = Awaited<ReturnType<typeof readRegistered>>;
 
 /** Reads our webhook configurations. @throws ClusterError where the cluster does not answer */
-export async function readRegistered(reader: ClusterReader): Promise<Registered> {
-  const webhooks = async (kind: WebhookKind): Promise<RegisteredWebhook[] | undefined> =>
-    (await ifAllowed(reader.list(registeredSource(kind))))?.flat();
+export async function readRegistered(client: ApiClient) {
+  const webhooks = async (kind: WebhookKind): Promise<RegisteredWebhook[] | undefined> => {
+    const source = {
+      resource: `${kind}webhookconfigurations`,
+      path: configurationsPath(kind),
+      // also what a role may be held to
+      query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
+      pick: ({ webhooks: found }: ConfigurationObject) => (found ?? []).map(pickWebhook),
+    };
+    return (await ifAllowed(readList(client, source)))?.flat();
+  };
   const [mutating, validating] = await Promise.all([webhooks('mutating'), webhooks('validating')]);
   return { mutating, validating };
 }
@@ -27,21 +40,14 @@ interface ApiWebhook extends ApiWebhookRules {
 
 type ConfigurationObject = ApiObject & { webhooks?: ApiWebhook[] | null };
 
-/** The webhooks in our configuration of a kind: a list of one configuration, or of none. */
-const registeredSource = (kind: WebhookKind): Source<ConfigurationObject, RegisteredWebhook[]> => ({
-  resource: `${kind}webhookconfigurations`,
-  path: configurationsPath(kind),
-  // also what a role may be held to
-  query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
-  pick: ({ webhooks }) => (webhooks ?? []).map(pickWebhook),
-});
-
-function pickWebhook(webhook: ApiWebhook): RegisteredWebhook {
+function pickWebhook(webhook: ApiWebhook) {
   const { name, clientConfig, failurePolicy } = webhook;
   const { service, url, caBundle } = clientConfig;
   return {
     name,
-    trusted: isTrusted(clientConfig),
+    // Without a caBundle the API server goes by the authorities of its own machine, and none of those signs for the
+    // name of a Service, `cni-gate.cni-gate.svc`. For one that is called by a URL it may.
+    trusted: !service || !!caBundle,
     ...(service && {
       service: { namespace: service.namespace, name: service.name, port: service.port ?? 443 },
     }),
@@ -51,9 +57,3 @@ function pickWebhook(webhook: ApiWebhook): RegisteredWebhook {
     rules: webhookRules(webhook),
   };
 }
-
-/**
- * Without a caBundle the API server goes by the authorities of its own machine, and none of those signs for the name
- * of a Service, `cni-gate.cni-gate.svc`. For one that is called by a URL it may.
- */
-const isTrusted = ({ service, caBundle }: ApiWebhook['clientConfig']): boolean => !service || !!caBundle;

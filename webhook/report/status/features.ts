@@ -1,9 +1,19 @@
 import { installedWebhooks } from '../../lib/names.ts';
 import type { AdmissionChecks } from '../checks/installed.ts';
 import { checkGateWebhooks, checkPodWebhook, type Registration } from '../checks/webhooks.ts';
-import type { StatusFacts } from '../facts/model.ts';
+import type { StatusFacts } from '../facts/collect.ts';
 import { foundIn } from '../facts/observation.ts';
-import type { FeatureStatus } from './model.ts';
+
+/** One of the things that cni-gate does in a cluster. */
+interface FeatureStatus {
+  feature: 'prove' | 'gate' | 'steer' | 'repair';
+  /** Of the configuration. */
+  mode: string;
+  /** Whether it does what its name says; null where that is not known. */
+  inForce: boolean | null;
+  /** Why it does not, or why that is not known; empty where it does. */
+  why: string;
+}
 
 /** Whether something holds, and why not, or why that is not known. */
 type InForce = Pick<FeatureStatus, 'inForce' | 'why'>;

@@ -1,7 +1,7 @@
-import type { Status } from './model.ts';
+import type { Judged } from './status.ts';
 
 /** The result of a status in one line. */
-export function headline(status: Omit<Status, 'headline'>): string {
+export function headline(status: Judged): string {
   const { verdict, installation, faults, notKnown } = status;
   const [first] = faults;
   switch (verdict) {
@@ -24,45 +24,37 @@ export function headline(status: Omit<Status, 'headline'>): string {
 }
 
 /** The pods that have waited for less than is a fault. */
-function underWay({ pods, waits }: Omit<Status, 'headline'>): string {
+function underWay({ pods, waits }: Judged): string {
   const { passed, failed, waiting, unproved } = pods;
   const all = passed + failed + waiting + unproved;
   return waits.length > 0 ? ` so far: ${countOf(waits)} of ${all} pods wait (${whatFor(waits)})` : '';
 }
 
-const unprovedText = ({ unprovedNodes }: Omit<Status, 'headline'>): string =>
+const unprovedText = ({ unprovedNodes }: Judged): string =>
   unprovedNodes > 0 ? ` Nodes that no pod has proved yet: ${unprovedNodes}.` : '';
 
 /** So many things that pods wait for are named. */
 const mostNamed = 3;
 
-const countOf = (waits: Status['waits']): number => waits.reduce((sum, { pods }) => sum + pods, 0);
+const countOf = (waits: Judged['waits']): number => waits.reduce((sum, { pods }) => sum + pods, 0);
 
 /** What pods wait for, the most of them first. */
-const whatFor = (waits: Status['waits']): string =>
+const whatFor = (waits: Judged['waits']): string =>
   [
     ...waits.slice(0, mostNamed).map((one) => `${one.pods} for ${one.for}`),
     ...(waits.length > mostNamed ? [`${countOf(waits.slice(mostNamed))} for others`] : []),
   ].join(', ');
 
 /** How many of each kind of trouble there are. */
-export function countsOf(status: Omit<Status, 'headline'>): string[] {
-  const { daemonSets, heldPods, unprovedPods, failedPods, duplicateAddresses, nodeProofs, faults } = status;
-  const { waits, unprovedNodes } = status;
+export function countsOf(status: Judged): string[] {
+  const { daemonSets, nodes, waits, unprovedNodes } = status;
+  const { heldPods, unprovedPods, failedPods, duplicateAddresses, faults } = status;
   const closed = daemonSets
     .filter(({ inUse }) => inUse)
-    .map(({ nodes: { ready, exempt, unproved, ...others } }) =>
-      Object.values(others).reduce((sum, one) => sum + one, 0),
-    )
-    .reduce((sum, one) => sum + one, 0);
-  // a network without a DaemonSet fails as well
-  const counted = new Set(status.nodes.filter(({ state }) => state === 'failing').map(({ node }) => node));
-  const withoutDaemonSet = nodeProofs.filter(
-    ({ state, node }) => state === 'failing' && !counted.has(node),
-  ).length;
+    .flatMap(({ nodes: { ready, exempt, unproved, ...others } }) => Object.values(others));
+  const withoutDaemonSet = nodes.filter((one) => one.daemonSet === null && one.state === 'failing').length;
   const found: [count: number, what: string, more?: string][] = [
-    [closed, 'not ready'],
-    [withoutDaemonSet, 'failing'],
+    [closed.reduce((sum, one) => sum + one, withoutDaemonSet), 'not ready'],
     [heldPods.length, 'pods held'],
     [failedPods.length, 'failed proofs'],
     [countOf(waits), 'pods that wait', ` (${whatFor(waits)})`],

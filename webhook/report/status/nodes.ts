@@ -1,82 +1,132 @@
 import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
+import type { DaemonSetRef, Profile } from '../../config/types.ts';
 import { timeText } from '../../lib/time-text.ts';
+import { Evidence } from '../../nodes/evidence/evidence.ts';
+import { profileProof } from '../../nodes/evidence/profile-proof.ts';
 import { noneYet } from '../../nodes/readiness/count.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { open, type State } from '../../nodes/readiness/state.ts';
-import type { DaemonSetSummary, NodeStatus } from './model.ts';
-import type { Refine } from './node-proofs.ts';
+import type { PodFacts } from '../facts/model.ts';
 
-/** A DaemonSet, and the profiles that name it. */
-interface NamedDaemonSet {
-  daemonSet: DaemonSetRef;
-  profiles: string[];
+/** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */
+interface Network {
+  daemonSet?: DaemonSetRef;
+  profiles: Profile[];
 }
 
-/** Every DaemonSet of the configuration once, by `namespace/name`. */
-function daemonSetsOf(policy: Policy): Map<string, NamedDaemonSet> {
-  const found = new Map<string, NamedDaemonSet>();
-  for (const { name: profile, daemonSets } of policy.profiles.values()) {
-    for (const daemonSet of daemonSets) {
+function networksOf({ profiles }: Policy): Network[] {
+  const found = new Map<string, Network>();
+  for (const profile of profiles.values()) {
+    if (profile.daemonSets.length === 0) found.set(profile.name, { profiles: [profile] });
+    for (const daemonSet of profile.daemonSets) {
       const key = `${daemonSet.namespace}/${daemonSet.name}`;
-      const { profiles } = found.get(key) ?? { profiles: [] };
-      found.set(key, { daemonSet, profiles: [...profiles, profile] });
+      found.set(key, { daemonSet, profiles: [...(found.get(key)?.profiles ?? []), profile] });
     }
   }
-  return found;
+  return [...found.values()];
+}
+
+/** A network on a node. */
+interface NodeStatus {
+  node: string;
+  /** `namespace/name`; null for a profile without a DaemonSet. */
+  daemonSet: string | null;
+  state: State;
+  /** RFC 3339; null where the cluster does not say. */
+  since: string | null;
+  /** The DaemonSet's pod there. */
+  pod: string | null;
+  /** What is missing; empty where nothing is. */
+  why: string;
 }
 
 /**
- * The DaemonSets of the configuration that are there or asked for, and their nodes.
+ * The networks of the configuration that are there or asked for, and what DaemonSets and proofs say of them on nodes.
  *
  * @param used the profiles that labels ask for
  * @param all nodes that are ready, exempt or unproved as well
- * @param refine what proofs say as well
- * @returns `isReady`: whether no node is closed for a profile that is asked for; `unproved`: the nodes that no pod has
+ * @param whole whether the pods of all namespaces are known: otherwise others may have proved a node
+ * @returns `areReady`: whether no node is closed for a profile that is asked for; `unproved`: how many nodes no pod has
  *   proved for such a profile
  */
-export function judgeDaemonSets(
+export function judgeNodes(
   policy: Policy,
   readiness: Readiness,
+  pods: readonly PodFacts[],
   used: ReadonlySet<string>,
-  { now, all, refine }: { now: number; all: boolean; refine: Refine },
-): { daemonSets: DaemonSetSummary[]; nodes: NodeStatus[]; isReady: boolean; unproved: Set<string> } {
+  { now, all, whole }: { now: number; all: boolean; whole: boolean },
+) {
+  const evidence = evidenceOf(policy, pods, now);
+  /** What the proofs of profiles make of an open state; of `exempt` only that proofs fail there. */
+  const refine = (profiles: readonly Profile[], node: string, state: State) => {
+    if (!open.has(state)) return undefined;
+    const proofs = profiles.flatMap(
+      (profile) => profileProof(profile, node, { readiness, evidence }, policy, { now }) ?? [],
+    );
+    const worst = (is: 'failing' | 'unproved') => {
+      const proof = proofs.find((one) => one.state === is);
+      return proof && { state: is, reason: proof.reason };
+    };
+    return worst('failing') ?? (whole && state !== 'exempt' ? worst('unproved') : undefined);
+  };
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
-  const daemonSets: DaemonSetSummary[] = [];
+  const daemonSets = [];
   const unproved = new Set<string>();
   const nodes: (NodeStatus & { inUse: boolean })[] = [];
-  for (const [key, named] of daemonSetsOf(policy)) {
-    const { daemonSet } = named;
-    const inUse = named.profiles.some((name) => used.has(name));
-    const exists = readiness.knows(daemonSet);
+  for (const { daemonSet, profiles } of networksOf(policy)) {
+    const names = profiles.map(({ name }) => name);
+    const inUse = names.some((name) => used.has(name));
+    const exists = daemonSet !== undefined && readiness.knows(daemonSet);
     // one that is neither there nor asked for is a profile that this cluster has no use for
     if (!inUse && !exists) continue;
     const counts = noneYet();
     for (const node of nodeNames) {
-      const found = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
-      if (found === undefined) continue;
-      const refined = refine(named.profiles, node, found.state);
-      const { state, why } = refined ?? { state: found.state, why: found.reason };
-      // the DaemonSet's time is not that of the proofs
-      const since = refined === undefined ? textOf(found.since) : null;
+      const found = daemonSet && readiness.status(daemonSet, node, now, policy.gate.startupGrace);
+      if (daemonSet !== undefined && found === undefined) continue;
+      const proof = refine(profiles, node, found?.state ?? 'ready');
+      const shown = proof ?? found;
+      if (shown === undefined) continue;
+      const { state, reason } = shown;
       counts[state] += 1;
       if (inUse && state === 'unproved') unproved.add(node);
       if (!all && isHarmless(state)) continue;
-      nodes.push({ node, daemonSet: key, state, since, pod: found.pod ?? null, why, inUse });
+      nodes.push({
+        node,
+        daemonSet: daemonSet ? `${daemonSet.namespace}/${daemonSet.name}` : null,
+        state,
+        // the DaemonSet's time is not that of the proofs
+        since: proof === undefined ? textOf(found?.since) : null,
+        pod: found?.pod ?? null,
+        why: daemonSet ? reason : `profile ${names.join()}: ${reason}`,
+        inUse,
+      });
     }
-    daemonSets.push({ ...daemonSet, profiles: named.profiles, inUse, exists, nodes: counts });
+    if (daemonSet) daemonSets.push({ ...daemonSet, profiles: names, inUse, exists, nodes: counts });
   }
   return {
     daemonSets,
     nodes: nodes
       .toSorted(
         (one, other) =>
-          rank(one) - rank(other) || compare(one.node, other.node) || compare(one.daemonSet, other.daemonSet),
+          rank(one) - rank(other) ||
+          compare(one.node, other.node) ||
+          compare(one.daemonSet ?? '', other.daemonSet ?? ''),
       )
-      .map(({ inUse: _, ...reported }) => reported),
-    isReady: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
-    unproved,
+      .map(({ inUse: _, ...reported }): NodeStatus => reported),
+    areReady: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
+    unproved: unproved.size,
   };
+}
+
+/** What the pods of a moment say about the networks of their nodes. Failures of pods that are gone are not in it. */
+function evidenceOf(policy: Policy, pods: readonly PodFacts[], now: number): Evidence {
+  const evidence = new Evidence((name) => policy.profiles.has(name));
+  evidence.apply(
+    pods.flatMap(({ evidence: pod }) => (pod ? [{ type: 'put' as const, pod, listed: true }] : [])),
+    now,
+  );
+  evidence.markSynced();
+  return evidence;
 }
 
 /** Whether nothing is wrong: a node that no pod has proved yet waits for the first one, which the gate lets through. */

@@ -1,18 +1,10 @@
 import { eventReasons, validatorContainer } from '../../lib/names.ts';
 import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
 import type { Verdict } from '../../nodes/evidence/facts.ts';
-import type { PodFacts, StatusFacts } from '../facts/model.ts';
+import type { StatusFacts } from '../facts/collect.ts';
+import type { PodFacts } from '../facts/model.ts';
+import { hasWaitedLong } from '../facts/pod-events.ts';
 import { unprovedText } from '../facts/proof.ts';
-import { hasWaitedLong } from '../facts/waiting.ts';
-import type {
-  DuplicateAddressStatus,
-  FailedPod,
-  FeatureStatus,
-  HeldPod,
-  UnprovedPod,
-  Wait,
-  WaitingPod,
-} from './model.ts';
 import { compare, textOf } from './nodes.ts';
 
 /** Verdicts other than `passed`, where the container says nothing itself. */
@@ -23,18 +15,19 @@ const verdictText: Partial<Record<Verdict, string>> = {
   crashed: `${validatorContainer} crashed`,
 };
 
-/** The pods that the gate holds, and what the leader last said about each without a nominated node. */
-export const heldPods = (
-  { pods, events }: StatusFacts,
-  steer: Pick<FeatureStatus, 'inForce' | 'why'>,
-): HeldPod[] =>
+/**
+ * The pods that the gate holds, and why no node is nominated for each: what the leader last said.
+ *
+ * @param notSteered why steering is not in force; null where it is
+ */
+export const heldPods = ({ pods, events }: StatusFacts, notSteered: string | null) =>
   pods.flatMap(({ namespace, name, held }) => {
     if (held === undefined) return [];
     const { uid, refused, since, nominated, why } = held;
     const said = events.get(uid);
     // an event from before this hold says nothing about it
     const note = said && said.at >= (since ?? 0) ? said.note : null;
-    const off = steer.inForce === false ? `steering is not in force: ${steer.why}` : null;
+    const off = notSteered === null ? null : `steering is not in force: ${notSteered}`;
     const notNominated = nominated === '' ? (off ?? note) : null;
     return [
       { namespace, name, refused, since: textOf(since), nominated: nominated || null, notNominated, why },
@@ -42,7 +35,7 @@ export const heldPods = (
   });
 
 /** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
-export const failedPods = ({ pods, events, configuration }: StatusFacts): FailedPod[] =>
+export const failedPods = ({ pods, events, configuration }: StatusFacts) =>
   pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
@@ -68,7 +61,7 @@ export const failedPods = ({ pods, events, configuration }: StatusFacts): Failed
  *
  * @param now milliseconds since the epoch
  */
-export const waitingPods = ({ pods, events }: StatusFacts, now: number): WaitingPod[] =>
+export const waitingPods = ({ pods, events }: StatusFacts, now: number) =>
   pods.flatMap(({ proof, evidence }) => {
     if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
     const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;
@@ -77,7 +70,7 @@ export const waitingPods = ({ pods, events }: StatusFacts, now: number): Waiting
   });
 
 /** What the pods without a verdict wait for that the gate does not hold, the most of them first. */
-export function waitsOf(pods: readonly PodFacts[]): Wait[] {
+export function waitsOf(pods: readonly PodFacts[]) {
   const waiting = pods.filter(({ proof, held }) => proof === 'waiting' && held === undefined);
   const kinds = Map.groupBy(waiting, ({ node, evidence }) => {
     // without what the kubelet says in brackets, so that few kinds are left
@@ -90,7 +83,7 @@ export function waitsOf(pods: readonly PodFacts[]): Wait[] {
 }
 
 /** The pods that run without a proof. */
-export const unprovedPods = (pods: readonly PodFacts[]): UnprovedPod[] =>
+export const unprovedPods = (pods: readonly PodFacts[]) =>
   pods.flatMap(({ namespace, name, node, unproved: reason }) =>
     reason === undefined ? [] : [{ namespace, name, node: node ?? null, reason, why: unprovedText[reason] }],
   );
@@ -99,7 +92,7 @@ export const unprovedPods = (pods: readonly PodFacts[]): UnprovedPod[] =>
  * The addresses that two live pods have. A pod that is being deleted may have given its address back already: one look
  * cannot tell.
  */
-export const duplicateAddresses = (pods: readonly PodFacts[]): DuplicateAddressStatus[] =>
+export const duplicateAddresses = (pods: readonly PodFacts[]) =>
   findDuplicates(pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []))).map(
     ({ network, address, older, younger }) => ({
       network: network || null,

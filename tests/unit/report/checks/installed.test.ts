@@ -4,8 +4,8 @@ import { errorCodes } from '../../../../webhook/lib/errors.ts';
 import type { CheckId } from '../../../../webhook/report/checks/catalogue.ts';
 import type { Finding } from '../../../../webhook/report/checks/finding.ts';
 import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
-import type { InstallationFacts } from '../../../../webhook/report/facts/installation-model.ts';
-import type { CheckFacts } from '../../../../webhook/report/facts/model.ts';
+import type { CheckFacts } from '../../../../webhook/report/facts/collect.ts';
+import type { InstallationFacts } from '../../../../webhook/report/facts/installation.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import {
   allRegistered,
@@ -28,8 +28,13 @@ const having = (findings: Findings, wanted: Finding['result']): string[] =>
 
 const [service] = wholeInstallation.services;
 assert.ok(service);
-const endpoints = (ready: number, all = 2, withPort = all): Partial<InstallationFacts> => ({
-  services: [{ ...service, endpoints: found({ all, withPort, ready }) }],
+const endpoints = (
+  ready: number,
+  all = 2,
+  withPort = all,
+  targetPorts = [8443],
+): Partial<InstallationFacts> => ({
+  services: [{ ...service, endpoints: found({ all, withPort, ready, targetPorts }) }],
 });
 const { pods, serviceAccount } = wholeInstallation.policies;
 const policies = (more: object): Partial<InstallationFacts> => ({
@@ -88,7 +93,7 @@ const faults: Record<string, [CheckId, Partial<InstallationFacts>, code: string,
   ],
   'endpoints with another port than the replicas': [
     'service',
-    { services: [{ ...service, targetPorts: [9999] }], deployment: found({ ...deployment, ports: [8443] }) },
+    { ...endpoints(2, 2, 2, [9999]), deployment: found({ ...deployment, ports: [8443] }) },
     'CNI_GATE_NO_ENDPOINTS',
     /its endpoints have port 9999, and the replicas listen on 8443/,
   ],

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
+import type { InstallationFacts } from '../../../../webhook/report/facts/installation.ts';
 import { readInstallation } from '../../../../webhook/report/facts/installation.ts';
-import type { InstallationFacts } from '../../../../webhook/report/facts/installation-model.ts';
 import { foundIn } from '../../../../webhook/report/facts/observation.ts';
-import { ClusterReader } from '../../../../webhook/report/facts/reader.ts';
 import { readRegistered } from '../../../../webhook/report/facts/webhooks.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { allRegistered } from '../objects.ts';
@@ -19,10 +18,9 @@ async function read(t: TestContext, objects: Record<string, object>): Promise<In
     if (object === undefined) json(response, 404, status(404, 'NotFound', 'not found'));
     else json(response, 200, object);
   });
-  const reader = new ClusterReader(api.client, t.signal);
   const service = { namespace: 'cni-gate', name: 'cni-gate', port: 443 };
   const mutating = (allRegistered.mutating ?? []).map((one) => ({ ...one, service }));
-  return readInstallation(reader, { registered: { mutating, validating: [] }, ownNamespace: 'cni-gate' });
+  return readInstallation(api.client, { mutating, validating: [] }, 'cni-gate');
 }
 
 suite('an endpoint counts', () => {
@@ -58,7 +56,9 @@ suite('an endpoint counts', () => {
         '/services/cni-gate': { spec: { ports } },
         '/endpointslices': { metadata: { resourceVersion: '1' }, items },
       });
-      assert.deepEqual(services[0]?.endpoints, { found: { all: 2 * items.length, withPort, ready } });
+      const targetPorts = withPort > 0 ? [8443] : [];
+      const found = { all: 2 * items.length, withPort, ready, targetPorts };
+      assert.deepEqual(services[0]?.endpoints, { found });
     });
 });
 
@@ -139,7 +139,7 @@ test('of a webhook its target, its caBundle and its failurePolicy are kept, and 
       items: [{ metadata: { uid: 'u', name: 'cni-gate', resourceVersion: '1' }, webhooks }],
     }),
   );
-  const { mutating = [] } = await readRegistered(new ClusterReader(client, t.signal));
+  const { mutating = [] } = await readRegistered(client);
   assert.deepEqual(
     mutating.map(({ rules: _, ...webhook }) => webhook),
     [

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import type { PodEvent, PodFacts } from '../../../../webhook/report/facts/model.ts';
 import { podEvents } from '../../../../webhook/report/facts/pod-events.ts';
-import { ClusterReader } from '../../../../webhook/report/facts/reader.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, startFakeApi } from '../../../support/fake-api-server.ts';
 import { evidenceOf, holdOf } from '../objects.ts';
@@ -43,8 +42,7 @@ async function lastOf(
       items: items.filter((one) => query.fieldSelector === `reason=${(one as { reason: string }).reason}`),
     }),
   );
-  const reader = new ClusterReader(client, t.signal);
-  const found = await podEvents(reader, { policy: policyOf(settings), pods: [facts] });
+  const found = await podEvents(client, { policy: policyOf(settings), pods: [facts] });
   assert.deepEqual(
     [...found.keys()].filter((uid) => uid !== 'web-uid'),
     [],
@@ -80,6 +78,8 @@ suite('the last event', () => {
     const items = [
       event('NodeNominated', 10, 'node n2 is nominated'),
       event('NotNominated', 11, 'no node fits'),
+      // says less than why no node is nominated
+      event('HeldForLong', 12, 'it is held'),
     ];
     assert.equal((await lastOf(t, held, items)).last?.note, 'no node fits');
     assert.deepEqual((await lastOf(t, held, items, { steer: { mode: 'off' } })).asked, []);

@@ -3,7 +3,6 @@ import { suite, test } from 'node:test';
 import { reasonText } from '../../../../webhook/admission/mutate/status-annotation.ts';
 import { timeText } from '../../../../webhook/lib/time-text.ts';
 import { type ApiStatusPod, pickPod } from '../../../../webhook/report/facts/pick-pod.ts';
-import { seenIn } from '../../../../webhook/report/facts/seen.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { type Rebooted, rebootedPod } from '../../../support/rebooted-pod.ts';
 import { now } from '../../nodes/readiness/objects.ts';
@@ -265,6 +264,12 @@ test('of a failed proof, what the first check that failed saw is taken from its 
     { profile: 'cilium', check: 'address', family: 'IPv4', passed: true },
     { profile: 'linkerd', check: 'redirect', passed: false, reason: 'not-redirected', seen: 'no answer' },
   ];
+  const seenIn = (message: string): string | undefined => {
+    const state = { terminated: { exitCode: 95, message } };
+    const initContainerStatuses = [{ name: 'cni-gate-validator', state }];
+    const status = { phase: 'Pending', initContainerStatuses, containerStatuses: [] };
+    return pickPod(provedPod('x', { status }), { policy, ownNamespace: 'cni-gate' }).seen;
+  };
   const message = JSON.stringify({ verdict: 'failed', code: 95, checks });
   assert.equal(seenIn(message), 'linkerd redirect not-redirected: saw no answer');
   assert.equal(seenIn('{"problem":"no checks are given"}'), 'no checks are given');

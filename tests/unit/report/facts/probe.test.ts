@@ -5,9 +5,8 @@ import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
 import type { Profile } from '../../../../webhook/config/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../../webhook/lib/names.ts';
 import type { OptIn } from '../../../../webhook/report/facts/model.ts';
-import { makeProbe } from '../../../../webhook/report/facts/probe.ts';
-import type { ProbeFacts } from '../../../../webhook/report/facts/probe-model.ts';
-import { judgeAnswer, probePod } from '../../../../webhook/report/facts/probe-pod.ts';
+import { makeProbe, type ProbeFacts } from '../../../../webhook/report/facts/probe.ts';
+import { probePod } from '../../../../webhook/report/facts/probe-pod.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { annotationOf as statusOf } from '../objects.ts';
@@ -80,61 +79,6 @@ const came = (initContainers: string[], annotation?: string) => ({
   spec: { containers: [{ name: 'probe' }], initContainers: initContainers.map((name) => ({ name })) },
 });
 
-suite('the result by the pod that comes back', () => {
-  const promised = ['address'];
-  const cases: [string, ReturnType<typeof came>, promised: string[], ProbeFacts['outcome'], RegExp][] = [
-    [
-      'with our container first',
-      came([validatorContainer], statusOf(['mesh'], ['address'])),
-      promised,
-      'injected',
-      /\(address\)$/,
-    ],
-    [
-      'with nothing of ours',
-      came([]),
-      promised,
-      'failed',
-      /did not ask cni-gate, or had no answer and went on/,
-    ],
-    [
-      'with our container and no annotation',
-      came([validatorContainer]),
-      promised,
-      'failed',
-      /without cni-gate\.io\/status/,
-    ],
-    [
-      'with another first',
-      came(['other', validatorContainer], statusOf(['mesh'], ['address'])),
-      promised,
-      'failed',
-      /has other as its first/,
-    ],
-    [
-      'with nothing promised, against the configuration',
-      came([], statusOf([], [])),
-      promised,
-      'failed',
-      /was to come back .*\(address\) and has no init container/,
-    ],
-    [
-      'with nothing promised, as configured',
-      came([], statusOf([], [])),
-      [],
-      'no-profile-applies',
-      /cni-gate answered/,
-    ],
-  ];
-  for (const [name, pod, words, outcome, what] of cases) {
-    test(name, () => {
-      const seen = judgeAnswer(pod, words);
-      assert.equal(seen.outcome, outcome);
-      assert.match(seen.what, what);
-    });
-  }
-});
-
 suite('the probe', () => {
   const policy = policyOf({});
   const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
@@ -143,12 +87,12 @@ suite('the probe', () => {
     t: TestContext,
     namespaces: OptIn[],
     answer: (namespace: string, response: ServerResponse) => void,
-    times?: Parameters<typeof makeProbe>[2],
+    timeout?: number,
   ): Promise<ProbeFacts & { asked: string[] }> {
     const { client, asked } = await startFakeApi(t, ({ path }, response) => {
       answer(path.split('/')[4] ?? '', response);
     });
-    const facts = await makeProbe(client, { namespaces, policy, ownNamespace: 'cni-gate' }, times);
+    const facts = await makeProbe(client, namespaces, policy, 'cni-gate', timeout);
     assert.ok(asked.every(({ method, query }) => method === 'POST' && query.dryRun === 'All'));
     return { ...facts, asked: asked.map(({ path }) => path.split('/')[4] ?? '') };
   }
@@ -163,6 +107,26 @@ suite('the probe', () => {
     );
     assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
   });
+
+  const ours = validatorContainer;
+  const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
+  const answers: Record<string, [ReturnType<typeof came>, ProbeFacts['outcome'], RegExp]> = {
+    'with our container first': [came([ours], proved), 'injected', /\(address\)$/],
+    'with nothing of ours': [came([]), 'failed', /did not ask cni-gate, or had no answer and went on/],
+    'with our container and no annotation': [came([ours]), 'failed', /without cni-gate\.io\/status/],
+    'with another first': [came(['other', ours], proved), 'failed', /has other as its first/],
+    'with nothing promised, against the configuration': [
+      came([], none),
+      'failed',
+      /was to come back .*\(address, gateway\) and has no init container/,
+    ],
+  };
+  for (const [name, [pod, outcome, what]] of Object.entries(answers))
+    test(`a pod comes back ${name}: ${outcome}`, async (t) => {
+      const seen = await probe(t, optedIn('a'), (_, response) => json(response, 201, pod));
+      assert.equal(seen.outcome, outcome);
+      assert.match(seen.what, what);
+    });
 
   const internal = (text: string): [number, object] => [
     500,
@@ -262,7 +226,7 @@ suite('the probe', () => {
   });
 
   test('ends the request to a silent API server', async (t) => {
-    const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, { onePod: 200, allPods: 60_000 });
+    const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, 200);
     assert.equal(outcome, 'failed');
     assert.match(what, /no byte for 200 ms/);
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
-import type { PodFacts, StatusFacts } from '../../../../webhook/report/facts/model.ts';
-import { statusOf } from '../../../../webhook/report/status/compose.ts';
-import type { Status } from '../../../../webhook/report/status/model.ts';
+import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
+import type { PodFacts } from '../../../../webhook/report/facts/model.ts';
+import type { Status } from '../../../../webhook/report/status/status.ts';
+import { statusOf } from '../../../../webhook/report/status/status.ts';
 import { ageText } from '../../../../webhook/report/text/age.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import { configured, evidenceOf, holdOf, profiles, statusFacts } from '../objects.ts';

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
-import type { PodFacts, StatusFacts } from '../../../../webhook/report/facts/model.ts';
-import { statusOf } from '../../../../webhook/report/status/compose.ts';
-import type { Status } from '../../../../webhook/report/status/model.ts';
+import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
+import type { PodFacts } from '../../../../webhook/report/facts/model.ts';
+import type { Status } from '../../../../webhook/report/status/status.ts';
+import { statusOf } from '../../../../webhook/report/status/status.ts';
 import { statusText } from '../../../../webhook/report/status/text.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
@@ -106,7 +107,7 @@ test('urgent nodes come first, and those of unused profiles last', () => {
 suite('a fault of the installation', () => {
   const noEndpoints = wholeInstallation.services.map((service) => ({
     ...service,
-    endpoints: found({ all: 0, withPort: 0, ready: 0 }),
+    endpoints: found({ all: 0, withPort: 0, ready: 0, targetPorts: [] }),
   }));
 
   test('is that of the check, in the first line, and says why features are not in force', () => {

@@ -1,0 +1,157 @@
+/** @typedef {import('../server.ts').Dashboard} Dashboard */
+/** @typedef {Dashboard['tables'][number]} Table */
+
+/** Rows of a table that are drawn: a browser is slow with many thousands. The filter looks at all of them. */
+const mostRows = 200;
+
+/** Milliseconds between two requests to the server. */
+const interval = 1500;
+
+/** How states and results are coloured. */
+const tones = /** @type {Record<string, string>} */ ({
+  ready: 'good',
+  passed: 'good',
+  yes: 'good',
+  starting: 'pending',
+  rebooted: 'pending',
+  unproved: 'pending',
+  warning: 'pending',
+  'not known': 'pending',
+  'not-known': 'pending',
+  broken: 'bad',
+  absent: 'bad',
+  failing: 'bad',
+  failed: 'bad',
+  no: 'bad',
+});
+
+/** @type {Dashboard | undefined} */
+let shown;
+const filter = /** @type {HTMLInputElement} */ (byId('filter'));
+
+/** @param {string} id */
+function byId(id) {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page has no #${id}`);
+  return element;
+}
+
+/**
+ * Makes an element without markup: every text of the cluster becomes a text node.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string>} attributes
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Draws the tables that have rows; rows that lack a word of the filter are left out. */
+function drawTables() {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const filled = (shown?.tables ?? []).filter(({ rows }) => rows.length > 0);
+  byId('tables').replaceChildren(...filled.map((table) => sectionOf(table, words)));
+}
+
+/** @param {Table} table @param {string[]} words */
+function sectionOf({ id, title, head, rows, sentences }, words) {
+  const found = rows.filter((row) => {
+    const text = row.join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const count = words.length === 0 ? String(rows.length) : `${found.length} of ${rows.length}`;
+  const more = found.length - mostRows;
+  /** @param {string | null} text @param {number} at */
+  const cell = (text, at) => {
+    const isText = at >= head.length - sentences;
+    const tone = tones[text ?? ''];
+    return h('td', { ...(tone && { 'data-tone': tone }), ...(isText && { class: 'text' }) }, text ?? '');
+  };
+  return h(
+    'section',
+    { id, 'aria-labelledby': `${id}-title` },
+    h('h2', { id: `${id}-title` }, `${title} `, h('span', { class: 'muted count' }, count)),
+    h(
+      'div',
+      { class: 'scroll' },
+      h(
+        'table',
+        {},
+        h('thead', {}, h('tr', {}, ...head.map((name) => h('th', { scope: 'col' }, name.toLowerCase())))),
+        h('tbody', {}, ...found.slice(0, mostRows).map((row) => h('tr', {}, ...row.map(cell)))),
+      ),
+    ),
+    more > 0 ? h('p', { class: 'muted' }, `and ${more} more: filter to see them`) : '',
+  );
+}
+
+/** @param {Dashboard} next */
+function show(next) {
+  shown = next;
+  document.title = `${next.verdict === 'well' ? '' : '● '}cni-gate: ${next.name}`;
+  byId('cluster').textContent = next.about;
+  byId('verdict').textContent = next.headline;
+  byId('verdict').dataset.verdict = next.verdict;
+  drawTables();
+}
+
+const asOf = () => (shown === undefined ? 'no data' : `as of ${shown.time}`);
+
+/** @param {string} freshness @param {string | null} trouble */
+function tell(freshness, trouble) {
+  byId('freshness').textContent = freshness;
+  const element = byId('trouble');
+  if (element.textContent !== (trouble ?? '')) element.textContent = trouble ?? '';
+  element.hidden = trouble === null;
+}
+
+/** Requests the data from the server again and again. @param {string} token */
+async function follow(token) {
+  let tag = '';
+  for (;;) {
+    try {
+      const response = await fetch('data', {
+        cache: 'no-store',
+        headers: { authorization: `Bearer ${token}`, ...(tag && { 'if-none-match': tag }) },
+      });
+      if (response.status === 401) {
+        tell(
+          asOf(),
+          'The token of this page is missing or is an older one: open the address that cni-gate dashboard printed.',
+        );
+        return;
+      }
+      if (response.ok) {
+        tag = response.headers.get('etag') ?? '';
+        show(await response.json());
+      }
+      const stale = shown?.stale ?? null;
+      if (response.ok || response.status === 304)
+        tell('live', stale === null ? null : `The data may be old: ${stale}`);
+      else tell(asOf(), `cni-gate dashboard answered with ${response.status}.`);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      tell(
+        asOf(),
+        'cni-gate dashboard does not answer. Is it still running? This page shows what it knew last.',
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, interval));
+  }
+}
+
+filter.addEventListener('input', drawTables);
+
+/** A file has its data. */
+const file = document.getElementById('data');
+if (file === null) follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');
+else {
+  show(JSON.parse(file.textContent ?? ''));
+  tell(asOf(), null);
+}

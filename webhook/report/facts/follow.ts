@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClusterError } from '../../cluster/errors.ts';
+import { openCluster } from '../../cluster/open.ts';
+import { readPolicy } from '../../config/load.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { dashboardLimits } from '../../lib/limits.ts';
+import { statusRole } from '../../lib/names.ts';
+import { readStatus, type StatusFacts } from './collect.ts';
+import { ReadinessHistory } from './readiness-history.ts';
+
+/** Flags that `status` and `dashboard` have in common. */
+export interface StatusFlags {
+  kubeconfig?: string;
+  context?: string;
+  /** Path of a configuration. */
+  config?: string;
+  ownNamespace: string;
+  namespace?: string;
+  probe?: true;
+}
+
+/** Reads what a status is made of. Each reading remembers what the ones before showed. */
+export type ReadStatus = () => Promise<StatusFacts>;
+
+/** Opens the cluster of the flags for readings. @throws CniGateError that names the role where a right is missing */
+export async function withStatus(
+  flags: StatusFlags,
+  use: (read: ReadStatus) => Promise<void>,
+): Promise<void> {
+  const { config, ownNamespace, namespace, probe = false } = flags;
+  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
+  const history = new ReadinessHistory();
+  const client = await openCluster(flags.kubeconfig, flags.context);
+  try {
+    await use(() => readStatus(client, { ownNamespace, given, namespace, probe }, history));
+  } catch (error) {
+    const role = roleFor(error);
+    if (!(error instanceof ClusterError) || role === '') throw error;
+    const { code, message, status, reason, missingRight } = error;
+    throw new ClusterError(code, message + role, {
+      status: status ?? 403,
+      reason,
+      missingRight,
+      cause: error,
+    });
+  } finally {
+    client.close();
+  }
+}
+
+/** So many times as long as a reading takes is the pause after it: most of the time is left to others. */
+const pauseFactor = 4;
+
+/** What is done with readings. */
+export interface FollowHandlers {
+  onFacts: (facts: StatusFacts) => void;
+  /** A reading failed; called once for an outage. */
+  onTrouble: (message: string) => void;
+}
+
+/** Reads again and again, also through outages, until the process is asked to end or the signal aborts. */
+export async function follow(
+  read: ReadStatus,
+  { onFacts, onTrouble }: FollowHandlers,
+  stop = new AbortController(),
+): Promise<void> {
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
+  let trouble = '';
+  let pause: number = dashboardLimits.pause;
+  for (;;) {
+    await sleep(pause, undefined, { signal: stop.signal }).catch(() => {});
+    if (stop.signal.aborted) return;
+    const began = performance.now();
+    try {
+      const facts = await read();
+      trouble = '';
+      onFacts(facts);
+    } catch (error) {
+      if (!(error instanceof CniGateError)) throw error;
+      if (error.message !== trouble) onTrouble(`${error.message}${roleFor(error)}`);
+      trouble = error.message;
+    }
+    pause = Math.max(dashboardLimits.pause, pauseFactor * (performance.now() - began));
+  }
+}
+
+/**
+ * How to get the rights that were missing, to be added to an error's text: the ClusterRole of the manifests, and the
+ * command that binds it to who asked. Empty for an error that is no refusal by RBAC.
+ */
+function roleFor(error: unknown): string {
+  if (!(error instanceof ClusterError) || error.status !== 403) return '';
+  return `. ClusterRole ${statusRole} of the manifests has every right that status needs; who may bind it runs: kubectl create clusterrolebinding ${statusRole} --clusterrole=${statusRole} ${subjectIn(error.message)}`;
+}
+
+/** Who asked, as the API server names them in its refusal, as a flag of kubectl. */
+function subjectIn(message: string): string {
+  const user = /\bUser "([^"]+)" cannot /.exec(message)?.[1] ?? 'NAME';
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user);
+  if (account) return `--serviceaccount=${account[1]}:${account[2]}`;
+  // what a shell would take apart is quoted
+  return `--user=${/^[\w@.:/-]+$/.test(user) ? user : `'${user.replaceAll("'", `'\\''`)}'`}`;
+}

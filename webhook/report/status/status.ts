@@ -1,0 +1,147 @@
+import type { Policy } from '../../config/policy.ts';
+import { docsUrl, profileLabel } from '../../lib/names.ts';
+import { timeText } from '../../lib/time-text.ts';
+import { type Finding, few } from '../checks/finding.ts';
+import { checkAdmission, checkPresence } from '../checks/installed.ts';
+import { type Fault, missingDaemonSets, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';
+import { checkProbe } from '../checks/probe.ts';
+import { checksFrom } from '../checks/report.ts';
+import type { StatusFacts } from '../facts/collect.ts';
+import { countProofs } from '../facts/proof.ts';
+import { featuresOf } from './features.ts';
+import { headline } from './headline.ts';
+import { leftBehind } from './left-behind.ts';
+import { compare, judgeNodes } from './nodes.ts';
+import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods, waitsOf } from './pods.ts';
+
+/** What a status depends on beside the facts. */
+export interface StatusOptions {
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Nodes that are ready or exempt as well. */
+  all: boolean;
+}
+
+/**
+ * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
+ * to see all that admission depends on, or the probe could not be made.
+ */
+export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
+
+/** What `status --output json` prints; `schemas/status.json` describes each field. */
+export type Status = ReturnType<typeof statusOf>;
+
+/** A status without its first line. */
+export type Judged = ReturnType<typeof judge>;
+
+/** The status of what is known of a cluster. The same facts at the same time give the same status, in one order. */
+export function statusOf(facts: StatusFacts, options: StatusOptions) {
+  const pods = facts.pods.toSorted(
+    (one, other) => compare(one.namespace, other.namespace) || compare(one.name, other.name),
+  );
+  const { time, verdict, ...rest } = judge({ ...facts, pods }, options);
+  return { time, verdict, headline: headline({ time, verdict, ...rest }), ...rest };
+}
+
+function judge(facts: StatusFacts, { now, all }: StatusOptions) {
+  const { namespace, probe, cluster, configuration, readiness, pods } = facts;
+  const { policy } = configuration;
+  const namespaces = optedIn(facts);
+  const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
+  const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
+  const presence = checkPresence(facts);
+  const isGone = presence.result === 'failed';
+  const admission = checkAdmission(facts, now);
+  const findings = { ...admission, ...(probe && { probe: probeFinding(facts) }) };
+  const features = featuresOf(facts, admission);
+  const steer = features.find(({ feature }) => feature === 'steer');
+  // with one namespace, the pods of others are not known
+  const nodes = judgeNodes(policy, readiness, pods, profiles, { now, all, whole: namespace === undefined });
+  const faults = [
+    ...(isGone ? [notInstalled(presence, namespaces)] : faultsOf(findings)),
+    ...(namespace !== undefined && namespaces.length === 0 ? [notOptedIn(policy, namespace)] : []),
+    // what the labels ask for is not known with another configuration
+    ...(configuration.trouble
+      ? []
+      : [...ofLabels, ...missingDaemonSets(policy, profiles, (one) => readiness.knows(one))]),
+  ];
+  const proofs = countProofs(pods);
+  const troubles = {
+    heldPods: heldPods(facts, steer?.inForce === false ? steer.why : null),
+    unprovedPods: unprovedPods(pods),
+    failedPods: failedPods(facts),
+    waitingPods: waitingPods(facts, now),
+    duplicateAddresses: duplicateAddresses(pods),
+  };
+  const isRight = nodes.areReady && [faults, ...Object.values(troubles)].every(({ length }) => length === 0);
+  const notKnown = Object.values(findings).flatMap(({ result, essential, what }) =>
+    result === 'not-known' && essential ? [what] : [],
+  );
+  const verdict = verdictOf(isGone, isRight, notKnown);
+  return {
+    time: timeText(now),
+    verdict,
+    well: verdict === 'well',
+    cluster,
+    configuration: configuration.source,
+    features,
+    installation: checksFrom(admission),
+    notKnown,
+    probe: probe ?? null,
+    namespace: namespace ?? null,
+    namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
+    pods: proofs.total,
+    waits: waitsOf(pods),
+    unprovedNodes: nodes.unproved,
+    daemonSets: nodes.daemonSets,
+    nodes: nodes.nodes,
+    faults,
+    ...troubles,
+    leftBehind: isGone ? leftBehind(facts.installation, namespaces) : [],
+    ...(isGone && {
+      features: features.map((one) => ({ ...one, inForce: false, why: 'cni-gate is not installed' })),
+      installation: [],
+      waits: [],
+      unprovedNodes: 0,
+      daemonSets: [],
+      nodes: [],
+      heldPods: [],
+      unprovedPods: [],
+      failedPods: [],
+      waitingPods: [],
+      duplicateAddresses: [],
+    }),
+  };
+}
+
+/** A probe that was asked for and not made leaves the verdict open. */
+function probeFinding(facts: StatusFacts): Finding {
+  const finding = checkProbe(facts, false);
+  return finding.result === 'skipped' && facts.probe?.outcome === 'not-made'
+    ? { ...finding, result: 'not-known', essential: true }
+    : finding;
+}
+
+function verdictOf(isGone: boolean, isRight: boolean, notKnown: readonly string[]): Verdict {
+  if (isGone) return 'not-installed';
+  if (!isRight) return 'not-well';
+  return notKnown.length > 0 ? 'not-known' : 'well';
+}
+
+/** The faults of checks that failed, what breaks others first. */
+const faultsOf = (findings: Record<string, Finding>): Fault[] =>
+  Object.values(findings).flatMap(({ code, what, hint }) =>
+    code === null ? [] : [{ code, message: `${what}. ${hint}` }],
+  );
+
+function notInstalled({ what }: Finding, namespaces: readonly OptedIn[]): Fault {
+  const names = few(namespaces.map(({ name }) => name));
+  const unchecked = names === '' ? '' : ` cni-gate checks no pods of the namespaces that opted in: ${names}.`;
+  const message = `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
+  return { code: 'CNI_GATE_NOT_INSTALLED', message };
+}
+
+function notOptedIn({ profiles }: Policy, namespace: string): Fault {
+  const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...profiles.keys()].join(', ')}, or several joined by dots`;
+  return { code: 'CNI_GATE_NOT_OPTED_IN', message };
+}
