@@ -18,11 +18,11 @@ in_cluster() {
 case $name in
   alerts | yaml) exec node --test tests/"$name"/*.test.ts ;;
   arm64)
-    npm run build:validator && npm run build:checks
+    npm run build:checks
     mkdir -p dist/host-arm64 && bash validator/host/build.sh dist/host-arm64 arm64
     CNI_GATE_TEST_HOST=$(tests/arm64/command.sh)
     export CNI_GATE_TEST_HOST
-    exec node --test tests/arm64/*.test.ts tests/netns/platforms.test.ts
+    exec node --test tests/arm64/*.test.ts tests/netns/program.test.ts
     ;;
   attack)
     if [ "$size" = --nightly ]; then
@@ -43,7 +43,7 @@ case $name in
     ;;
   netns)
     node tests/netns/harness/check-machine.ts
-    npm run build:validator && npm run build:host
+    npm run build:host
     exec node --test tests/netns/*.test.ts
     ;;
   node)

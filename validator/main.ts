@@ -1,6 +1,6 @@
-import { nodePlatform } from './node/platform.ts';
-import { usePlatform } from './platform.ts';
+import { turn } from './host/loop.ts';
 import { run } from './run.ts';
 
-usePlatform(nodePlatform);
 run();
+// the host calls it until the checks end the process
+Object.assign(globalThis, { turn });

@@ -1,32 +1,27 @@
-import { platform } from './platform.ts';
-
-const stdout = 1;
-const stderr = 2;
+import { codeOf, native } from './host/native.ts';
 
 /** A line for the container's log. */
-export const log = (text: string): void => write(stdout, text);
-
-/** A line on standard error. */
-export const complain = (text: string): void => write(stderr, text);
+export const log = (text: string): void => write(1, text);
 
 /** Writes the message for the kubelet. A failure to write says nothing about the network. */
 export function leaveMessage(path: string, message: string): void {
   try {
-    platform.writeFile(path, `${message}\n`);
+    native.writeFile(path, `${message}\n`.toWellFormed());
   } catch (error) {
-    complain(`cannot write the termination message to ${path}: ${(error as Error).message}`);
+    write(2, `cannot write the termination message to ${path}: ${codeOf(error)}`);
   }
 }
 
+/** Writes a line to standard output (1) or standard error (2). */
 function write(descriptor: 1 | 2, text: string): void {
-  const bytes = platform.encode(`${text}\n`);
-  let written = 0;
+  let bytes = native.encode(`${text}\n`.toWellFormed());
   // a full pipe gets a few more attempts, but the program does not wait for a log without a reader
-  for (let tries = 0; written < bytes.length && tries < 1000; tries++) {
+  for (let tries = 0; bytes.length > 0 && tries < 1000; tries++) {
     try {
-      written += platform.write(descriptor, bytes.subarray(written));
+      // a native function sees the whole buffer of a part
+      bytes = bytes.slice(native.write(descriptor, bytes));
     } catch (error) {
-      if ((error as { code?: string }).code !== 'EAGAIN') return;
+      if (codeOf(error) !== 'EAGAIN') return;
     }
   }
 }

@@ -8,7 +8,6 @@ import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
-import { leftAloneNote } from './redirect-families.ts';
 import { untilAllPass } from './simultaneous.ts';
 import type { Attempt } from './waiting.ts';
 
@@ -56,6 +55,10 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
 
 /** Adds to a check that passed for one family which others the mesh leaves alone. */
 function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
-  const note = family === undefined ? undefined : leftAloneNote(family, leftAlone);
-  return finding.passed && note !== undefined ? { ...finding, note } : finding;
+  if (!finding.passed || leftAlone.length === 0) return finding;
+  const others = leftAlone.join(' and ');
+  const note =
+    `${others} was not checked: without its dual-stack option the mesh redirects only ${family} in this pod, and ` +
+    `leaves ${others} traffic alone`;
+  return { ...finding, note };
 }

@@ -1,17 +1,18 @@
 import { helpFor, readArguments, UsageError } from './command-line.ts';
 import { readDevices } from './devices.ts';
 import type { Result } from './finding.ts';
+import { handleDefects, watch } from './host/loop.ts';
+import { native, pollEvent } from './host/native.ts';
 import { nameOf, sentenceOn, verdictSentence } from './log-messages.ts';
 import { terminationMessage } from './message.ts';
 import { leaveMessage, log } from './output.ts';
 import { plan, type Step } from './plan.ts';
-import { platform } from './platform.ts';
 import { readPod } from './pod.ts';
+import { readText } from './proc/tables.ts';
 import { prove } from './prove.ts';
 import { readChecks } from './read-checks.ts';
-import { readSandbox } from './sandbox.ts';
 import { env, exitCode } from './shared/contract.ts';
-import { exitCodeFor, type Verdict, verdictOf } from './verdict.ts';
+import { exitCodeFor, type Sandbox, type Verdict, verdictOf } from './verdict.ts';
 
 /** The state of the run: a signal may end it at any time. */
 interface Progress {
@@ -24,19 +25,22 @@ interface Progress {
 
 /** Runs the checks of the environment, and ends the process with the verdict. */
 export function run(): void {
-  const help = helpFor(platform.arguments());
+  const help = helpFor(native.arguments());
   if (help !== undefined) {
     log(help);
-    platform.exit(exitCode.proved);
+    native.exit(exitCode.proved);
   }
   const progress: Progress = { open: new Set(), results: new Map() };
   // the pod is being deleted: without a handler, the kernel delivers no signal to the first process of a container
-  platform.onSignal(['SIGTERM', 'SIGINT', 'SIGHUP'], (signal) =>
-    finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress)),
-  );
+  const signals = native.signals(['SIGTERM', 'SIGINT', 'SIGHUP']);
+  const stop = (): never => {
+    const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+    return finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress));
+  };
+  watch(signals, pollEvent.in, stop, true);
   const defect = (error: unknown): never =>
     finish(progress, { verdict: 'unproved', code: exitCode.unproved }, `a defect of the validator: ${error}`);
-  platform.onDefect(defect);
+  handleDefects(defect);
   proveAll(progress).catch((error: unknown) => {
     if (!(error instanceof UsageError)) return defect(error);
     return finish(progress, { verdict: 'wrong-usage', code: exitCode.wrongUsage }, error.message);
@@ -44,9 +48,9 @@ export function run(): void {
 }
 
 async function proveAll(progress: Progress): Promise<never> {
-  progress.terminationLog = readArguments(platform.arguments()).terminationLog;
-  const asked = readChecks(platform.environment()[env.checks]);
-  const pod = readPod(platform.environment(), platform.userId(), readDevices, platform.groupId());
+  progress.terminationLog = readArguments(native.arguments()).terminationLog;
+  const asked = readChecks(native.environment()[env.checks]);
+  const pod = readPod(native.environment(), native.userId(), readDevices, native.groupId());
   const steps = plan(asked, pod, readDevices);
   progress.open = new Set(steps);
   progress.results = await prove(steps, pod, (step, result) => {
@@ -71,17 +75,34 @@ function stopped(signal: string, { open }: Progress): string {
 /** Writes the verdict to the log and to the termination message, and exits. */
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
   // only `warn` lets a pod start: an unknown mode counts as absent
-  const warn = platform.environment()[env.mode] === 'warn';
+  const warn = native.environment()[env.mode] === 'warn';
   const report = {
     ...verdict,
     warn,
     sandbox: readSandbox(),
-    seconds: platform.now() / 1000,
+    seconds: native.now() / 1000,
     results: [...results.values()],
     ...(problem !== undefined && { problem }),
   };
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
   // open connections must not delay the exit
-  platform.exit(exitCodeFor(verdict, warn));
+  native.exit(exitCodeFor(verdict, warn));
+}
+
+/** The sandbox that this process runs in. */
+function readSandbox(): Sandbox {
+  return {
+    // the number in `net:[4026532008]`: namespaces(7)
+    netns: /\d+/.exec(readLink('/proc/self/ns/net'))?.[0] ?? '',
+    bootId: readText('/proc/sys/kernel/random/boot_id').trim(),
+  };
+}
+
+function readLink(path: string): string {
+  try {
+    return native.readLink(path);
+  } catch {
+    return '';
+  }
 }

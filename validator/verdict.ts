@@ -1,6 +1,5 @@
 import type { Result } from './finding.ts';
 import { reasons } from './reasons.ts';
-import type { Sandbox } from './sandbox.ts';
 import { exitCode } from './shared/contract.ts';
 
 /** The verdict in one word. The words are as stable as the exit codes. */
@@ -23,6 +22,13 @@ export function verdictOf(results: Result[]): Verdict {
 /** In warn mode the pod starts whatever the result is; the code of a signal stays. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.proved : code;
+}
+
+/** The network namespace and boot of a verdict: a proof is valid for a sandbox, not for a pod. */
+export interface Sandbox {
+  /** Inode of the network namespace; numbers repeat after a reboot. */
+  netns: string;
+  bootId: string;
 }
 
 /** The result of a run. */

@@ -1,13 +1,14 @@
 import type { Finding } from './finding.ts';
-import { platform } from './platform.ts';
+import { after } from './host/loop.ts';
+import { native } from './host/native.ts';
 
 /** Milliseconds since the process started, on a monotonic clock. */
-export const now = (): number => platform.now();
+export const now = (): number => native.now();
 
 /** Resolves after so many milliseconds. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
-    platform.after(milliseconds, resolve);
+    after(milliseconds, resolve);
   });
 
 /** Milliseconds between two attempts: short compared with a late plugin, long compared with the cost of an attempt. */

@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * The entry of `cni-gate`. It imports nothing at first: a Node that is too old would fail in words that help nobody,
- * and the validator is a program of its own that has to start fast in every pod.
- */
+/** The entry of `cni-gate`. It imports nothing at first: a Node that is too old would fail with an error of its own. */
 
 /** What the published package asks for in `engines`, which the script `prepack` sets. */
 const leastNode: [major: number, minor: number] = [22, 19];
@@ -14,6 +11,5 @@ if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1])) {
   );
   process.exitCode = 2;
 } else {
-  const { validateCommand } = await import('../validator/shared/contract.ts');
-  await (process.argv[2] === validateCommand ? import('../validator/main.ts') : import('./cli.ts'));
+  await import('./cli.ts');
 }

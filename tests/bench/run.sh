@@ -17,6 +17,6 @@ case $name in
   create) peer && exec node tests/cluster/run.ts node tests/cluster/bench/create.ts "$@" ;;
   scale) npm run build && exec node tests/bench/scale.ts "$@" ;;
   cluster) exec node tests/cluster/run.ts node tests/cluster/bench/bystanders.ts "$@" ;;
-  validator) npm run build:validator && npm run build:host && exec node tests/bench/validator.ts "$@" ;;
+  validator) npm run build:host && exec node tests/bench/validator.ts "$@" ;;
   *) echo "There is no bench $name. Name requests, peers, create, scale, cluster or validator." >&2 && exit 2 ;;
 esac

@@ -1,8 +1,7 @@
 /**
- * `npm run bench validator [-- --report PAGE] [<options of Node>]`: start to verdict, memory and size of the validator, on the host and on
- * Node, beside a bare `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and
- * the processor time of a node that starts 110 pods at once. Given options, the same with those besides. Needs what the
- * netns tests need.
+ * `npm run bench validator [-- --report PAGE]`: start to verdict, memory and size of the validator, beside a bare
+ * `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and the processor time of a
+ * node that starts 110 pods at once. Needs what the netns tests need.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +10,6 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { injected } from '../netns/harness/admission.ts';
 import { type ContainerEnd, startContainer } from '../netns/harness/container.ts';
@@ -19,20 +17,17 @@ import { environmentOf } from '../netns/harness/downward.ts';
 import { requireMachine } from '../netns/harness/machine.ts';
 import { inside } from '../netns/harness/namespaces.ts';
 import { specimens } from '../netns/harness/pods.ts';
-import { type ProofOptions, startProof } from '../netns/harness/proof.ts';
+import { startProof, validator } from '../netns/harness/proof.ts';
 import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 import { median } from './load.ts';
 import type { Aim, Row } from './report/figures.ts';
-import { benchArguments, report } from './report/report.ts';
+import { report } from './report/report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
 /** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
 const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
-const inDist = (path: string): string => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
-const bundle = inDist('validator/main.js');
-const host = inDist('host/cni-gate-validator');
 const bare = 'node -e 0';
 
 interface Subject {
@@ -47,13 +42,11 @@ function node(sandbox: Sandbox, ...args: string[]): Subject {
   return { start: () => startContainer(sandbox, { args, ...identity }).ended };
 }
 
-function proof(sandbox: Sandbox, options: ProofOptions): Subject {
+function proof(sandbox: Sandbox): Subject {
   return {
     start: async (message) => {
-      const { ended, started } = startProof(sandbox, specimens.linkerd, {
-        ...options,
-        ...(message !== undefined && { messageTo: message }),
-      });
+      const options = message === undefined ? {} : { messageTo: message };
+      const { ended, started } = startProof(sandbox, specimens.linkerd, options);
       if (message === undefined) return sound(await ended);
       // it waits for a reader of the pipe, and meanwhile its peak is read
       await started;
@@ -101,18 +94,12 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 dual.onRemoval(() => rmSync(folder, { recursive: true }));
 const message = join(folder, 'message');
 spawnSync('mkfifo', ['-m', '666', message]);
-const { rest: flags } = benchArguments();
 const subjects: Record<string, Subject> = {
   // ends before it has made anything: what it takes to start a container here, which is part of every row
   'node --version': node(dual, '--version'),
   [bare]: node(dual, '-e', '0'),
-  'host, IPv4': proof(ipv4, { platform: 'host' }),
-  'host, dual-stack': proof(dual, { platform: 'host' }),
-  'Node, IPv4': proof(ipv4, { platform: 'node' }),
-  'Node, dual-stack': proof(dual, { platform: 'node' }),
-  ...(flags.length > 0 && {
-    [`Node, dual-stack, ${flags.join(' ')}`]: proof(dual, { platform: 'node', flags }),
-  }),
+  'host, IPv4': proof(ipv4),
+  'host, dual-stack': proof(dual),
 };
 
 const times = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
@@ -145,11 +132,9 @@ for (const [name, taken] of times) rows.push(row('container, start to end', name
 for (const [name, taken] of times)
   rows.push(row('container, start to end', name, median(taken) / ofBare, `× ${bare}`));
 for (const [name, peak] of peaks) rows.push(row('most resident memory', name, peak, 'MiB', { atMost: 5 }));
-for (const [name, path] of Object.entries({ host, 'bundle for Node': bundle })) {
-  rows.push(row('file', name, statSync(path).size / 1000, 'kB'));
-  const compressed = gzipSync(readFileSync(path)).length / 1000;
-  rows.push(row('file, gzip', name, compressed, 'kB', { atMost: 2000 }));
-}
+rows.push(row('file', 'host', statSync(validator).size / 1000, 'kB'));
+const compressed = gzipSync(readFileSync(validator)).length / 1000;
+rows.push(row('file, gzip', 'host', compressed, 'kB', { atMost: 2000 }));
 
 if (pods > 0) {
   const sandboxes: Sandbox[] = [];
@@ -162,15 +147,13 @@ if (pods > 0) {
     const log = ['--termination-log', '/dev/null'];
     const start = (await atOnce(sandboxes, ['true'])).processor;
     const what = `${pods} pods at once`;
-    for (const [name, command] of Object.entries({ host: [host], Node: [process.execPath, bundle] })) {
-      const { processor, all } = await atOnce(sandboxes, [...command, 'validate', ...log]);
-      rows.push(
-        row(`${what}: processor time beside that of starting them`, name, processor - start, 's', {
-          atMost: 0.5,
-        }),
-        row(`${what}: until the last one ended`, name, all, 's'),
-      );
-    }
+    const { processor, all } = await atOnce(sandboxes, [validator, 'validate', ...log]);
+    rows.push(
+      row(`${what}: processor time beside that of starting them`, 'host', processor - start, 's', {
+        atMost: 0.5,
+      }),
+      row(`${what}: until the last one ended`, 'host', all, 's'),
+    );
   } finally {
     for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
   }

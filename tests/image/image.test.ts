@@ -3,7 +3,6 @@ import { globSync, lstatSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { env, exitCode } from '../../validator/shared/contract.ts';
 import { version } from '../../webhook/lib/version.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { run } from '../support/run.ts';
@@ -29,16 +28,6 @@ test('without arguments it says what it can do', () => {
   const { stdout, status } = runImage(ownImage);
   assert.equal(status, 0);
   assert.match(stdout, /serve/);
-});
-
-// pods injected before the validator had an image of its own
-test('validate runs the checks on Node', () => {
-  assert.equal(runImage(ownImage, 'validate').status, exitCode.wrongUsage);
-  const checks = JSON.stringify([{ profile: 'x', address: { timeout: '10ms' } }]);
-  const variables = [`--env=${env.checks}=${checks}`, `--env=${env.podIPs}=203.0.113.9`];
-  const { stdout, status } = runImage(...variables, ownImage, 'validate');
-  assert.equal(status, exitCode.failed, stdout);
-  assert.match(stdout, /203\.0\.113\.9/);
 });
 
 test('the server serves, and drains on SIGTERM', async (t) => {

@@ -48,8 +48,4 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
   const review = cniGate('review', '-f', 'pod.yaml', '--profile', 'cilium', '-o', 'yaml');
   assert.equal(review.status, 0, review.stderr);
   assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
-  // where it usually leaves its verdict is the machine's own /dev
-  const validate = cniGate('validate', '--termination-log', join(folder, 'termination-log'));
-  assert.equal(validate.status, 64);
-  assert.match(validate.stdout + validate.stderr, /CNI_GATE_CHECKS is not set/);
 });

@@ -1,13 +1,13 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { platform } from '../platform.ts';
+import { dial } from '../host/dial.ts';
 import type { Pod } from '../pod.ts';
-import { type TcpSocket, tcpState } from '../proc/sockets.ts';
+import { endedAt, readSockets, type TcpSocket, tcpState } from '../proc/sockets.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { CapturedCheck } from '../shared/contract.ts';
 import { formatTarget, type Target, targetsOf } from '../shared/targets.ts';
-import { endedAt, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 import { otherTargets } from '../spare-targets.ts';
 import { type Attempt, now } from '../waiting.ts';
+import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
@@ -42,16 +42,15 @@ async function connectToOne(targets: Target[], outbound: number, limit: number):
 
 async function connectTo(target: Target, outbound: number, limit: number): Promise<Finding> {
   const at = formatTarget(target);
-  const dialled = await platform.dial({ host: target.host, port: target.port, limit });
+  const dialled = await dial({ host: target.host, port: target.port, limit });
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
-  const { socket } = dialled;
-  const { localPort = 0 } = socket;
+  const { source, port: from } = dialled.socket;
   // immediately: the other end may close it
   const sockets = readSockets();
-  const port = endedAt(sourceOf(socket), localPort, sockets) ?? endedAt(ownAddresses(), localPort, sockets);
-  socket.destroy();
+  const port = endedAt(source, from, sockets) ?? endedAt(ownAddresses(), from, sockets);
+  dialled.socket.close();
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === outbound) return passed(seen);
   if (port !== undefined) return failed('not-captured', seen);

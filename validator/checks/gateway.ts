@@ -1,14 +1,11 @@
-import { hasNoNeighbours, readDevices } from '../devices.ts';
+import { readDevices } from '../devices.ts';
 import { type Finding, passed } from '../finding.ts';
 import type { Pod } from '../pod.ts';
-import { defaultRoute } from '../proc/routes.ts';
-import { readRoutes } from '../read-text.ts';
+import { defaultRoute, readRoutes } from '../proc/routes.ts';
 import { type Family, formatAddress, isLinkLocal } from '../shared/addresses.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { judgeAddresses } from './address.ts';
-import { askByIPv4 } from './gateway-ipv4.ts';
-import { askByIPv6 } from './gateway-ipv6.ts';
-import { noGateway } from './no-gateway.ts';
+import { askByIPv4, askByIPv6, noGateway } from './ask-gateway.ts';
 
 /**
  * How long the routes of a late address may be missing, in milliseconds: plugins write them directly after the address.
@@ -41,7 +38,7 @@ export function attemptGateway(family: Family, pod: Pod): Attempt {
     if (hiddenGateway)
       return withoutGateway(passed(`a default route by ${device} with an IPv6 gateway`, gatewayUnknown));
     if (!gateway) return withoutGateway(noGateway(`a default route by ${device} without a gateway`));
-    if (hasNoNeighbours(device))
+    if (readDevices().some((it) => it.name === device && !it.neighbours))
       return withoutGateway(noGateway(`a default route by ${device}, which has no neighbours`));
     const text = formatAddress(gateway);
     const key = `${text} ${device}`;

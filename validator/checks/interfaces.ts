@@ -3,7 +3,7 @@ import { type Failed, failed, passed } from '../finding.ts';
 import { readNetworkStatus } from '../network-status.ts';
 import { readNetworks } from '../networks.ts';
 import type { Pod } from '../pod.ts';
-import { readText } from '../read-text.ts';
+import { readText } from '../proc/tables.ts';
 import type { Reason } from '../reasons.ts';
 import { type Attempt, now } from '../waiting.ts';
 import { type InterfaceResult, judgeInterfaces } from './judge-interfaces.ts';

@@ -1,9 +1,11 @@
-import { type Answer, exchange } from '../exchange.ts';
+import { readDevices } from '../devices.ts';
 import { type Finding, failed, passed } from '../finding.ts';
-import type { Listener } from '../listener.ts';
-import { platform } from '../platform.ts';
+import { type Connection, dial } from '../host/dial.ts';
+import type { Listener } from '../host/listen.ts';
+import { after, afterPending } from '../host/loop.ts';
+import { endedAt, liveOrClosed, readSockets } from '../proc/sockets.ts';
+import type { Address } from '../shared/addresses.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
-import { endedAt, liveOrClosed, ownAddresses, readSockets, sourceOf } from '../sockets.ts';
 
 /** Options of {@link probe}. */
 export interface ProbeOptions {
@@ -21,39 +23,33 @@ export interface ProbeOptions {
  */
 const patience = 250;
 
+/**
+ * Who answered a connection: our own listener, something that got the token from it over another connection, something that
+ * sent other data, or nothing so far.
+ */
+export type Answer = 'own' | 'relayed' | 'other' | 'silence';
+
 /** Connects once, and returns whether the connection came back to us. */
 export async function probe(target: Target, options: ProbeOptions): Promise<Finding> {
   const { token, accepted, limit, from } = options;
-  const { host, port } = target;
   const at = formatTarget(target);
-  const dialled = await platform.dial({
-    host,
-    port,
-    limit,
-    ...(from !== undefined && { localAddress: from }),
-  });
+  const dialled = await dial({ host: target.host, port: target.port, limit, from });
   if (dialled.as === 'silent') return failed('not-redirected', `no answer from ${at}`);
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-redirected', `${at} refused (${dialled.code})`);
-  const { socket } = dialled;
-  const { localPort = 0 } = socket;
-  const source = sourceOf(socket);
+  const { source, port } = dialled.socket;
   try {
-    const answer = await exchange(socket, {
-      token,
-      accepted: () => accepted(source, localPort) || accepted(ownAddresses(), localPort),
-      patience,
-      limit: Math.max(limit, 2 * patience),
-    });
+    const isOurs = (): boolean => accepted(source, port) || accepted(ownAddresses(), port);
+    const answer = await answerOn(dialled.socket, token, isOurs, Math.max(limit, 2 * patience));
     if (answer === 'own') return passed(`its own token come back from ${at}`);
-    const port = endedAt([...source, ...ownAddresses()], localPort, readSockets(), liveOrClosed);
-    const where = port === undefined ? 'left the pod' : `ended at port ${port} of this pod`;
+    const end = endedAt([...source, ...ownAddresses()], port, readSockets(), liveOrClosed);
+    const where = end === undefined ? 'left the pod' : `ended at port ${end} of this pod`;
     return failed(
       'answered-by-someone-else',
       `a connection to ${at} that ${where}, whose other end ${said[answer]}`,
     );
   } finally {
-    socket.destroy();
+    dialled.socket.close();
   }
 }
 
@@ -62,3 +58,47 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
   other: 'sent something else',
   silence: 'said nothing',
 };
+
+/**
+ * The addresses of the pod, including those of `lo`. A MASQUERADE rule in the pod replaces a socket's source address by
+ * one of them, and keeps the port unless it is taken (iptables-extensions(8)). No connection from outside can have one
+ * of them as source: its answer would stay on `lo`.
+ */
+export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
+
+/**
+ * Waits on a connection for our token. The token alone proves nothing: a node may send the pod's packets back to it.
+ *
+ * @param accepted whether our own listener accepted this connection
+ * @param limit milliseconds after which an accepted connection counts as unanswered
+ */
+export function answerOn(
+  socket: Pick<Connection, 'receive'>,
+  token: Uint8Array,
+  accepted: () => boolean,
+  limit: number,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    let got = 0;
+    const settle = (answer: Answer): void => {
+      forgetEarly();
+      forgetLate();
+      resolve(answer);
+    };
+    // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out. Pending I/O
+    // is handled first, so that a timer of a starved process decides nothing
+    const forgetEarly = after(patience, async () => {
+      await afterPending();
+      if (!accepted()) settle('silence');
+    });
+    const forgetLate = after(limit, () => settle('silence'));
+    socket.receive((bytes) => {
+      if (bytes === undefined) return settle('silence');
+      const wanted = token.subarray(got, got + bytes.length);
+      got += bytes.length;
+      if (wanted.length < bytes.length || bytes.some((byte, index) => byte !== wanted[index]))
+        settle('other');
+      else if (got === token.length) settle(accepted() ? 'own' : 'relayed');
+    });
+  });
+}

@@ -1,5 +1,5 @@
 import { failed, passed } from '../finding.ts';
-import { type DialOptions, type NamedAddress, platform } from '../platform.ts';
+import { dial } from '../host/dial.ts';
 import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
 import { type Attempt, now } from '../waiting.ts';
@@ -13,20 +13,15 @@ const attempt = 4000;
 /** A TCP connect to a host and port, by name or address. */
 export function attemptReach({ host, port }: ReachCheck): Attempt {
   const at = `${host} port ${port}`;
-  const lookUp = lookupWithRetry();
   return async (deadline) => {
-    const dialled = await platform.dial({
-      host,
-      port,
-      lookUp,
-      limit: Math.min(attempt, Math.max(deadline - now(), 1)),
-    });
+    const limit = Math.min(attempt, Math.max(deadline - now(), 1));
+    const dialled = await dial({ host, port, limit });
     if (dialled.as === 'silent') {
       if (!dialled.resolved) return failed('name-unknown', `no answer on the name ${host}`);
       return failed('connect-timed-out', `no answer from ${at}`);
     }
     if (dialled.as === 'connected') {
-      dialled.socket.destroy();
+      dialled.socket.close();
       return passed('it');
     }
     return failed(reasonFor(dialled.code), `${dialled.code} for ${at}`);
@@ -38,19 +33,4 @@ export function reasonFor(code: string): Reason {
   if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return 'connect-refused';
   if (code === 'ETIMEDOUT') return 'connect-timed-out';
   return /^(ENOTFOUND|EAI_)/.test(code) ? 'name-unknown' : 'unreachable';
-}
-
-/**
- * A name look-up for repeated connects: one that is in progress serves the next connect too. The C library waits 5 s
- * for each name server of `resolv.conf` that does not answer (resolv.conf(5), `timeout`), so a look-up that restarted
- * with each attempt would never reach the second server.
- */
-export function lookupWithRetry(): NonNullable<DialOptions['lookUp']> {
-  let running: Promise<NamedAddress[]> | undefined;
-  return (name) => {
-    running ??= platform.lookUp(name).finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
 }

@@ -1,7 +1,7 @@
 import { readDevices } from '../devices.ts';
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { listen } from '../listener.ts';
-import { platform } from '../platform.ts';
+import { listen } from '../host/listen.ts';
+import { native } from '../host/native.ts';
 import type { Pod } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
@@ -24,8 +24,8 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
-    const token = makeToken();
-    const listener = await listen(check.listen, family, token, pod.families.length === 1);
+    const token = native.random(32);
+    const listener = listen(check.listen, family, token);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
     const { accepted } = listener;
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
@@ -102,6 +102,3 @@ function withHint(finding: Finding): Finding {
   const up = readDevices().some(({ name, up }) => name === 'lo' && up);
   return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
 }
-
-/** Random bytes. */
-export const makeToken = (): Uint8Array => platform.random(32);

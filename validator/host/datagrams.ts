@@ -1,86 +1,74 @@
-import type { DatagramSocket, SocketError } from '../platform.ts';
 import type { Family } from '../shared/addresses.ts';
-import { codeOf, SystemError } from './errors.ts';
-import { after, close, watch } from './loop.ts';
-import { native, pollEvent } from './native.ts';
+import { close, watch } from './loop.ts';
+import { codeOf, native, pollEvent } from './native.ts';
 
-/** A UDP socket. As with Node, no listener is called before the caller's own turn is over. */
-export class HostDatagramSocket implements DatagramSocket {
+/** The discard service (RFC 863): it ignores datagrams. */
+const port = 9;
+const payload = new Uint8Array(1);
+
+/** Datagrams to the gateway. They need no right, and no mesh redirects them. */
+export class Datagrams {
+  readonly #host: string;
   readonly #family: Family;
   #socket: number | undefined;
-  #closed = false;
-  #onConnect = (): void => {};
-  #onError = (_: SocketError): void => {};
+  /** How many datagrams the kernel accepted. */
+  sends = 0;
+  /** Whether the gateway answered that nothing listens there. The kernel reports that to a connected socket only. */
+  refused = false;
+  /** The error of the last send, if it failed. */
+  error: string | undefined;
 
-  constructor(family: Family) {
+  /** Sends the first datagram. */
+  constructor(host: string, family: Family) {
+    this.#host = host;
     this.#family = family;
+    this.send();
   }
 
-  on(event: 'connect' | 'error', listener: (error: SocketError) => void): void {
-    if (event === 'connect') this.#onConnect = listener as () => void;
-    else this.#onError = listener;
+  /** The socket's own port; 0 before the first was sent. */
+  get localPort(): number {
+    return this.#socket === undefined ? 0 : native.localEnd(this.#socket).port;
   }
 
-  connect(port: number, address: string): void {
-    this.#soon(() => {
-      try {
-        const socket = native.socket(this.#family === 'IPv4' ? 4 : 6, 'datagram');
-        this.#socket = socket;
-        native.connect(socket, address, port);
-        watch(socket, pollEvent.in, () => this.#read(socket));
-      } catch (error) {
-        this.disconnect();
-        return this.#onError(errorOf(error));
-      }
-      this.#onConnect();
-    });
-  }
-
-  disconnect(): void {
-    if (this.#socket !== undefined) close(this.#socket);
-    this.#socket = undefined;
-  }
-
-  send(bytes: Uint8Array, done: (error: SocketError | null) => void): void {
-    const failure = this.#send(bytes);
-    // Node waits for room, and reports nothing until there is some
-    if (failure?.code === 'EAGAIN' || failure?.code === 'ENOBUFS') return;
-    this.#soon(() => done(failure));
-  }
-
-  address(): { address: string; port: number } {
-    if (this.#socket === undefined) throw new SystemError('EBADF');
-    return native.localEnd(this.#socket);
+  /** Sends one. Connects first if that failed before, as it does during duplicate address detection. */
+  send(): void {
+    try {
+      this.#socket ??= this.#connect();
+      native.send(this.#socket, payload);
+      this.sends += 1;
+      this.error = undefined;
+    } catch (error) {
+      this.#note(codeOf(error));
+    }
   }
 
   close(): void {
-    this.disconnect();
-    this.#closed = true;
+    if (this.#socket !== undefined) close(this.#socket);
   }
 
-  #send(bytes: Uint8Array): SystemError | null {
+  #connect(): number {
+    const socket = native.socket(this.#family === 'IPv4' ? 4 : 6, 'datagram');
     try {
-      native.send(this.#socket ?? -1, bytes);
-      return null;
+      native.connect(socket, this.#host, port);
+      // no address of the pod is usable yet, so the kernel uses that of `lo` and sends no solicitation (`ndisc_send_ns`)
+      if (native.localEnd(socket).address === '::1') throw new Error('EADDRNOTAVAIL');
     } catch (error) {
-      return errorOf(error);
+      close(socket);
+      throw error;
     }
-  }
-
-  /** Reads and discards unsolicited data, or an error that the kernel reports. */
-  #read(socket: number): void {
-    try {
-      native.read(socket);
-    } catch (error) {
-      if (codeOf(error) !== 'EAGAIN') this.#onError(errorOf(error));
-    }
-  }
-
-  #soon(act: () => void): void {
-    after(0, () => {
-      if (!this.#closed) act();
+    watch(socket, pollEvent.in, () => {
+      try {
+        native.read(socket);
+      } catch (error) {
+        this.#note(codeOf(error));
+      }
     });
+    return socket;
+  }
+
+  #note(code: string): void {
+    if (code === 'ECONNREFUSED') this.refused = true;
+    // without room in a queue, the next one will do
+    else if (code !== 'EAGAIN' && code !== 'ENOBUFS') this.error = code;
   }
 }
-
-const errorOf = (error: unknown): SystemError => new SystemError(codeOf(error));

@@ -1,155 +1,144 @@
-import type { Connection, Dialled, DialOptions, NamedAddress } from '../platform.ts';
-import { parseSocketAddress } from '../shared/addresses.ts';
-import { codeOf } from './errors.ts';
-import { lookUp as lookUpByResolver } from './look-up.ts';
+import { type Address, parseSocketAddress } from '../shared/addresses.ts';
+import { lookUp } from './look-up.ts';
 import { after, close, unwatch, watch } from './loop.ts';
-import { native, pollEvent } from './native.ts';
+import { codeOf, native, pollEvent } from './native.ts';
 
 /** How long one of several addresses of a name is tried before the next: RFC 8305, "Connection Attempt Delay". */
 const attemptDelay = 250;
 
-/** How the connect to one address ended. */
-type Ended = { socket: number } | { code: string; syscall: 'bind' | 'connect'; sent: boolean };
+/** How a TCP connect ended. */
+export type Dialled =
+  | { as: 'connected'; socket: Connection }
+  /** This machine's own routes refused it: no packet was sent. */
+  | { as: 'no-route'; code: string }
+  | { as: 'refused'; code: string }
+  /** `resolved` is false if the name has no address yet. */
+  | { as: 'silent'; resolved: boolean };
 
-/** `dial` of the platform. */
-export function dial(options: DialOptions): Promise<Dialled> {
-  const { host, localAddress, limit, lookUp = lookUpByResolver } = options;
+/** Where to connect to, and for how long. */
+export interface DialOptions {
+  /** A name or an address; an IPv6 address may have its interface after %. */
+  host: string;
+  port: number;
+  /** The address to connect from, if it matters. */
+  from?: string | undefined;
+  /** Milliseconds after which the connect counts as unanswered. */
+  limit: number;
+}
+
+/** Connects by TCP, and returns how that ended. The caller closes a connection. */
+export async function dial({ host, port, from, limit }: DialOptions): Promise<Dialled> {
+  const deadline = native.now() + limit;
+  const addresses = await addressesOf(host, limit);
+  if (!Array.isArray(addresses)) return addresses;
+  let first: string | undefined;
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    const left = Math.max(deadline - native.now(), 0);
+    const ended = await connect(address, port, from, isLast ? left : Math.min(left, attemptDelay));
+    if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
+    first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
+  }
+  return { as: 'refused', code: first ?? 'ENOTFOUND' };
+}
+
+/** The addresses to try, or how it ends without any. */
+function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
+  if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
-    let resolved = false;
-    let settled = false;
-    let abandon = (): void => {};
-    const settle = (dialled: Dialled): void => {
-      forget();
-      abandon();
-      abandon = () => {};
-      settled = true;
-      resolve(dialled);
-    };
-    const forget = after(limit, () => settle({ as: 'silent', resolved }));
-    const tryAll = ([address = '', ...others]: string[], first?: string): void => {
-      if (settled) return;
-      resolved = true;
-      const next = (code: string): void => tryAll(others, first ?? code);
-      abandon = attempt(address, options.port, localAddress, (ended) => {
-        forgetDelay();
-        abandon = () => {};
-        if ('socket' in ended) return settle({ as: 'connected', socket: new HostConnection(ended.socket) });
-        if (others.length > 0) return next(ended.code);
-        const sent = ended.sent || ended.syscall !== 'connect' || first !== undefined;
-        return settle({ as: sent ? 'refused' : 'no-route', code: first ?? ended.code });
-      });
-      const forgetDelay =
-        others.length === 0
-          ? () => {}
-          : after(attemptDelay, () => {
-              abandon();
-              next('ETIMEDOUT');
-            });
-    };
-    if (parseSocketAddress(host) !== undefined) return tryAll([host]);
-    lookUp(host).then(
-      (addresses) => tryAll(alternating(addresses)),
-      (error) => settled || settle({ as: 'refused', code: error.code }),
-    );
+    const forget = after(limit, () => resolve({ as: 'silent', resolved: false }));
+    lookUp(host)
+      .then(alternating)
+      .then(resolve, (error) => resolve({ as: 'refused', code: codeOf(error) }))
+      .finally(forget);
   });
 }
 
 /** The addresses with their families in turns, beginning with the first one's: RFC 8305, 4. */
-function alternating(addresses: NamedAddress[]): string[] {
-  const first = addresses[0]?.family;
-  const ofFirst = addresses.filter(({ family }) => family === first);
-  const ofOther = addresses.filter(({ family }) => family !== first);
-  const pairs = addresses.flatMap((_, index) => [ofFirst[index], ofOther[index]]);
-  return pairs.flatMap((it) => it?.address ?? []);
+function alternating(addresses: string[]): string[] {
+  const isIPv6 = (address = ''): boolean => address.includes(':');
+  const ofFirst = addresses.filter((address) => isIPv6(address) === isIPv6(addresses[0]));
+  const ofOther = addresses.filter((address) => isIPv6(address) !== isIPv6(addresses[0]));
+  return addresses.flatMap((_, index) => [ofFirst[index] ?? [], ofOther[index] ?? []].flat());
 }
 
-/** Connects to one address. Returns a function that gives it up. */
-function attempt(
+/** Connects to one address. */
+async function connect(
   address: string,
   port: number,
   from: string | undefined,
-  end: (ended: Ended) => void,
-): () => void {
-  let syscall: 'bind' | 'connect' = 'connect';
-  let socket: number | undefined;
-  let cancel = (): void => {};
-  const fail = (code: string, sent: boolean): void => {
-    if (socket !== undefined) close(socket);
-    end({ code, syscall, sent });
-  };
-  const answered = (descriptor: number): void => {
-    try {
-      native.socketError(descriptor);
-      unwatch(descriptor);
-      end({ socket: descriptor });
-    } catch (error) {
-      fail(codeOf(error), true);
-    }
-  };
+  limit: number,
+): Promise<Dialled> {
+  let socket = -1;
+  let failed: 'no-route' | 'refused' = 'no-route';
   try {
-    const descriptor = native.socket(address.includes(':') ? 6 : 4, 'stream');
-    socket = descriptor;
-    syscall = 'bind';
-    if (from !== undefined) native.bind(descriptor, from, 0, false);
-    syscall = 'connect';
-    watch(descriptor, pollEvent.out, () => answered(descriptor));
-    native.connect(descriptor, address, port);
+    socket = native.socket(address.includes(':') ? 6 : 4, 'stream');
+    failed = 'refused';
+    if (from !== undefined) native.bind(socket, from, 0);
+    failed = 'no-route';
+    native.connect(socket, address, port);
   } catch (error) {
     const code = codeOf(error);
-    // a refusal is an answer, even if the kernel has it at once; the caller's own turn ends before it gets the result
     if (code !== 'EINPROGRESS') {
-      // a socket that does not connect is writable too
-      if (socket !== undefined) unwatch(socket);
-      cancel = after(0, () => fail(code, code === 'ECONNREFUSED'));
+      close(socket);
+      // a refusal is an answer, even if the kernel has it at once
+      return { as: code === 'ECONNREFUSED' ? 'refused' : failed, code };
     }
   }
-  return () => {
-    cancel();
-    if (socket !== undefined) close(socket);
-  };
+  try {
+    if (await isWritable(socket, limit)) {
+      native.socketError(socket);
+      return { as: 'connected', socket: new Connection(socket) };
+    }
+    close(socket);
+    return { as: 'silent', resolved: true };
+  } catch (error) {
+    close(socket);
+    return { as: 'refused', code: codeOf(error) };
+  }
 }
 
-/** A connection. The kernel keeps what arrives before there is a listener. */
-class HostConnection implements Connection {
+function isWritable(socket: number, limit: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (result: boolean): void => {
+      forget();
+      unwatch(socket);
+      resolve(result);
+    };
+    const forget = after(limit, () => settle(false));
+    watch(socket, pollEvent.out, () => settle(true));
+  });
+}
+
+/** A connection. The kernel keeps what arrives before something receives it. */
+export class Connection {
   readonly #socket: number;
-  readonly localAddress: string;
-  readonly localPort: number;
-  #open = true;
-  #onData: ((bytes: Uint8Array) => void) | undefined;
-  #onClose = (): void => {};
+  /** The own address, as the other end sees it where nothing translates it. */
+  readonly source: Address[];
+  readonly port: number;
 
   constructor(socket: number) {
     this.#socket = socket;
     const { address, port } = native.localEnd(socket);
-    this.localAddress = address;
-    this.localPort = port;
+    this.source = [parseSocketAddress(address) ?? []].flat();
+    this.port = port;
   }
 
-  on(event: 'data' | 'close', listener: (bytes: Uint8Array) => void): void {
-    if (event === 'close') this.#onClose = listener as () => void;
-    else {
-      this.#onData = listener;
-      watch(this.#socket, pollEvent.in, () => this.#read());
-    }
+  /** Calls a function with what arrives, and with nothing at the end. */
+  receive(act: (bytes: Uint8Array | undefined) => void): void {
+    watch(this.#socket, pollEvent.in, () => {
+      try {
+        const bytes = native.read(this.#socket);
+        if (bytes.length > 0) return act(bytes);
+      } catch (error) {
+        if (codeOf(error) === 'EAGAIN') return;
+      }
+      unwatch(this.#socket);
+      act(undefined);
+    });
   }
 
-  destroy(): void {
-    if (this.#open) close(this.#socket);
-    this.#open = false;
-  }
-
-  #read(): void {
-    let bytes = new Uint8Array();
-    try {
-      bytes = native.read(this.#socket) as typeof bytes;
-    } catch (error) {
-      if (codeOf(error) === 'EAGAIN') return;
-    }
-    if (bytes.length > 0) {
-      this.#onData?.(bytes);
-      return;
-    }
-    this.destroy();
-    this.#onClose();
+  close(): void {
+    close(this.#socket);
   }
 }

@@ -1,72 +1,41 @@
-import type { ListenOptions } from '../platform.ts';
-import { codeOf } from './errors.ts';
-import { after, close, unwatch, watch } from './loop.ts';
-import { native, pollEvent } from './native.ts';
+import { type Address, type Family, parseSocketAddress } from '../shared/addresses.ts';
+import { close, watch } from './loop.ts';
+import { codeOf, native, pollEvent } from './native.ts';
 
-/** How long a listener rests when the process may open no more descriptors, in milliseconds. */
-const rest = 100;
-
-/** `listen` of the platform. */
-export async function listen(options: ListenOptions): Promise<{ close(): void } | string> {
-  const { host, port, ipv6Only = false } = options;
-  try {
-    const socket = host === undefined ? bindAny(port) : bind(host, port, ipv6Only);
-    try {
-      native.listen(socket);
-    } catch (error) {
-      close(socket);
-      throw error;
-    }
-    const state = { open: true };
-    accept(socket, options, state);
-    return {
-      close: () => {
-        state.open = false;
-        close(socket);
-      },
-    };
-  } catch (error) {
-    return codeOf(error);
-  }
+/** A server that sends a token to everyone who connects. */
+export interface Listener {
+  /** Whether it accepted a connection that came from one of these addresses and from this port. */
+  accepted(from: Address[], port: number): boolean;
+  close(): void;
 }
 
-/** Binds to all addresses of both families, or to those of IPv4 if that is not possible. */
-function bindAny(port: number): number {
+/** Listens on a port of one family, on all addresses of the pod, or returns the error's code. */
+export function listen(port: number, family: Family, token: Uint8Array): Listener | string {
+  const ends = new Set<string>();
+  let socket = -1;
   try {
-    return bind('::', port, false);
-  } catch {
-    return bind('0.0.0.0', port, false);
-  }
-}
-
-function bind(host: string, port: number, ipv6Only: boolean): number {
-  const socket = native.socket(host.includes(':') ? 6 : 4, 'stream');
-  try {
-    native.bind(socket, host, port, ipv6Only);
-    return socket;
+    socket = native.socket(family === 'IPv6' ? 6 : 4, 'stream');
+    native.bind(socket, family === 'IPv6' ? '::' : '0.0.0.0', port);
+    native.listen(socket);
   } catch (error) {
     close(socket);
-    throw error;
+    return codeOf(error);
   }
-}
-
-/** Greets everyone who connects. */
-function accept(socket: number, options: ListenOptions, state: { open: boolean }): void {
   watch(socket, pollEvent.in, () => {
     try {
-      greet(native.accept(socket), options);
-    } catch (error) {
-      if (!['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(codeOf(error))) return;
-      unwatch(socket);
-      after(rest, () => {
-        if (state.open) accept(socket, options, state);
-      });
+      greet(native.accept(socket), token, ends);
+    } catch {
+      // the other end may be closed already
     }
   });
+  return {
+    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
+    close: () => close(socket),
+  };
 }
 
-/** Sends the greeting and its end, and waits for the other end. */
-function greet(connection: number, { greeting, accepted }: ListenOptions): void {
+/** Notes the other end, sends it the token and its end, and waits until it closes. */
+function greet(connection: number, token: Uint8Array, ends: Set<string>): void {
   watch(connection, pollEvent.in, () => {
     try {
       if (native.read(connection).length > 0) return;
@@ -75,13 +44,8 @@ function greet(connection: number, { greeting, accepted }: ListenOptions): void 
     }
     close(connection);
   });
-  try {
-    const { address, port } = native.otherEnd(connection);
-    accepted(address, port);
-    native.send(connection, greeting);
-    native.endWriting(connection);
-  } catch {
-    // the other end may be closed already
-    close(connection);
-  }
+  const { address, port } = native.otherEnd(connection);
+  ends.add(`${parseSocketAddress(address)?.hex} ${port}`);
+  native.send(connection, token);
+  native.endWriting(connection);
 }

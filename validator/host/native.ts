@@ -32,12 +32,8 @@ export interface Native {
 
   /** Opens a TCP or UDP socket of IPv4 (4) or IPv6 (6). */
   socket(family: 4 | 6, kind: 'stream' | 'datagram'): number;
-  /**
-   * Binds with `SO_REUSEADDR`.
-   *
-   * @param ipv6Only `IPV6_V6ONLY`, which is set in any case, whatever the node's `bindv6only` is
-   */
-  bind(socket: number, address: string, port: number, ipv6Only: boolean): void;
+  /** Binds with `SO_REUSEADDR`, and with `IPV6_V6ONLY` whatever the node's `bindv6only` is. */
+  bind(socket: number, address: string, port: number): void;
   /** Begins to connect. Throws `EINPROGRESS` if the result comes later: then the socket becomes writable. */
   connect(socket: number, address: string, port: number): void;
   /** Throws the error that a connect ended with, if it has one. */
@@ -84,8 +80,8 @@ export interface SocketEnd {
 /** `include/uapi/asm-generic/poll.h` */
 export const pollEvent = { in: 0x1, out: 0x4 } as const;
 
-/** `include/uapi/linux/if.h` */
-export const interfaceFlag = { up: 0x1, running: 0x40 } as const;
-
 /** What the program has put into the engine. */
-export const native = (globalThis as unknown as { native: Native }).native;
+export const native: Native = (globalThis as unknown as { native: Native }).native;
+
+/** The name of an error that a native function threw. */
+export const codeOf = (error: unknown): string => (error as Error).message;

@@ -1,4 +1,4 @@
-import { rowsOf } from './words.ts';
+import { rowsOf } from './tables.ts';
 
 /** `include/uapi/linux/if_arp.h`: the neighbour's link-layer address is known; it was set by hand. */
 const flag = { complete: 0x2, permanent: 0x4 };

@@ -1,5 +1,5 @@
-import { type Address, addressOf } from '../shared/addresses.ts';
-import { type ByteOrder, bytesOfWords, rowsOf } from './words.ts';
+import { type Address, addressOf, type Family } from '../shared/addresses.ts';
+import { bytesOfWords, readTable, rowsOf } from './tables.ts';
 
 /** A route of the kernel. */
 export interface Route {
@@ -16,41 +16,43 @@ export interface Route {
 /** `include/uapi/linux/route.h` and `ipv6_route.h`. */
 const flag = { up: 0x1, gateway: 0x2, reject: 0x200, anycast: 0x100000, local: 0x80000000 };
 
-/** The routes of `/proc/net/route`: without those of `lo` and reject routes. */
-export function parseRoutes(text: string, order: ByteOrder): Route[] {
+/** The routes of one family in this network namespace, without local, multicast and reject routes. */
+export function readRoutes(family: Family): Route[] {
+  return family === 'IPv4'
+    ? parseRoutes(readTable('/proc/net/route'))
+    : parseIPv6Routes(readTable('/proc/net/ipv6_route'));
+}
+
+/** The routes of `/proc/net/route`. */
+export function parseRoutes(text: string): Route[] {
   return rowsOf(text).flatMap(
-    ([device = '', destination = '', gateway = '', flags = '', , , metric = '', mask = '']) => {
-      if (!/^[0-9A-F]{8}$/i.test(destination) || !usable(device, Number.parseInt(flags, 16))) return [];
-      return [
-        {
-          destination: addressOf(bytesOfWords(destination, order)),
-          bits: bitsOf(bytesOfWords(mask, order)),
-          ...gatewayOf(bytesOfWords(gateway, order), Number.parseInt(flags, 16)),
-          device,
-          metric: Number(metric),
-        },
-      ];
+    ([device = '', to = '', gateway = '', flags = '', , , metric = '', mask = '']): Route[] => {
+      if (!/^[0-9A-F]{8}$/i.test(to)) return [];
+      const destination = addressOf(bytesOfWords(to));
+      const bits = Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;
+      return routeOf({ destination, bits, device, metric: Number(metric) }, bytesOfWords(gateway), flags);
     },
   );
 }
 
-/** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`): without local, multicast and reject routes. */
+/** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`), which prints bytes in order. */
 export function parseIPv6Routes(text: string): Route[] {
   return rowsOf(text).flatMap(
-    ([destination = '', bits = '', , , gateway = '', metric = '', , , flags = '', device = '']) => {
-      if (!/^[0-9a-f]{32}$/.test(destination) || destination.startsWith('ff')) return [];
-      if (!usable(device, Number.parseInt(flags, 16))) return [];
-      return [
-        {
-          destination: addressOf(destination),
-          bits: Number.parseInt(bits, 16),
-          ...gatewayOf(gateway, Number.parseInt(flags, 16)),
-          device,
-          metric: Number.parseInt(metric, 16),
-        },
-      ];
+    ([to = '', length = '', , , gateway = '', metric = '', , , flags = '', device = '']): Route[] => {
+      if (!/^[0-9a-f]{32}$/.test(to) || to.startsWith('ff')) return [];
+      const [bits = 0, cost = 0] = [length, metric].map((text) => Number.parseInt(text, 16));
+      return routeOf({ destination: addressOf(to), bits, device, metric: cost }, gateway, flags);
     },
   );
+}
+
+/** The route with its gateway, if a packet can take it. */
+function routeOf(route: Route, gateway: string, flagsText: string): Route[] {
+  const flags = Number.parseInt(flagsText, 16);
+  const unusable = (flags & (flag.reject | flag.anycast | flag.local)) !== 0;
+  if (route.device === 'lo' || (flags & flag.up) === 0 || unusable) return [];
+  if (!/^0*$/.test(gateway)) return [{ ...route, gateway: addressOf(gateway) }];
+  return [(flags & flag.gateway) === 0 ? route : { ...route, hiddenGateway: true }];
 }
 
 /**
@@ -65,16 +67,3 @@ export function defaultRoute(routes: Route[]): Route | undefined {
   const [lower, upper] = [first(1, /^0/), first(1, /^8/)];
   return lower && upper ? lower : first(0, /^0/);
 }
-
-function usable(device: string, flags: number): boolean {
-  return (
-    device !== 'lo' && (flags & flag.up) !== 0 && (flags & (flag.reject | flag.anycast | flag.local)) === 0
-  );
-}
-
-function gatewayOf(hex: string, flags: number): Pick<Route, 'gateway' | 'hiddenGateway'> {
-  if (!/^0*$/.test(hex)) return { gateway: addressOf(hex) };
-  return (flags & flag.gateway) === 0 ? {} : { hiddenGateway: true };
-}
-
-const bitsOf = (mask: string): number => Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;

@@ -1,5 +1,5 @@
 import { type Address, addressOf } from '../shared/addresses.ts';
-import { type ByteOrder, bytesOfWords, rowsOf } from './words.ts';
+import { bytesOfWords, readIPv6Table, readTable, rowsOf } from './tables.ts';
 
 /** A row of `/proc/net/tcp` or `tcp6`, which show the network namespace of the process that reads them. */
 export interface TcpSocket {
@@ -18,32 +18,60 @@ export const tcpState = {
   finWait1: 0x04,
   finWait2: 0x05,
   timeWait: 0x06,
-  closeWait: 0x08,
   listen: 0x0a,
 } as const;
 
+/** The TCP sockets of this network namespace. */
+export function readSockets(): TcpSocket[] {
+  return [readTable('/proc/net/tcp'), readIPv6Table('/proc/net/tcp6')].flatMap(parseTcp);
+}
+
 /** The rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
-export function parseTcp(text: string, order: ByteOrder): TcpSocket[] {
-  return rowsOf(text).flatMap(([, local = '', remote = '', state = '']) => {
-    const from = endpoint(local, order);
-    const to = endpoint(remote, order);
-    if (!from || !to || !/^[0-9A-F]{2}$/i.test(state)) return [];
+export function parseTcp(text: string): TcpSocket[] {
+  return rowsOf(text).flatMap(([, own = '', other = '', code = '']) => {
+    const [local, remote, state] = [endpoint(own), endpoint(other), Number.parseInt(code, 16)];
+    if (!local || !remote || Number.isNaN(state)) return [];
     return [
       {
-        local: from.address,
-        localPort: from.port,
-        remote: to.address,
-        remotePort: to.port,
-        state: Number.parseInt(state, 16),
+        local: local.address,
+        localPort: local.port,
+        remote: remote.address,
+        remotePort: remote.port,
+        state,
       },
     ];
   });
 }
 
-function endpoint(text: string, order: ByteOrder): { address: Address; port: number } | undefined {
+function endpoint(text: string): { address: Address; port: number } | undefined {
   const match = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(text);
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
-  return { address: addressOf(bytesOfWords(match[1], order)), port: Number.parseInt(match[2], 16) };
+  return { address: addressOf(bytesOfWords(match[1])), port: Number.parseInt(match[2], 16) };
+}
+
+/**
+ * The states of the other end of a connection while ours is open. TIME_WAIT and CLOSE_WAIT are left from an earlier
+ * connection with the same port.
+ */
+const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
+
+/** The same if the other end may have closed first: enough to say who answered, but not for a proof. */
+export const liveOrClosed: number[] = [...live, tcpState.timeWait];
+
+/**
+ * Returns the port of the socket in this network namespace that is the other end of a connection, if any.
+ *
+ * @param from the possible source addresses of the connection, as its other end sees them
+ */
+export function endedAt(
+  from: Address[],
+  fromPort: number,
+  sockets: TcpSocket[],
+  states: number[] = live,
+): number | undefined {
+  const isOther = ({ state, remote, remotePort }: TcpSocket): boolean =>
+    states.includes(state) && remotePort === fromPort && from.some(({ hex }) => hex === remote.hex);
+  return sockets.find(isOther)?.localPort;
 }
 
 /**

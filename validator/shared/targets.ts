@@ -1,5 +1,4 @@
-import type { Route } from '../proc/routes.ts';
-import { type Address, type Family, formatAddress, isLinkLocal, parseAddress } from './addresses.ts';
+import { type Family, parseAddress } from './addresses.ts';
 
 /** Where to connect to. */
 export interface Target {
@@ -27,49 +26,4 @@ export function targetsOf(texts: string[], family: Family): Target[] {
 /** The target as {@link parseTarget} reads it. */
 export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** The targets that are not addresses of the pod itself. */
-export function withoutOwn(targets: Target[], own: Address[]): Target[] {
-  return targets.filter(({ host }) => !own.some(({ hex }) => hex === parseAddress(host)?.hex));
-}
-
-/** How many are tried: the most likely routes come first. */
-const mostSpares = 4;
-
-/**
- * Addresses to connect to if the profile's have no route. A redirect happens after routing and before neighbour
- * resolution, so any address with a route will do. The pod's own addresses are excluded: they go through `lo`, which
- * linkerd's rules skip (https://github.com/linkerd/linkerd2-proxy-init). The profile's port stays, because the mesh
- * does not exclude it.
- */
-export function spareTargets(
-  wanted: Target,
-  routes: Route[],
-  own: Address[],
-  apiServer: string | undefined,
-): Target[] {
-  const api = apiServer === undefined ? undefined : parseAddress(apiServer);
-  const hosts = [
-    ...(api?.family === wanted.family ? [formatAddress(api)] : []),
-    ...routes
-      .filter(({ bits, destination }) => bits > 0 && destination.family === wanted.family)
-      .toSorted((a, b) => Number(isLinkLocal(a.destination)) - Number(isLinkLocal(b.destination)))
-      .flatMap((route) => hostIn(route, own) ?? []),
-  ];
-  return [...new Set(hosts)].slice(0, mostSpares).map((host) => ({ ...wanted, host }));
-}
-
-/** An address of the route's network that is not the pod's own: the second, the third … or the only one. */
-function hostIn({ destination, bits, device }: Route, own: Address[]): string | undefined {
-  const { family, hex } = destination;
-  const first = BigInt(`0x${hex}`);
-  const size = 1n << BigInt(hex.length * 4 - bits);
-  const candidates = size === 1n ? [0n] : [1n, 2n, 3n, 4n].filter((step) => step < size);
-  const found = candidates
-    .map((step): Address => ({ family, hex: (first + step).toString(16).padStart(hex.length, '0') }))
-    .find((address) => !own.some((mine) => mine.hex === address.hex));
-  if (found === undefined) return undefined;
-  const text = formatAddress(found);
-  return family === 'IPv6' && isLinkLocal(found) ? `${text}%${device}` : text;
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { validateCommand } from '../../validator/shared/contract.ts';
 import { docsUrl } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
 import { certsCommand } from './certs.ts';
@@ -31,13 +30,6 @@ export function createProgram(): Command {
     .addCommand(statusCommand())
     .addCommand(dashboardCommand())
     .addCommand(certsCommand())
-    .addCommand(versionCommand())
-    // what the init container runs: main.ts calls it before this file is loaded
-    .addCommand(
-      new Command(validateCommand).description(
-        'check the network of the pod this runs in, as the init container does',
-      ),
-      { hidden: true },
-    );
+    .addCommand(versionCommand());
   return program.addHelpText('after', more);
 }

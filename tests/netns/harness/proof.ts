@@ -6,23 +6,16 @@ import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import type { Configuration, ProofMode } from '../../../webhook/config/types.ts';
 import { podAddress, serviceAddress } from './addresses.ts';
 import { injected } from './admission.ts';
-import {
-  type ContainerEnd,
-  type ContainerStart,
-  type RunningContainer,
-  startContainer,
-} from './container.ts';
+import { type ContainerEnd, type RunningContainer, startContainer } from './container.ts';
 import { DownwardVolume, environmentOf } from './downward.ts';
 import type { PodSpecimen } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 
-const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+/** The program of the validator's image, and its path in the container. */
+export const validator = fileURLToPath(new URL('../../../dist/host/cni-gate-validator', import.meta.url));
+const program = '/cni-gate-validator';
 /** The user of the image, if neither the pod nor the webhook sets one. */
 const imageUser = 65_532;
-
-/** What runs the checks. `CNI_GATE_VALIDATOR=node` runs all tests on Node. */
-export type PlatformName = 'host' | 'node';
-const usual: PlatformName = process.env.CNI_GATE_VALIDATOR === 'node' ? 'node' : 'host';
 
 /** Differences from a start by webhook and kubelet. */
 export interface ProofOptions {
@@ -38,10 +31,6 @@ export interface ProofOptions {
   configuration?: Configuration;
   /** The name servers of `/etc/resolv.conf`. */
   nameServers?: string[];
-  /** What runs the checks: the program of the validator's image, or Node. */
-  platform?: PlatformName;
-  /** Options of Node. */
-  flags?: string[];
   /** A file or named pipe of the machine for the termination message, instead of the container's own. */
   messageTo?: string;
 }
@@ -87,11 +76,11 @@ export function startProof(
   if (servers) writeFileSync(resolvConf, servers.join(''));
   const podIPs = options.podIPs ?? sandbox.familyList.map((family) => podAddress[family]);
   const elsewhere = options.messageTo === undefined ? [] : ['--termination-log', '/message'];
-  const { mounts, ...command } = commandOf(options, [...(container.args ?? []), ...elsewhere]);
   const running = startContainer(sandbox, {
-    ...command,
+    program,
+    args: [...(container.args ?? []), ...elsewhere],
     mounts: {
-      ...mounts,
+      [program]: validator,
       ...(options.messageTo !== undefined && { '/message': options.messageTo }),
       ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
@@ -111,18 +100,6 @@ export function startProof(
     })),
     setNetworkStatus: (text) => volume.write(text),
   };
-}
-
-function commandOf(
-  { platform = usual, flags = [] }: ProofOptions,
-  args: string[],
-): Pick<ContainerStart, 'args' | 'mounts' | 'program'> {
-  if (platform === 'node') {
-    const bundle = join(checkout, 'dist/validator/main.js');
-    return { args: [...flags, '/app/validate.mjs', ...args], mounts: { '/app/validate.mjs': bundle } };
-  }
-  const path = '/cni-gate-validator';
-  return { program: path, args, mounts: { [path]: join(checkout, 'dist/host/cni-gate-validator') } };
 }
 
 /** The ids as the kubelet sets them: a user without a group has the group 0. */

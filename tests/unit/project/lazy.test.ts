@@ -28,7 +28,6 @@ test('the Kubernetes client, 85 MB, is loaded for kubeconfig files only', () => 
   const main = path('webhook/main.ts');
   assert.equal(guarded([main, 'serve', '--kubeconfig', '/nowhere']), 42, 'or this test sees nothing');
   assert.equal(guarded([main, 'review', '-f', path('examples/web.yaml')]), 0);
-  assert.equal(guarded([main, 'validate']), 64, 'wrong usage, in its own words');
   // it gets as far as the certificate, so everything that serve needs is loaded
   assert.equal(
     guarded([main, 'serve', '--profile', 'cilium', '--tls-cert', '/nowhere', '--tls-key', 'x']),

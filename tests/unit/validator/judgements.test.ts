@@ -2,29 +2,35 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
-import { enough, judgeGateway, type Signs } from '../../../validator/checks/gateway-ipv6.ts';
 import { reasonFor } from '../../../validator/checks/reach.ts';
 import { worstFailure, wrongUser } from '../../../validator/checks/redirect.ts';
+import type { Device } from '../../../validator/devices.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
-import { type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
+import { endedAt, liveOrClosed, type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
-import { endedAt, liveOrClosed } from '../../../validator/sockets.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
-const word = (finding: Finding | undefined): string | undefined =>
-  finding && (finding.passed ? 'passed' : finding.reason);
+const device = (name: string, up: boolean, ...ips: string[]): Device => ({
+  ...{ name, up, neighbours: true, mac: '' },
+  addresses: addresses(...ips),
+});
+const word = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);
 
 test('an address of the pod is on an interface, and not on lo', () => {
   const devices = [
-    { name: 'lo', up: true, mac: '', addresses: addresses('10.9.0.3') },
-    { name: 'eth0', up: true, mac: '', addresses: addresses('10.9.0.2', 'fd09::2') },
+    device('lo', true, '10.9.0.3'),
+    device('eth0', true, '10.9.0.2', 'fd09::2'),
+    device('eth1', false, '10.9.0.4'),
   ];
   assert.equal(word(judgeAddresses(addresses('10.9.0.2'), devices)), 'passed');
   assert.equal(word(judgeAddresses(addresses('fd09:0:0::2'), devices)), 'passed');
   assert.equal(word(judgeAddresses(addresses('10.9.0.3'), devices)), 'address-missing');
   assert.equal(word(judgeAddresses(addresses('0.0.0.0'), devices)), 'address-missing', 'Multus says so');
   assert.equal(word(judgeAddresses([], devices)), 'address-unknown');
+  const withoutCarrier = judgeAddresses(addresses('10.9.0.4'), devices);
+  assert.equal(word(withoutCarrier), 'address-missing');
+  assert.match(withoutCarrier.seen, /, and eth1, which has it, is down or has no carrier$/);
 });
 
 const redirect: RedirectCheck = { direction: 'outbound', listen: 4140, connect: [], timeout: '1s' };
@@ -98,40 +104,12 @@ test('sockets left from an earlier connection with the same port do not count', 
   const from = addresses('10.9.0.2');
   const left = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
   const counts = (state: number): boolean => endedAt(from, 40_000, [{ ...left, state }]) !== undefined;
-  const { established, synReceived, finWait1, finWait2, timeWait, closeWait, listen } = tcpState;
+  const { established, synReceived, finWait1, finWait2, timeWait, listen } = tcpState;
+  const closeWait = 0x08;
   assert.deepEqual([established, synReceived, finWait1, finWait2].map(counts), [true, true, true, true]);
   assert.deepEqual([timeWait, closeWait, listen].map(counts), [false, false, false]);
   assert.equal(endedAt(from, 40_000, [{ ...left, state: timeWait }], liveOrClosed), 15_001, 'who answered');
 });
-
-const signs: Signs = {
-  gateway: 'fd09::1',
-  device: 'eth0',
-  left: 0,
-  answered: false,
-  reportsErrors: true,
-  refused: false,
-  error: undefined,
-  over: false,
-};
-const result: [what: string, more: Partial<Signs>, then: string | undefined][] = [
-  ['nothing yet', {}, undefined],
-  ['a refusal', { refused: true }, 'passed'],
-  ['an answer of some neighbour alone', { answered: true }, undefined],
-  ['datagrams that left', { left: enough }, 'passed'],
-  ['datagrams that left for a neighbour that answered', { left: enough, answered: true }, 'passed'],
-  ['one that left', { left: enough - 1, answered: true }, undefined],
-  ['one that left, at the end', { left: enough - 1, answered: true, over: true }, 'gateway-silent'],
-  ['nothing at the end', { over: true }, 'gateway-silent'],
-  ['an error so far', { error: 'EADDRNOTAVAIL' }, undefined],
-  ['an error at the end', { error: 'EPERM', over: true }, 'send-refused'],
-  ['a kernel that does not tell', { reportsErrors: false, over: true }, 'passed'],
-];
-
-for (const [what, more, then] of result)
-  test(`the IPv6 gateway: ${what} is ${then ?? 'no verdict'}`, () => {
-    assert.equal(word(judgeGateway({ ...signs, ...more })), then);
-  });
 
 test('errors of a connect have their reasons', () => {
   const codes = ['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'];

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { worstFailure } from '../../../validator/checks/interfaces.ts';
 import { judgeInterfaces } from '../../../validator/checks/judge-interfaces.ts';
 import type { Device } from '../../../validator/devices.ts';
-import { isUp } from '../../../validator/devices.ts';
 import { readNetworkStatus } from '../../../validator/network-status.ts';
 import { readNetworks } from '../../../validator/networks.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
@@ -46,6 +45,7 @@ test('network-status is valid only with an address of this pod', () => {
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   name,
   up,
+  neighbours: true,
   addresses: addresses('fe80::1', ...ips),
   mac: '02:00:00:00:00:01',
 });
@@ -214,12 +214,4 @@ test('a plugin without an interface passes, for the status of this sandbox only'
   assert.deepEqual(judge('lan', [], dpdk), { confirmed: true });
   const stale = dpdk.replace('10.9.0.2', '10.9.0.9').replace('fd09::2', 'fd09::9');
   assert.equal(judge('lan', [], stale).reason, 'interface-missing');
-});
-
-test('an interface is down only if its state says so', () => {
-  assert.equal(isUp('0x1003\n', 'unknown\n'), true);
-  assert.equal(isUp('0x1003\n', 'up\n'), true);
-  assert.equal(isUp('0x1003\n', 'lowerlayerdown\n'), false);
-  assert.equal(isUp('0x1002\n', 'up\n'), false);
-  assert.equal(isUp('', ''), false);
 });

@@ -77,8 +77,7 @@ test('interfaces and reach: one step for the pod', () => {
 
 const device = (name: string, ...ips: string[]): Device => ({
   name,
-  up: true,
-  mac: '',
+  ...{ up: true, neighbours: true, mac: '' },
   addresses: ips.flatMap((text) => parseAddress(text) ?? []),
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deviceNames } from '../../../validator/devices.ts';
 import { findNeighbour, neighbourAnswers } from '../../../validator/proc/neighbours.ts';
 import { defaultRoute, parseIPv6Routes, parseRoutes, type Route } from '../../../validator/proc/routes.ts';
 import { parseTcp, queuedBytes, tcpState } from '../../../validator/proc/sockets.ts';
@@ -19,7 +18,7 @@ const tcp6 = `  sl  local_address                         remote_address        
 `;
 
 test('sockets of /proc/net/tcp and tcp6, including IPv4 of an IPv6 listener', () => {
-  const reported = [...parseTcp(tcp, 'LE'), ...parseTcp(tcp6, 'LE')].map(
+  const reported = [...parseTcp(tcp), ...parseTcp(tcp6)].map(
     ({ local, localPort, remote, remotePort, state }) =>
       `${formatAddress(local)} ${localPort} ${formatAddress(remote)} ${remotePort} ${state === tcpState.listen}`,
   );
@@ -30,11 +29,6 @@ test('sockets of /proc/net/tcp and tcp6, including IPv4 of an IPv6 listener', ()
     '127.0.0.1 15001 10.9.0.2 54004 false',
     '::1 15001 fd09::2 35646 false',
   ]);
-});
-
-test('words of a big-endian machine', () => {
-  const [socket] = parseTcp('0: 7F000001:3A99 0A090002:D2F4 01\n', 'BE');
-  assert.equal(socket && formatAddress(socket.remote), '10.9.0.2');
 });
 
 const route = `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT
@@ -57,7 +51,7 @@ const line = ({ destination, bits, gateway, device }: Route): string =>
   `${formatAddress(destination)}/${bits} ${gateway ? formatAddress(gateway) : '-'} ${device}`;
 
 test('routes of both families, without local, multicast and reject routes', () => {
-  assert.deepEqual(parseRoutes(route, 'LE').map(line), [
+  assert.deepEqual(parseRoutes(route).map(line), [
     '0.0.0.0/0 10.9.0.1 eth0',
     '0.0.0.0/0 10.16.0.1 net1',
     '10.9.0.0/24 - eth0',
@@ -71,7 +65,7 @@ test('routes of both families, without local, multicast and reject routes', () =
 });
 
 test('the default route is the one of the lowest metric', () => {
-  const first = defaultRoute(parseRoutes(route, 'LE'));
+  const first = defaultRoute(parseRoutes(route));
   assert.equal(first && line(first), '0.0.0.0/0 10.16.0.1 net1');
   assert.equal(defaultRoute([]), undefined);
 });
@@ -82,7 +76,7 @@ test('two routes for half of all addresses count as a default route and take pre
   const lower = half('00000000', '0200090A');
   const upper = half('00000080', '0300090A');
   const first = (text: string): string => {
-    const found = defaultRoute(parseRoutes(text, 'LE'));
+    const found = defaultRoute(parseRoutes(text));
     return found ? line(found) : 'none';
   };
   assert.equal(first(lower + upper), '0.0.0.0/1 10.9.0.2 eth0');
@@ -92,14 +86,14 @@ test('two routes for half of all addresses count as a default route and take pre
 });
 
 test('routes of lo are ignored', () => {
-  assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo'), 'LE').map(line), ['0.0.0.0/0 10.16.0.1 net1']);
+  assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo')).map(line), ['0.0.0.0/0 10.16.0.1 net1']);
 });
 
 test('an IPv6 gateway of an IPv4 route has no known address', () => {
-  const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n', 'LE');
+  const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n');
   assert.equal(found?.hiddenGateway, true);
   assert.equal(found?.gateway, undefined);
-  const [direct] = parseRoutes('eth0 00000000 00000000 0001 0 0 0 00000000 0 0 0\n', 'LE');
+  const [direct] = parseRoutes('eth0 00000000 00000000 0001 0 0 0 00000000 0 0 0\n');
   assert.equal(direct?.hiddenGateway, undefined);
 });
 
@@ -115,15 +109,6 @@ test('neighbours: answered, silent, permanent, or never asked', () => {
   assert.deepEqual(findNeighbour(arp, '169.254.1.1', 'eth0'), { complete: true, permanent: true });
   assert.equal(findNeighbour(arp, '10.9.0.1', 'net1'), undefined);
 });
-
-const dev = `Inter-|   Receive                                                |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
-    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0
-  eth0:    1076      13    0    0    0     0          0         2     1916      21    0    0    0     0       0          0
-net1.100:12 1 0 0 0 0 0 0 34 1 0 0 0 0 0 0
-`;
-
-test('interfaces', () => assert.deepEqual(deviceNames(dev), ['lo', 'eth0', 'net1.100']));
 
 const udp6 = `  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
  1233: 000000000000000000000000000000FD:B5E1 000000000000000000000000010000FD:0009 01 00000500:00000000 00:00000000 00000000 65534        0 91871 2 0000000000000000 0

@@ -108,7 +108,9 @@ test('durations', () => {
     [500, 10_000, 120_000, 3_600_000, 0],
   );
   assert.deepEqual(
-    ['', '10', 's', '1.5s', '-1s', '1d', '1234567890s'].map(parseDuration),
-    Array(7).fill(undefined),
+    ['', '10', 's', '1.5s', '-1s', '1d', '1m30s', ' 1s', '1s ', '1234567890s', '1toString'].map(
+      parseDuration,
+    ),
+    Array(11).fill(undefined),
   );
 });

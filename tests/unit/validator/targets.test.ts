@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseIPv6Routes, parseRoutes } from '../../../validator/proc/routes.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
-import {
-  formatTarget,
-  parseTarget,
-  spareTargets,
-  targetsOf,
-  withoutOwn,
-} from '../../../validator/shared/targets.ts';
+import { formatTarget, parseTarget, targetsOf } from '../../../validator/shared/targets.ts';
+import { spareTargets } from '../../../validator/spare-targets.ts';
 
 const own = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const v4 = { family: 'IPv4', host: '192.0.2.2', port: 1404 } as const;
@@ -34,16 +29,10 @@ test('targets of one family', () => {
   assert.deepEqual(targetsOf(texts, 'IPv6').map(formatTarget), ['[2001:db8::2]:1404']);
 });
 
-test("the pod's own addresses are no targets, however they are written", () => {
-  assert.deepEqual(withoutOwn([v4, v6], own('10.9.0.2', 'fd09::2')), [v4, v6]);
-  assert.deepEqual(withoutOwn([v4, v6], own('192.0.2.2')), [v6]);
-  assert.deepEqual(withoutOwn([v4, v6], own('2001:db8:0::2', '192.0.2.2')), []);
-});
-
 const row = (destination: string, mask: string): string =>
   `eth0\t${destination}\t00000000\t0001\t0\t0\t0\t${mask}\t0\t0\t0\n`;
 const spares4 = (routes: string, mine: string[], api?: string): string[] =>
-  spareTargets(v4, parseRoutes(routes, 'LE'), own(...mine), api).map(formatTarget);
+  spareTargets(v4, parseRoutes(routes), own(...mine), api).map(formatTarget);
 
 test("the API server's address with the profile's port is the first spare target", () => {
   const routes = row('0000090A', '00FFFFFF');

@@ -28,38 +28,6 @@ test('warn: exit 0 for any finding; the code of a signal stays', () => {
   assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, false), 95);
 });
 
-test('reasons with exit code 95, and reasons with 69', () => {
-  const words = (code: number): string[] =>
-    Object.entries(reasons).flatMap(([word, meaning]) => (meaning.code === code ? [word] : []));
-  assert.deepEqual(words(69), [
-    'no-route',
-    'no-target',
-    'port-taken',
-    'cannot-listen',
-    'wrong-user',
-    'networks-unreadable',
-    'address-unknown',
-    'send-refused',
-    'unexpected',
-  ]);
-  assert.deepEqual(words(95), [
-    'not-redirected',
-    'answered-by-someone-else',
-    'no-listener',
-    'not-captured',
-    'interface-missing',
-    'interface-down',
-    'interface-without-address',
-    'address-differs',
-    'address-missing',
-    'gateway-silent',
-    'name-unknown',
-    'connect-refused',
-    'connect-timed-out',
-    'unreachable',
-  ]);
-});
-
 test('every reason is a lower-case word with a sentence on what to check', () => {
   for (const [word, { advice }] of Object.entries(reasons)) {
     assert.match(word, /^[a-z]+(-[a-z]+)*$/);

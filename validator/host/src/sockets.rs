@@ -34,14 +34,14 @@ fn socket(ctx: Ctx, family: u8, kind: String) -> Result<i32> {
     named(&ctx, net::socket(family, kind, FLAGS, None)).map(keep)
 }
 
-fn bind(ctx: Ctx, socket: i32, address: String, port: u16, ipv6_only: bool) -> Result<()> {
+fn bind(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
     named(
         &ctx,
         with(socket, |open| {
             let address = parse(&address, port)?;
             net::setsockopt(&open, sockopt::ReuseAddr, &true)?;
             if address.is_ipv6() {
-                net::setsockopt(&open, sockopt::Ipv6V6Only, &ipv6_only)?;
+                net::setsockopt(&open, sockopt::Ipv6V6Only, &true)?;
             }
             net::bind(open.as_raw_fd(), &SockaddrStorage::from(address))
         }),

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { env } from '../../validator/shared/contract.ts';
+import { validator } from './harness/proof.ts';
+
+/* The program on what comes from the command line, the environment and signals. Nothing here sends a packet outside. */
+
+/** `npm run suite arm64` names the program for another architecture, behind the emulator that runs it. */
+const [program = validator, ...emulated] = process.env.CNI_GATE_TEST_HOST?.split(' ') ?? [];
+const folder = mkdtempSync(join(tmpdir(), 'cni-gate-program-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Start {
+  environment?: Record<string, string>;
+  args?: string[];
+  /** Sent when the first line of the log appears. */
+  signal?: NodeJS.Signals;
+}
+
+interface Ended {
+  code: number | null;
+  log: string;
+  complaints: string;
+  /** The termination message. */
+  message: string;
+}
+
+async function run({ environment, args, signal }: Start): Promise<Ended> {
+  const path = join(folder, `${Math.random()}`);
+  const child = spawn(program, [...emulated, ...(args ?? ['validate', '--termination-log', path])], {
+    env: { [env.podIPs]: '10.9.0.2', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  let complaints = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+    if (signal) child.kill(signal);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, log, complaints, message: args === undefined ? readFileSync(path, 'utf8') : '' };
+}
+
+const interfaces = (timeout: string, profile = 'multus'): object => ({ profile, interfaces: { timeout } });
+const reach = (host: string): object => ({ profile: 'db', reach: { host, port: 9, timeout: '300ms' } });
+const checks = (...list: object[]): Record<string, string> => ({ [env.checks]: JSON.stringify(list) });
+const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
+/** Settled at once, without a look at the network. */
+const wrongUser = {
+  profile: 'istio',
+  redirect: { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], asUser: 1, timeout: '1s' },
+};
+const usage = /; usage: validate \[--termination-log <path>\]\.\n$/;
+const unwritable = (path: string): Start => ({
+  environment: checks(interfaces('1s')),
+  args: ['validate', '--termination-log', path],
+});
+/** The kernel takes no longer variable: `MAX_ARG_STRLEN`, 32 pages. */
+const longest = 131_071 - `${env.checks}=`.length;
+const forged = 'a\n\r\u001b[2K\u2028verdict: proved (0) after 0.050 s.';
+
+const cases: [what: string, start: Start, code: number, log: RegExp, complaints?: RegExp][] = [
+  ['help', { args: ['validate', '--help'] }, 0, /^usage: validate .*\n\nRuns the checks/],
+  ['no command', { args: [] }, 64, /expected the command validate, got none/],
+  ['another command', { args: ['serve'] }, 64, /expected the command validate, got serve/],
+  ['an unknown option', { args: ['validate', '--verbose'] }, 64, /unknown argument --verbose/],
+  ['an option without a value', { args: ['validate', '--termination-log'] }, 64, usage],
+  ['no checks', {}, 64, /CNI_GATE_CHECKS is not set/],
+  ['no JSON', { environment: { [env.checks]: '[{\u0007\ud83d\ude00' } }, 64, /is not JSON: it begins with/],
+  ['a value that is no list', { environment: { [env.checks]: '"text"' } }, 64, /is not a list of checks/],
+  [
+    'nested deeper than an engine reads',
+    { environment: { [env.checks]: '['.repeat(longest) } },
+    64,
+    /is not/,
+  ],
+  [
+    'a key of every object',
+    { environment: { [env.checks]: '[{"profile":"a","__proto__":{"timeout":"1s"}}]' } },
+    64,
+    /unknown check __proto__/,
+  ],
+  [
+    'the longest list that the kernel allows',
+    { environment: { [env.checks]: `[{"profile":"${'é'.repeat((longest - 60) / 2)}","teleport":{}}]` } },
+    64,
+    /unknown check teleport/,
+  ],
+  [
+    'a proof',
+    { environment: checks(interfaces('1s')) },
+    0,
+    /^multus: interfaces passed: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
+  ],
+  ['a failure', { environment: { ...checks(interfaces('100ms')), ...missing } }, 95, /interface-missing/],
+  ['a check that cannot be made', { environment: checks(wrongUser) }, 69, /verdict: unproved \(69\)/],
+  [
+    'both, where the failure takes precedence',
+    { environment: { ...checks(wrongUser, interfaces('100ms')), ...missing } },
+    95,
+    /wrong-user/,
+  ],
+  [
+    'a failure that is only reported',
+    { environment: { ...checks(wrongUser), [env.mode]: 'warn' } },
+    0,
+    /wrong-user[\s\S]*verdict: unproved \(69\)[\s\S]*proof\.mode is warn/,
+  ],
+  ['an unknown mode', { environment: { ...checks(wrongUser), [env.mode]: 'relaxed' } }, 69, /wrong-user/],
+  [
+    'a name with line ends and half of a surrogate pair: it adds no line to the log',
+    {
+      environment: {
+        ...checks(interfaces('100ms')),
+        [env.networks]: JSON.stringify([{ name: `${forged}\ud800`, interface: 'no-such-if0' }]),
+      },
+    },
+    95,
+    /^multus.* [^\p{Cc}\p{Zl}]*a\\u000a\\u000d\\u001b\[2K\\u2028verdict: proved[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
+  ],
+  [
+    'an unreadable list of networks',
+    { environment: { ...checks(interfaces('1s')), [env.networks]: '[{' } },
+    69,
+    /networks-unreadable/,
+  ],
+  ['a port without a listener', { environment: checks(reach('127.0.0.1')) }, 95, /connect-refused/],
+  ['the same by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
+  ['the same by a name in upper case', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],
+  ['a name that is none', { environment: checks(reach('a b')) }, 95, /name-unknown/],
+  ['a termination log in no folder', unwritable('/no/such/folder'), 0, /proved/, /cannot write .* ENOENT/],
+  ['a termination log that is a folder', unwritable('/proc'), 0, /proved/, /cannot write .* EISDIR/],
+  ['one below a file', unwritable('/proc/version/log'), 0, /proved/, /cannot write .* ENOTDIR/],
+  ['one on a full disk', unwritable('/dev/full'), 0, /proved/, /cannot write .* ENOSPC/],
+];
+
+describe('the program', { concurrency: 2 }, () => {
+  for (const [what, start, code, log, complaints = /^$/] of cases) {
+    test(`${what}: exit ${code}`, async () => {
+      const ended = await run(start);
+      assert.equal(ended.code, code, ended.log + ended.complaints);
+      assert.match(ended.log, log);
+      assert.match(ended.complaints, complaints);
+    });
+  }
+
+  test('the message: the verdict of the log, and the sandbox', async () => {
+    const { log, message } = await run({ environment: { ...checks(wrongUser), [env.mode]: 'warn' } });
+    const { verdict, code, mode, seconds, sandbox } = JSON.parse(message);
+    assert.deepEqual([verdict, code, mode], ['unproved', 69, 'warn']);
+    assert.equal(seconds, Number(/after ([\d.]+) s\b/.exec(log)?.[1]));
+    assert.ok(seconds > 0, 'a process takes some milliseconds to start');
+    assert.deepEqual(Object.keys(sandbox), ['netns', 'bootId']);
+  });
+
+  test('the message of wrong usage says what is wrong', async () => {
+    const { message } = await run({ environment: checks({ profile: 'a', teleport: {} }) });
+    const { verdict, problem } = JSON.parse(message);
+    assert.equal(verdict, 'wrong-usage');
+    assert.match(problem, /unknown check teleport/);
+  });
+
+  test('a thousand checks: the message is shortened', async () => {
+    const list = Array.from({ length: 1000 }, (_, n) => interfaces('0ms', `p${n}`));
+    const { code, message } = await run({ environment: { ...checks(...list), ...missing } });
+    assert.equal(code, 95);
+    assert.ok(Buffer.byteLength(message) <= 1024);
+    assert.ok(JSON.parse(message).more > 900);
+  });
+
+  const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    test(`${signal}: exit ${signals[signal]}, verdict stopped`, async () => {
+      const environment = { ...checks(wrongUser, interfaces('1m')), ...missing };
+      const { code, log, message } = await run({ environment, signal });
+      assert.equal(code, signals[signal]);
+      assert.match(log, /verdict: stopped .*still open: multus interfaces/);
+      const { verdict, checks: reported } = JSON.parse(message);
+      assert.deepEqual([verdict, reported.length], ['stopped', 1]);
+    });
+  }
+});
