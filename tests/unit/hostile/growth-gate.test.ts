@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
-import { decidePlacement } from '../../../webhook/admission/gate/decide.ts';
 import { toGatePod } from '../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../webhook/admission/gate/refusal.ts';
 import { requiredProfiles } from '../../../webhook/admission/mutate/status-annotation.ts';
+import type { Gate } from '../../../webhook/leader/nominate/accepts.ts';
+import { filterNode } from '../../../webhook/leader/nominate/filters.ts';
 import { profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
-import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
-import { growsLinearly, many, on, onText } from '../../support/hostile-work.ts';
+import { Readiness } from '../../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toNodeFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
+import { growsLinearly, many, map, on, onText } from '../../support/hostile-work.ts';
 import { binding, clusterWith } from '../admission/gate/support.ts';
-import { now } from '../nodes/readiness/objects.ts';
-import { condition, containers, denied, metadata, nested, ours, policy } from './inputs.ts';
+import { node, waiting } from '../leader/nominate/support.ts';
+import { apiAgent, apiNode, now } from '../nodes/readiness/objects.ts';
+import { condition, containers, denied, metadata, ours, taint, toleration } from './inputs.ts';
 
-const view = {
-  readiness: clusterWith({ n1: {} }),
-  notSynced: () => false,
-  notObservedSince: () => false,
-  evidence: new Evidence(),
-};
+const openGate: Gate = () => ({ blocker: undefined, onePod: false });
 
-growsLinearly('the gate', [
-  ['refusedFor: refusals', onText(refusedFor, denied, '', 'CNI_GATE_NODE_NOT_READY')],
-  [
-    'refusedFor: a node',
-    onText(refusedFor, 'a', `${denied} (CNI_GATE_NODE_NOT_READY node=`, ' profile=a state=b)'),
-  ],
-  ['refusedFor: fields', onText(refusedFor, ' node=a', `${denied} (CNI_GATE_NODE_NOT_READY`, ')')],
+growsLinearly('what the gate reads', [
   ['refusedFor: codes', onText(refusedFor, ' (CNI_GATE_NODE_NOT_READY ', denied, ')')],
   [
     'pickPending',
@@ -46,17 +38,6 @@ growsLinearly('the gate', [
     on(
       (size) => JSON.stringify({ profiles: many(size, (index) => `p${index}`) }),
       (text) => requiredProfiles({ metadata: { annotations: { [statusAnnotation]: text } } }),
-    ),
-  ],
-  [
-    'requiredProfiles: a deep status',
-    on(nested, (text) => requiredProfiles({ metadata: { annotations: { [statusAnnotation]: text } } })),
-  ],
-  [
-    'requiredProfiles: variables',
-    on(
-      (size) => [{ ...ours, env: many(size, () => ({ name: 'CNI_GATE_CHECKS', value: '[{}]' })) }],
-      (initContainers) => requiredProfiles({ metadata: {}, spec: { initContainers } }),
     ),
   ],
   [
@@ -92,22 +73,59 @@ growsLinearly('the gate', [
   ],
   ['decodePlacement: a node', onText((text) => assert.throws(() => decodePlacement(binding(text))), 'a-')],
   [
-    'decidePlacement',
+    'toAgentFacts: a reason',
+    onText((text) => toAgentFacts(apiAgent('n1', { ready: false, waiting: text })), '\u001b]'),
+  ],
+  [
+    'toAgentFacts: containers',
     on(
       (size) =>
-        requiredProfiles({
-          metadata: {
-            annotations: { [statusAnnotation]: JSON.stringify({ profiles: many(size, () => 'mesh') }) },
-          },
+        apiAgent('n1', { ready: false, waiting: 'x', containers: many(size, (index) => `c${index}`) }),
+      toAgentFacts,
+    ),
+  ],
+  [
+    'toNodeFacts',
+    on(
+      (size) =>
+        apiNode('n1', 'b1', 1, {
+          spec: { taints: many(size, taint) },
+          status: { allocatable: map(size, () => '1') },
         }),
-      (names) =>
-        decidePlacement(
-          decodePlacement(binding()),
-          { profiles: names, heldSince: undefined, group: 'g1' },
-          view,
-          policy,
-          now,
-        ),
+      toNodeFacts,
+    ),
+  ],
+  [
+    'Readiness: pods of a DaemonSet on one node',
+    on(
+      (size) => many(size, (index) => toAgentFacts(apiAgent('n1', { name: `a${index}`, ready: false }))),
+      (agents) => {
+        const cluster = clusterWith({ n1: {} });
+        for (const facts of agents) cluster.apply({ kind: 'agent', facts }, now);
+        return cluster.status({ namespace: 'net', name: 'agent' }, 'n1', now, 1000);
+      },
+    ),
+  ],
+  [
+    'Readiness: nodes that come and go',
+    on(
+      (size) => many(size, (index) => toNodeFacts(apiNode(`n${index}`, 'b1', 1))),
+      (nodes) => {
+        const cluster = new Readiness();
+        for (const facts of nodes) cluster.apply({ kind: 'node', facts, listed: true }, now);
+        for (const { name } of nodes) cluster.apply({ kind: 'node-gone', name }, now);
+      },
+    ),
+  ],
+  [
+    'filterNode',
+    on(
+      (size) =>
+        [
+          waiting('a', { tolerations: many(size, toleration) }),
+          node('n1', { taints: many(size, taint) }),
+        ] as const,
+      ([pod, there]) => filterNode(pod, there, openGate, undefined),
     ),
   ],
 ]);

@@ -10,8 +10,6 @@ import { agentStatus, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
 import { toAgentFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
-import { podRequests } from '../../../webhook/nodes/scheduling/requests.ts';
-import { type Taint, toleratesAll } from '../../../webhook/nodes/scheduling/taints.ts';
 import { apiAgent } from '../nodes/readiness/objects.ts';
 
 const long = 'x'.repeat(700_000);
@@ -143,53 +141,5 @@ suite('texts of others', () => {
       'shop',
     );
     assert.match(shallow.kept[0] ?? '', /cni-args is \{"a":\[\{"b":2\}\]\}, not/);
-  });
-});
-
-suite('what was made linear counts as before', () => {
-  test('requests of init containers, beside the sidecars before them', () => {
-    const asking = (cpu: string, restartPolicy?: string) => ({
-      resources: { requests: { cpu } },
-      restartPolicy: restartPolicy ?? null,
-    });
-    const cpu = (...initContainers: ReturnType<typeof asking>[]) =>
-      podRequests({ containers: [asking('1')], initContainers }).cpu;
-    assert.equal(cpu(asking('3')), 3000);
-    assert.equal(cpu(asking('1', 'Always'), asking('3')), 4000, 'a sidecar before counts');
-    assert.equal(cpu(asking('3'), asking('1', 'Always')), 3000, 'one behind does not');
-    assert.equal(
-      cpu(asking('1', 'Always'), asking('2', 'Always')),
-      4000,
-      'sidecars run beside the containers',
-    );
-  });
-
-  test('many tolerations are looked up as few are compared', () => {
-    const keys = ['', 'a', 'b'];
-    const effects = ['', 'NoSchedule', 'NoExecute'];
-    const filler = Array.from({ length: 10_000 }, () => ({ key: 'other', operator: 'Exists' }));
-    for (const key of keys)
-      for (const effect of effects)
-        for (const operator of ['', 'Equal', 'Exists', 'Lt'])
-          for (const value of ['', 'x']) {
-            const toleration = { key, effect, operator, value };
-            for (const [taintKey, taintValue] of [
-              ['a', 'x'],
-              ['a', undefined],
-              ['b', ''],
-            ] as const) {
-              const taint: Taint = {
-                key: taintKey,
-                effect: 'NoSchedule',
-                ...(taintValue !== undefined && { value: taintValue }),
-              };
-              const few = toleratesAll([toleration], [taint]);
-              assert.equal(
-                toleratesAll([toleration, ...filler], [taint]),
-                few,
-                JSON.stringify({ toleration, taint }),
-              );
-            }
-          }
   });
 });
