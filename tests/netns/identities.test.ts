@@ -9,10 +9,9 @@ import { requireMachine } from './harness/machine.ts';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
 import { identityOf, type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
-import { writeRules } from './rules/backends.ts';
+import { type RuleSet, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import type { RuleSet } from './rules/model.ts';
 
 /*
  * Whom a mesh's rule is for, or whom it exempts, depends on the pod. Each case has the rules that the mesh's plugin

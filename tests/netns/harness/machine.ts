@@ -7,13 +7,10 @@ import { linkerd } from '../rules/linkerd.ts';
 import { familiesOf } from './addresses.ts';
 import { addNamespace, inside, removeNamespace } from './namespaces.ts';
 
-const commands = ['ip', 'nsenter', 'unshare', 'setpriv', 'chroot', 'mount', 'bash', 'nft', ...legacyAndNft()];
-
-function legacyAndNft(): string[] {
-  return (['iptables-nft', 'iptables-legacy'] as const).flatMap((backend) =>
-    (['ipv4', 'ipv6'] as const).map((family) => restoreCommand(backend, family)),
-  );
-}
+const commands = [
+  ...['ip', 'nsenter', 'unshare', 'setpriv', 'chroot', 'mount', 'bash', 'nft'],
+  ...backends.flatMap((backend) => familiesOf('dual').map((family) => restoreCommand(backend, family))),
+];
 
 const remedy = 'As root on Debian or Ubuntu: tests/netns/install.sh';
 

@@ -1,8 +1,8 @@
-import type { Rule, RuleSet } from './model.ts';
+import type { RuleSet } from './backends.ts';
 
-/** The marks of ztunnel's sockets and connections. */
-const ztunnel = 0x539;
-const throughZtunnel = 0x111;
+/** The marks of ztunnel's sockets and connections, in the bits that Istio uses. */
+const ztunnel = '0x539/0xfff';
+const throughZtunnel = '0x111/0xfff';
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
 /** The address that the node agent gives to the kubelet's probes. */
 const probes = { ipv4: '169.254.7.127', ipv6: 'fd16:9254:7127:1337:ffff:ffff:ffff:ffff' };
@@ -16,42 +16,32 @@ export interface AmbientPorts {
 }
 
 /** What istio-cni's node agent writes into an enrolled pod. Source: `istio/istio`, `cni/pkg/iptables`. */
-export function ambient(ports: AmbientPorts = {}): RuleSet {
+export function ambient({ inbound = 15_006, outbound = 15_001 }: AmbientPorts = {}): RuleSet {
+  const chains = ':PREROUTING ACCEPT\n:OUTPUT ACCEPT\n:ISTIO_PRERT -\n:ISTIO_OUTPUT -';
+  const hooks = '-A PREROUTING -j ISTIO_PRERT\n-A OUTPUT -j ISTIO_OUTPUT';
+  const byOthers = `-m mark ! --mark ${ztunnel}`;
   return {
     rules: (family) => {
-      const tcp = { protocol: 'tcp' } as const;
-      const away = { destination: { not: loopback[family] } };
-      const byOthers = { mark: { not: ztunnel } };
-      return [
-        rule('mangle', 'PREROUTING', {}, { jump: 'ISTIO_PRERT' }),
-        rule('mangle', 'OUTPUT', {}, { jump: 'ISTIO_OUTPUT' }),
-        rule('mangle', 'ISTIO_PRERT', { mark: ztunnel }, { markConnection: throughZtunnel }),
-        rule('mangle', 'ISTIO_OUTPUT', { connectionMark: throughZtunnel }, 'restore-mark'),
-        rule('nat', 'PREROUTING', {}, { jump: 'ISTIO_PRERT' }),
-        rule('nat', 'OUTPUT', {}, { jump: 'ISTIO_OUTPUT' }),
-        rule('nat', 'ISTIO_PRERT', { ...tcp, source: probes[family] }, 'accept'),
-        rule(
-          'nat',
-          'ISTIO_PRERT',
-          { ...tcp, ...away, ports: { not: [15_008] }, ...byOthers },
-          { redirect: ports.inbound ?? 15_006 },
-        ),
-        rule('nat', 'ISTIO_OUTPUT', { ...tcp, destination: probes[family] }, 'accept'),
-        rule(
-          'nat',
-          'ISTIO_OUTPUT',
-          { protocol: 'udp', out: { not: 'lo' }, ports: [53], ...byOthers },
-          { redirect: 15_053 },
-        ),
-        rule('nat', 'ISTIO_OUTPUT', { ...tcp, ...away, ports: [53], ...byOthers }, { redirect: 15_053 }),
-        rule('nat', 'ISTIO_OUTPUT', { ...tcp, mark: throughZtunnel }, 'accept'),
-        rule('nat', 'ISTIO_OUTPUT', { ...away, out: 'lo' }, 'accept'),
-        rule('nat', 'ISTIO_OUTPUT', { ...tcp, ...away, ...byOthers }, { redirect: ports.outbound ?? 15_001 }),
-      ];
+      const away = `! -d ${loopback[family]}`;
+      return `*mangle
+${chains}
+${hooks}
+-A ISTIO_PRERT -m mark --mark ${ztunnel} -j CONNMARK --set-xmark ${throughZtunnel}
+-A ISTIO_OUTPUT -m connmark --mark ${throughZtunnel} -j CONNMARK --restore-mark
+COMMIT
+*nat
+${chains}
+${hooks}
+-A ISTIO_PRERT -s ${probes[family]} -p tcp -j ACCEPT
+-A ISTIO_PRERT ${away} -p tcp -m multiport ! --dports 15008 ${byOthers} -j REDIRECT --to-ports ${inbound}
+-A ISTIO_OUTPUT -d ${probes[family]} -p tcp -j ACCEPT
+-A ISTIO_OUTPUT ! -o lo -p udp -m multiport --dports 53 ${byOthers} -j REDIRECT --to-ports 15053
+-A ISTIO_OUTPUT ${away} -p tcp -m multiport --dports 53 ${byOthers} -j REDIRECT --to-ports 15053
+-A ISTIO_OUTPUT -p tcp -m mark --mark ${throughZtunnel} -j ACCEPT
+-A ISTIO_OUTPUT ${away} -o lo -j ACCEPT
+-A ISTIO_OUTPUT ${away} -p tcp ${byOthers} -j REDIRECT --to-ports ${outbound}
+COMMIT
+`;
     },
   };
-}
-
-function rule(table: Rule['table'], chain: string, match: Rule['match'], then: Rule['then']): Rule {
-  return { table, chain, match, then };
 }

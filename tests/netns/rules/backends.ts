@@ -1,16 +1,24 @@
 import { type Families, type Family, familiesOf } from '../harness/addresses.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
-import { iptablesText } from './iptables.ts';
-import type { RuleSet } from './model.ts';
-import { nftablesText } from './nftables.ts';
+
+/** The rules of a mesh's plugin in a pod's network namespace. */
+export interface RuleSet {
+  /** As `iptables-restore` and `ip6tables-restore` read them. */
+  rules(family: Family): string;
+  /** Addresses that it gives to `lo`. */
+  loopbackAddresses?(family: Family): string[];
+}
 
 /** The rule backends of the meshes' plugins. */
 export const backends = ['iptables-nft', 'iptables-legacy', 'nftables'] as const;
 export type Backend = (typeof backends)[number];
 
-export function restoreCommand(backend: Exclude<Backend, 'nftables'>, family: Family): string {
-  const [program, kind] = backend.split('-');
-  return `${family === 'ipv4' ? program : program?.replace('ip', 'ip6')}-${kind}-restore`;
+/** The program that reads rules of one family; for nftables, the one that translates them. */
+export function restoreCommand(backend: Backend, family: Family): string {
+  const program = family === 'ipv4' ? 'iptables' : 'ip6tables';
+  return backend === 'nftables'
+    ? `${program}-restore-translate`
+    : `${program}-${backend.replace('iptables-', '')}-restore`;
 }
 
 /** A command that writes rules of one family, and what to give it to read. */
@@ -19,10 +27,12 @@ export function writeCommand(
   backend: Backend,
   family: Family,
 ): { command: string; args: string[]; input: string } {
-  const rules = ruleSet.rules(family);
-  return backend === 'nftables'
-    ? { command: 'nft', args: ['-f', '-'], input: nftablesText(rules, family) }
-    : { command: restoreCommand(backend, family), args: ['--noflush'], input: iptablesText(rules) };
+  const input = ruleSet.rules(family);
+  const program = restoreCommand(backend, family);
+  if (backend !== 'nftables') return { command: program, args: ['--noflush'], input };
+  // "and" binds more strongly than "xor" in nftables, which the translation does not heed
+  const inOrder = "sed -E 's/(xor \\S+) (and \\S+)$/\\2 \\1/'";
+  return { command: 'sh', args: ['-c', `cat | ${program} -f /dev/stdin | ${inOrder} | nft -f -`], input };
 }
 
 /** Writes a mesh's rules into the pod, as its plugin does. */

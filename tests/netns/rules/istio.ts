@@ -1,5 +1,4 @@
-import type { Family } from '../harness/addresses.ts';
-import type { Rule, RuleSet } from './model.ts';
+import type { RuleSet } from './backends.ts';
 
 /** Envoy's source address for connections to the application, and the address that it never uses. */
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' };
@@ -20,38 +19,35 @@ export interface IstioPorts {
  * gid 1337 sends over `lo` to an address other than 127.0.0.1 comes in again through the inbound redirect.
  */
 export function istio(ports: IstioPorts = {}): RuleSet {
-  const proxy = ports.proxyUser ?? 1337;
-  const group = ports.proxyGroup ?? proxy;
+  const { inbound = 15_006, outbound = 15_001, proxyUser = 1337, proxyGroup = proxyUser } = ports;
+  /** Three rules about who sends: the proxy to itself, another user over `lo`, the proxy to the outside. */
+  const ofProxy = (own: string, id: number, self: string): string => `\
+-A ISTIO_OUTPUT -o lo ! -d ${self} -p tcp -m multiport ! --dports 15008 -m owner ${own} ${id} -j ISTIO_IN_REDIRECT
+-A ISTIO_OUTPUT -o lo -m owner ! ${own} ${id} -j RETURN
+-A ISTIO_OUTPUT -m owner ${own} ${id} -j RETURN`;
   return {
-    rules: (family) => [
-      nat('ISTIO_REDIRECT', { protocol: 'tcp' }, { redirect: ports.outbound ?? 15_001 }),
-      nat('ISTIO_IN_REDIRECT', { protocol: 'tcp' }, { redirect: ports.inbound ?? 15_006 }),
-      nat('PREROUTING', { protocol: 'tcp' }, { jump: 'ISTIO_INBOUND' }),
-      // HBONE, then the ports of health and metrics that the injector excludes
-      nat('ISTIO_INBOUND', { protocol: 'tcp', ports: [15_008] }, 'return'),
-      nat('ISTIO_INBOUND', { protocol: 'tcp', ports: [15_090, 15_021, 15_020] }, 'return'),
-      nat('ISTIO_INBOUND', { protocol: 'tcp' }, { jump: 'ISTIO_IN_REDIRECT' }),
-      nat('OUTPUT', { protocol: 'tcp' }, { jump: 'ISTIO_OUTPUT' }),
-      nat('ISTIO_OUTPUT', { out: 'lo', source: passthrough[family] }, 'return'),
-      ...ofProxy(family, { uid: proxy }, { uid: { not: proxy } }),
-      ...ofProxy(family, { gid: group }, { gid: { not: group } }),
-      nat('ISTIO_OUTPUT', { destination: loopback[family] }, 'return'),
-      nat('ISTIO_OUTPUT', {}, { jump: 'ISTIO_REDIRECT' }),
-    ],
+    // the ports that return are those of HBONE, and of health and metrics, which the injector excludes
+    rules: (family) => `*nat
+:PREROUTING ACCEPT
+:OUTPUT ACCEPT
+:ISTIO_REDIRECT -
+:ISTIO_IN_REDIRECT -
+:ISTIO_INBOUND -
+:ISTIO_OUTPUT -
+-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${outbound}
+-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${inbound}
+-A PREROUTING -p tcp -j ISTIO_INBOUND
+-A ISTIO_INBOUND -p tcp -m multiport --dports 15008 -j RETURN
+-A ISTIO_INBOUND -p tcp -m multiport --dports 15090,15021,15020 -j RETURN
+-A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT
+-A OUTPUT -p tcp -j ISTIO_OUTPUT
+-A ISTIO_OUTPUT -o lo -s ${passthrough[family]} -j RETURN
+${ofProxy('--uid-owner', proxyUser, loopback[family])}
+${ofProxy('--gid-owner', proxyGroup, loopback[family])}
+-A ISTIO_OUTPUT -d ${loopback[family]} -j RETURN
+-A ISTIO_OUTPUT -j ISTIO_REDIRECT
+COMMIT
+`,
     loopbackAddresses: (family) => (family === 'ipv6' ? [`${passthrough.ipv6}/128 nodad`] : []),
   };
-}
-
-/** Three rules about who sends: the proxy to itself, another user over `lo`, the proxy to the outside. */
-function ofProxy(family: Family, owner: Rule['match'], anybodyElse: Rule['match']): Rule[] {
-  const toItself = { out: 'lo', destination: { not: loopback[family] }, protocol: 'tcp' } as const;
-  return [
-    nat('ISTIO_OUTPUT', { ...toItself, ports: { not: [15_008] }, ...owner }, { jump: 'ISTIO_IN_REDIRECT' }),
-    nat('ISTIO_OUTPUT', { out: 'lo', ...anybodyElse }, 'return'),
-    nat('ISTIO_OUTPUT', owner, 'return'),
-  ];
-}
-
-function nat(chain: string, match: Rule['match'], then: Rule['then']): Rule {
-  return { table: 'nat', chain, match, then };
 }

@@ -1,7 +1,4 @@
-import type { Rule, RuleSet } from './model.ts';
-
-const inbound = 'PROXY_INIT_REDIRECT';
-const outbound = 'PROXY_INIT_OUTPUT';
+import type { RuleSet } from './backends.ts';
 
 export interface LinkerdPorts {
   inbound?: number;
@@ -17,23 +14,23 @@ export interface LinkerdPorts {
  * were opted out, and the rest goes to the proxy.
  */
 export function linkerd(ports: LinkerdPorts = {}): RuleSet {
-  const rule = (chain: string, match: Rule['match'], then: Rule['then']): Rule => ({
-    table: 'nat',
-    chain,
-    match,
-    then,
-  });
+  const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup } = ports;
+  const ofGroup = `-A PROXY_INIT_OUTPUT -m owner --gid-owner ${proxyGroup} -j RETURN\n`;
   return {
-    rules: () => [
-      rule(inbound, { protocol: 'tcp', ports: [4190, 4191] }, 'return'),
-      rule(inbound, { protocol: 'tcp' }, { redirect: ports.inbound ?? 4143 }),
-      rule('PREROUTING', {}, { jump: inbound }),
-      rule(outbound, { uid: ports.proxyUser ?? 2102 }, 'return'),
-      ...(ports.proxyGroup === undefined ? [] : [rule(outbound, { gid: ports.proxyGroup }, 'return')]),
-      rule(outbound, { out: 'lo' }, 'return'),
-      rule(outbound, { protocol: 'tcp', ports: [4567, 4568] }, 'return'),
-      rule(outbound, { protocol: 'tcp' }, { redirect: ports.outbound ?? 4140 }),
-      rule('OUTPUT', {}, { jump: outbound }),
-    ],
+    rules: () => `*nat
+:PREROUTING ACCEPT
+:OUTPUT ACCEPT
+:PROXY_INIT_REDIRECT -
+:PROXY_INIT_OUTPUT -
+-A PROXY_INIT_REDIRECT -p tcp -m multiport --dports 4190,4191 -j RETURN
+-A PROXY_INIT_REDIRECT -p tcp -j REDIRECT --to-ports ${inbound}
+-A PREROUTING -j PROXY_INIT_REDIRECT
+-A PROXY_INIT_OUTPUT -m owner --uid-owner ${proxyUser} -j RETURN
+${proxyGroup === undefined ? '' : ofGroup}-A PROXY_INIT_OUTPUT -o lo -j RETURN
+-A PROXY_INIT_OUTPUT -p tcp -m multiport --dports 4567,4568 -j RETURN
+-A PROXY_INIT_OUTPUT -p tcp -j REDIRECT --to-ports ${outbound}
+-A OUTPUT -j PROXY_INIT_OUTPUT
+COMMIT
+`,
   };
 }

@@ -11,8 +11,7 @@ import {
 import { type Listening, listen, talk } from '../harness/listeners.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
-import { type Backend, flushRules, writeRules } from '../rules/backends.ts';
-import type { RuleSet } from '../rules/model.ts';
+import { type Backend, flushRules, type RuleSet, writeRules } from '../rules/backends.ts';
 import { secondMac } from './network-status.ts';
 import type { Step } from './plan.ts';
 
