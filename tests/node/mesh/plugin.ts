@@ -9,19 +9,22 @@ interface Settings extends Configuration {
 }
 
 interface Pod {
+  metadata: { annotations?: Record<string, string> };
   spec: { containers: { name: string }[]; initContainers?: { name: string }[] };
 }
 
 /**
  * The plugin of a mesh that looks at the pod, as linkerd-cni does: it acts on one that carries the proxy and no
- * `linkerd-init`, which would write the rules itself. It asks the API server once.
+ * `linkerd-init`, which would write the rules itself. It asks the API server once. A test's annotation makes it leave a
+ * pod out.
  */
 await answerCall(async (configuration) => {
   const { server, credentials } = read((configuration as Settings).credentials);
   const api = new Api({ server, credentials });
-  const { spec } = await api.get<Pod>(podPath());
+  const { metadata, spec } = await api.get<Pod>(podPath());
   const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
   api.close();
+  if (metadata.annotations?.['example.com/no-rules'] !== undefined) return false;
   return names.includes('linkerd-proxy') && !names.includes('linkerd-init');
 });
 
