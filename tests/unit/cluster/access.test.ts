@@ -32,12 +32,9 @@ test('in a pod, address, authority and token come from the service account, read
   assert.equal((await ipv6?.connection())?.server, 'https://[fd00::1]:443');
 });
 
-test('without an address in the environment, or without a token, this is not a pod', (t) => {
+test('without an address or a token this is not a pod; without an authority it is an error', async (t) => {
   assert.equal(inCluster({}, folder(t, { token: 'x' })), undefined);
   assert.equal(inCluster(env, folder(t, {})), undefined);
-});
-
-test('a service account without an authority is an error that names the file', async (t) => {
   const access = inCluster(env, folder(t, { token: 'x' }));
   await assert.rejects(async () => access?.connection(), {
     code: 'CNI_GATE_CLUSTER_CONFIG',
@@ -111,18 +108,6 @@ test('kubeconfig: connections use its proxy', async (t) => {
   assert.notEqual((await fromKubeconfig(file).connection()).agent, undefined);
 });
 
-test('a kubeconfig that cannot be used is an error that names the file', (t) => {
-  const path = folder(t, { empty: '{}', broken: ':\n  - {' });
-  for (const [name, text] of [
-    ['missing', /cannot use kubeconfig .*missing: ENOENT, the file does not exist$/],
-    ['empty', /cannot use kubeconfig .*empty: it has no current context/],
-    ['broken', /cannot use kubeconfig .*broken: /],
-  ] as const) {
-    const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
-    assert.throws(() => fromKubeconfig(join(path, name)), error);
-  }
-});
-
 test('the error of a kubeconfig that is not YAML shows nothing of its lines: they may have a token', (t) => {
   const path = folder(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
   assert.throws(
@@ -155,15 +140,22 @@ test('kubeconfig: the --context wins over the current one, also after the file i
   assert.equal(await server(access), 'https://b:6443');
 });
 
-test('kubeconfig: an unknown context is an error that lists the known ones', (t) => {
+test('a kubeconfig that cannot be used is an error that names the file, and the contexts that it has', (t) => {
   const single = contexts.replace(/, \{name: two,.*\}\]/, ']');
-  const path = folder(t, { config: contexts, single, empty: '{}' });
-  for (const [name, text] of [
-    ['config', /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/],
-    ['single', /cannot use kubeconfig .*single: it has no context three; it has the context one$/],
-    ['empty', /cannot use kubeconfig .*empty: it has no context three; it has no contexts$/],
+  const path = folder(t, { config: contexts, single, empty: '{}', broken: ':\n  - {' });
+  for (const [name, context, text] of [
+    ['missing', undefined, /cannot use kubeconfig .*missing: ENOENT, the file does not exist$/],
+    ['empty', undefined, /cannot use kubeconfig .*empty: it has no current context/],
+    ['broken', undefined, /cannot use kubeconfig .*broken: /],
+    [
+      'config',
+      'three',
+      /cannot use kubeconfig .*config: it has no context three; it has the contexts one, two$/,
+    ],
+    ['single', 'three', /cannot use kubeconfig .*single: it has no context three; it has the context one$/],
+    ['empty', 'three', /cannot use kubeconfig .*empty: it has no context three; it has no contexts$/],
   ] as const) {
     const error = { code: 'CNI_GATE_CLUSTER_CONFIG', message: text };
-    assert.throws(() => fromKubeconfig(join(path, name), 'three'), error);
+    assert.throws(() => fromKubeconfig(join(path, name), context), error);
   }
 });

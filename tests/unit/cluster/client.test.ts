@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ApiClient } from '../../../webhook/cluster/client.ts';
-
 import { type ClusterError, type Unanswered, unansweredBy } from '../../../webhook/cluster/errors.ts';
 import { TooLarge } from '../../../webhook/cluster/exchange.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -41,39 +40,27 @@ test('an answer over the limit is not read to its end', async (t) => {
   await assert.rejects(get(4000), (error: Error) => error.cause instanceof TooLarge);
 });
 
-const refusals: [number, string, string][] = [
-  [400, 'BadRequest', 'CNI_GATE_CLUSTER_REFUSED'],
-  [401, 'Unauthorized', 'CNI_GATE_CLUSTER_UNAUTHORIZED'],
-  [404, 'NotFound', 'CNI_GATE_CLUSTER_NOT_FOUND'],
-  [409, 'AlreadyExists', 'CNI_GATE_CLUSTER_CONFLICT'],
-  [410, 'Expired', 'CNI_GATE_CLUSTER_GONE'],
-  [422, 'Invalid', 'CNI_GATE_CLUSTER_REFUSED'],
-  [500, 'InternalError', 'CNI_GATE_CLUSTER_BUSY'],
-  [504, 'Timeout', 'CNI_GATE_CLUSTER_BUSY'],
-];
-for (const [code, reason, expected] of refusals) {
-  test(`status ${code} is ${expected} and keeps reason and text`, async (t) => {
-    const api = await startFakeApi(t, (_asked, response) =>
-      json(response, code, status(code, reason, 'told so')),
-    );
+test('a refusal keeps status, reason, text and how long to wait', async (t) => {
+  const answers: [code: number, reason: string, expected: string, retryAfter?: number][] = [
+    [400, 'BadRequest', 'CNI_GATE_CLUSTER_REFUSED'],
+    [404, 'NotFound', 'CNI_GATE_CLUSTER_NOT_FOUND'],
+    [409, 'AlreadyExists', 'CNI_GATE_CLUSTER_CONFLICT'],
+    [410, 'Expired', 'CNI_GATE_CLUSTER_GONE'],
+    [429, 'TooManyRequests', 'CNI_GATE_CLUSTER_BUSY', 3000],
+    [504, 'Timeout', 'CNI_GATE_CLUSTER_BUSY', 2000],
+  ];
+  const api = await startFakeApi(t, ({ index }, response) => {
+    const [code = 0, reason = ''] = answers[index] ?? [];
+    const details = code === 504 ? { details: { retryAfterSeconds: 2 } } : {};
+    const headers = code === 429 ? { 'retry-after': '3' } : {};
+    json(response, code, status(code, reason, 'told so', details), headers);
+  });
+  for (const [code, reason, expected, retryAfter] of answers) {
     await assert.rejects(
       api.client.request('GET', '/api/v1/namespaces/a'),
-      fails(expected, /^cannot get namespaces a: told so(?:$|: \S.* has no credentials)/, {
-        status: code,
-        reason,
-      }),
+      fails(expected, /^cannot get namespaces a: told so$/, { status: code, reason, retryAfter }),
     );
-  });
-}
-
-test('429 carries how long to wait, from the header or from the Status', async (t) => {
-  const api = await startFakeApi(t, ({ index }, response) => {
-    if (index === 0) json(response, 429, 'x', { 'retry-after': '3' });
-    else json(response, 503, status(503, 'x', 'y', { details: { retryAfterSeconds: 2 } }));
-  });
-  const ask = () => api.client.request('GET', '/version');
-  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_BUSY', /429/, { retryAfter: 3000 }));
-  await assert.rejects(ask, fails('CNI_GATE_CLUSTER_BUSY', /y$/, { retryAfter: 2000 }));
+  }
 });
 
 test('a rejection by RBAC names the missing right; one by a policy does not', async (t) => {
@@ -117,13 +104,7 @@ test('after 401 the credentials are refreshed and the request is sent once more'
 
 test('an answer that is not from an API server is reported as unreachable', async (t) => {
   const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
-    ['not JSON', /not JSON/, 'cut', (_asked, response) => response.end('<html>')],
-    [
-      'an escape sequence',
-      /^\P{Cc}*not JSON\P{Cc}*$/u,
-      'cut',
-      (_asked, response) => response.end('<p>\u001b[31m'),
-    ],
+    ['not JSON', /^\P{Cc}*not JSON\P{Cc}*$/u, 'cut', (_asked, response) => response.end('<p>\u001b[31m')],
     ['null', /the answer is null and no object$/, 'cut', (_asked, response) => response.end('null')],
     [
       'cut',
@@ -144,7 +125,6 @@ test('an answer that is not from an API server is reported as unreachable', asyn
         response.writeHead(200).write('{');
       },
     ],
-    ['closed', /it closed the connection \(ECONNRESET\)$/, 'cut', (_asked, response) => response.destroy()],
   ];
   for (const [name, text, unanswered, answer] of answers) {
     await t.test(name, async (t) => {

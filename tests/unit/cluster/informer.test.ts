@@ -63,14 +63,13 @@ for (const [way, answer] of [
   ['as event', (response) => response.writeHead(200).end(event('ERROR', expired))],
 ] as [string, (response: Parameters<typeof json>[0]) => void][]) {
   test(`410 ${way}: everything is listed again, and missed changes are reported`, async (t) => {
-    let lists = 0;
+    const lists = [
+      listOf('5', [namespace('a', '1'), namespace('b', '1')]),
+      listOf('9', [namespace('b', '8', { x: '1' })]),
+    ];
     const run = await informing(t, ({ query }, response) => {
-      if (query.watch === undefined) {
-        lists += 1;
-        const items =
-          lists === 1 ? [namespace('a', '1'), namespace('b', '1')] : [namespace('b', '8', { x: '1' })];
-        json(response, 200, listOf(lists === 1 ? '5' : '9', items));
-      } else if (lists === 1) answer(response);
+      if (query.watch === undefined) json(response, 200, lists.shift());
+      else if (lists.length === 1) answer(response);
       else response.writeHead(200).write(event('ADDED', namespace('c', '10')));
     });
     await run.reported('added c');
@@ -93,9 +92,9 @@ test('a list that is slow but continues does not time out', async (t) => {
         if (piece !== undefined) return void response.write(piece);
         clearInterval(timer);
         response.end();
-      }, 10);
+      }, 40);
     },
-    { timing: { answer: 120 } },
+    { timing: { answer: 500 } },
   );
   const [end] = await run.ended(1);
   assert.equal(end?.reason, 'listed');
@@ -103,62 +102,28 @@ test('a list that is slow but continues does not time out', async (t) => {
 
 test('an expired page token leads to one list in one piece', async (t) => {
   const run = await informing(t, ({ query }, response) => {
+    const items = [namespace('a', '1'), namespace('b', '1')];
     if (query.watch !== undefined) response.writeHead(200);
     else if (query.continue !== undefined) json(response, 410, expired);
-    else if (query.limit === undefined)
-      json(response, 200, listOf('9', [namespace('a', '1'), namespace('b', '1')]));
-    else json(response, 200, listOf('5', [namespace('a', '1')], 'old'));
+    else if (query.limit === undefined) json(response, 200, listOf('9', items));
+    else json(response, 200, listOf('5', items.slice(1), 'old'));
   });
-  await run.informer.whenSynced();
-  assert.deepEqual(run.changes, ['added a', 'added b']);
-  const [end] = await run.ended(1);
-  assert.equal(end?.reason, 'listed');
+  await run.ended(1);
+  assert.deepEqual([run.ends[0]?.reason, run.changes], ['listed', ['added a', 'added b']]);
 });
 
-const faults: [name: string, reason: string, text: RegExp, (response: Parameters<typeof json>[0]) => void][] =
-  [
-    [
-      'refused with 500',
-      'failed',
-      /oh/,
-      (response) => json(response, 500, status(500, 'InternalError', 'oh')),
-    ],
-    [
-      'refused by RBAC',
-      'failed',
-      /cannot watch/,
-      (response) => json(response, 403, status(403, 'Forbidden', 'no')),
-    ],
-    [
-      'cut within a line',
-      'failed',
-      /no answer/,
-      (response) => {
-        response.writeHead(200).write('{"type":', () => response.destroy());
-      },
-    ],
-    [
-      'ended within a line',
-      'failed',
-      /ended within a line/,
-      (response) => response.writeHead(200).end('{"type":'),
-    ],
-    [
-      'an ERROR event that is not 410',
-      'failed',
-      /etcd/,
-      (response) => response.writeHead(200).end(event('ERROR', status(500, 'InternalError', 'etcd'))),
-    ],
-    [
-      'an ERROR event without a code',
-      'failed',
-      /watch namespaces/,
-      (response) => response.writeHead(200).end(event('ERROR', {})),
-    ],
-    ['ended at once', 'dropped', /^$/, (response) => response.writeHead(200).end()],
-    ['no head', 'failed', /no byte for 500 ms/, () => {}],
-    ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
-  ];
+type Response = Parameters<typeof json>[0];
+
+const etcd = status(500, 'InternalError', 'etcd');
+const faults: [name: string, reason: string, text: RegExp, (response: Response) => unknown][] = [
+  ['refused with 500', 'failed', /etcd/, (response) => json(response, 500, etcd)],
+  ['an ERROR event', 'failed', /etcd/, (response) => response.writeHead(200).end(event('ERROR', etcd))],
+  ['ended within a line', 'failed', /within a line/, (response) => response.writeHead(200).end('{"type":')],
+  ['cut', 'failed', /no answer/, (response) => response.writeHead(200).write('{', () => response.destroy())],
+  ['ended at once', 'dropped', /^$/, (response) => response.writeHead(200).end()],
+  ['no head', 'failed', /no byte for 500 ms/, () => {}],
+  ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
+];
 for (const [name, reason, text, fault] of faults) {
   test(`a watch that is ${name} is reopened from the same version`, async (t) => {
     const run = await informing(

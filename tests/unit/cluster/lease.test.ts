@@ -40,34 +40,19 @@ suite('what to do about a Lease', () => {
   });
 });
 
-suite('what a Lease says', () => {
+test('a Lease that is taken, renewed or released', () => {
   const time = new Date('2026-11-21T12:00:00.250Z');
+  const now = '2026-11-21T12:00:00.250000Z';
   const mine = { identity: 'a', duration: 15_000, time };
-
-  test('once taken over from somebody', () => {
-    assert.deepEqual(heldBy(lease({ ...theirs.spec, leaseTransitions: 4 }), 'take', mine), {
-      holderIdentity: 'a',
-      leaseDurationSeconds: 15,
-      acquireTime: '2026-11-21T12:00:00.250000Z',
-      renewTime: '2026-11-21T12:00:00.250000Z',
-      leaseTransitions: 5,
-    });
-  });
-
-  test('once renewed: since when it is held stays', () => {
-    const before = lease({ holderIdentity: 'a', acquireTime: 'then', leaseTransitions: 5 });
-    const now = heldBy(before, 'renew', mine);
-    assert.deepEqual(
-      [now.acquireTime, now.renewTime, now.leaseTransitions],
-      ['then', '2026-11-21T12:00:00.250000Z', 5],
-    );
-  });
-
-  test('once let go of', () => {
-    const { holderIdentity, leaseDurationSeconds, leaseTransitions } = released(
-      lease({ leaseTransitions: 5 }),
-      time,
-    );
-    assert.deepEqual([holderIdentity, leaseDurationSeconds, leaseTransitions], ['', 1, 5]);
-  });
+  const times = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: now };
+  const taken = heldBy(lease({ ...theirs.spec, leaseTransitions: 4 }), 'take', mine);
+  assert.deepEqual(taken, { ...times, acquireTime: now, leaseTransitions: 5 });
+  const renewed = heldBy(
+    lease({ holderIdentity: 'a', acquireTime: 'then', leaseTransitions: 5 }),
+    'renew',
+    mine,
+  );
+  assert.deepEqual(renewed, { ...times, acquireTime: 'then', leaseTransitions: 5 });
+  const { holderIdentity, leaseDurationSeconds, leaseTransitions } = released(lease(renewed), time);
+  assert.deepEqual([holderIdentity, leaseDurationSeconds, leaseTransitions], ['', 1, 5]);
 });

@@ -45,27 +45,10 @@ const refusal = `${sentence} (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state
 const warning = `${sentence} (CNI_GATE_NODE_NOT_READY)`;
 
 suite('decidePlacement', () => {
-  test('allows a ready node', () => {
-    assert.deepEqual(decide('n2'), {
-      outcome: 'allowed',
-      reason: 'ready',
-      profile: 'mesh',
-      profiles: ['mesh'],
-      operations: [],
-      warnings: [],
-    });
-  });
-
-  test('refuses a node that is not ready, with a message for the event', () => {
-    const expected = {
-      outcome: 'refused',
-      reason: 'broken',
-      profile: 'mesh',
-      profiles: ['mesh'],
-      operations: [],
-      warnings: [],
-    };
-    assert.deepEqual(decide('n1'), { ...expected, message: refusal });
+  test('allows a ready node, and refuses one that is not ready with a message for the event', () => {
+    const about = { profile: 'mesh', profiles: ['mesh'], operations: [], warnings: [] };
+    assert.deepEqual(decide('n2'), { outcome: 'allowed', reason: 'ready', ...about });
+    assert.deepEqual(decide('n1'), { outcome: 'refused', reason: 'broken', ...about, message: refusal });
     assert.match(
       decide('n3').message ?? '',
       /^node n3 is not ready for profile mesh: DaemonSet net\/agent is absent there: no pod of it is on the node \(/,
@@ -79,26 +62,25 @@ suite('decidePlacement', () => {
   });
 
   test('allows an unknown pod, node or DaemonSet, with a warning', () => {
-    const reported = (decision: GateDecision) => [decision.outcome, decision.reason, decision.warnings[0]];
-    const policy = policyOf({ profiles });
     const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
-    const unknownPod = decidePlacement(decodePlacement(binding('n1')), undefined, view, policy, now);
-    assert.deepEqual(reported(unknownPod), [
-      'unknown',
-      'pod-unknown',
-      'allowed without a check: pod shop/web-0 is not known',
-    ]);
-    assert.deepEqual(reported(decide('n9')), [
-      'unknown',
-      'node-unknown',
-      'allowed without a check: node n9 is not known',
-    ]);
-    const lost = reported(decide('n1', pending({ profiles: ['lost'] })));
-    assert.deepEqual(lost, [
-      'unknown',
-      'daemonset-unknown',
-      'allowed without a check: DaemonSet net/nobody does not exist',
-    ]);
+    const placement = decodePlacement(binding('n1'));
+    const cases: [GateDecision, reason: string, warning: string][] = [
+      [
+        decidePlacement(placement, undefined, view, policyOf({ profiles }), now),
+        'pod-unknown',
+        'pod shop/web-0 is not known',
+      ],
+      [decide('n9'), 'node-unknown', 'node n9 is not known'],
+      [
+        decide('n1', pending({ profiles: ['lost'] })),
+        'daemonset-unknown',
+        'DaemonSet net/nobody does not exist',
+      ],
+    ];
+    for (const [{ outcome, reason, warnings }, expected, text] of cases) {
+      assert.deepEqual([outcome, reason], ['unknown', expected]);
+      assert.deepEqual(warnings, [`allowed without a check: ${text}`]);
+    }
   });
 
   test('refuses if one DaemonSet is unknown and another is not ready', () => {

@@ -58,9 +58,6 @@ test('a valid, empty or absent label: no warning', () => {
   for (const label of ['linkerd', 'cilium.linkerd', 'none', '', undefined]) {
     assert.deepEqual(warningsFor(label), [], String(label));
   }
-});
-
-test('a profile of the configuration in force is known', () => {
   assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
 });
 

@@ -88,28 +88,20 @@ suite('events on pods', () => {
 
   test('that cannot be written are counted and logged once, and others go on', async (t) => {
     const fault = status(500, 'InternalError', 'etcd is away');
-    const { lines, counts, failing, run, api } = await events(t, {
-      answer: (_, response) => json(response, 500, fault),
+    const { lines, counts, failing, run, queue } = await events(t, {
+      answer: ({ body }, response) => {
+        const exists = status(409, 'AlreadyExists', 'there');
+        if (body.includes('"old"')) json(response, 409, exists);
+        else json(response, 500, fault);
+      },
     });
+    queue.add(about('old'), () => assert.fail('one that exists is no failure'));
     run();
     await failing('a', 'b');
     await failing('c');
-    assert.deepEqual([await counts(), api.asked.length], [{ failed: 3 }, 3]);
+    assert.deepEqual(await counts(), { exists: 1, failed: 3 });
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
-  });
-
-  test('that exist already are not failures', async (t) => {
-    const { queue, counts, lines, failing, run } = await events(t, {
-      answer: ({ body }, response) => {
-        const isOld = body.includes('"old"');
-        json(response, isOld ? 409 : 500, status(isOld ? 409 : 500, isOld ? 'AlreadyExists' : 'x', 'there'));
-      },
-    });
-    queue.add(about('old'), () => assert.fail('it failed'));
-    run();
-    await failing('other');
-    assert.deepEqual([await counts(), lines.length], [{ exists: 1, failed: 1 }, 1]);
   });
 
   test('are written once, however often they are added, and again a minute after a failure', async (t) => {

@@ -109,42 +109,6 @@ suite('the evidence of a cluster', () => {
     assert.equal(evidence.of('mesh', 'n1'), undefined);
   });
 
-  test('has no pod of a namespace that opts out: repair does not ask for what the policy would refuse', async (t) => {
-    const api = await startFakeApi(t, ({ path, query }, response) => {
-      const isPods = path === '/api/v1/pods' && query.fieldSelector === 'spec.nodeName!=';
-      const items = isPods ? [ended('a', 95), ended('b', 95, 2, 'other')] : [];
-      if (query.watch === undefined) json(response, 200, { metadata: { resourceVersion: '50' }, items });
-      else response.writeHead(200).flushHeaders();
-    });
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
-    const inside = { metrics: new ClusterMetrics(new Registry()), log };
-    const namespaces = new Set(['shop', 'other']);
-    const subscribers: (() => void)[] = [];
-    const optedIn = {
-      has: (namespace: string) => namespaces.has(namespace),
-      subscribe: (changed: () => void) => {
-        subscribers.push(changed);
-        return () => {};
-      },
-    };
-    const { evidence, close } = watchGate(api.client, () => policyOf({}), inside, { optedIn });
-    t.after(close);
-    const { promise: known, resolve } = Promise.withResolvers<void>();
-    const { promise: gone, resolve: forgotten } = Promise.withResolvers<string>();
-    evidence.subscribe((changes) => {
-      for (const { before, now } of changes) if (now === undefined) forgotten(before?.name ?? '');
-      resolve();
-    });
-    await known;
-    namespaces.delete('other');
-    for (const changed of subscribers) changed();
-    assert.equal(await gone, 'b');
-    assert.deepEqual(
-      Array.from(evidence.pods(), ({ name }) => name),
-      ['a'],
-    );
-  });
-
   test('of a file has its pods on nodes; without a cluster there is none', () => {
     const pod = { ...ended('a', 95), kind: 'Pod' };
     const { evidence: ofFile } = parseClusterState(JSON.stringify(pod), 'cluster.yaml');

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { parseClusterState } from '../../../../webhook/cluster/view/cluster-state.ts';
 import { viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
 
 const pod = (name: string): string =>
@@ -46,4 +47,20 @@ test('a view of a file is ready and complete at once, and one of the flag knows 
   const ofFlag = viewOfFlag('cilium');
   const daemonSet = { namespace: 'kube-system', name: 'cilium' };
   assert.deepEqual([ofFlag.unready(), ofFlag.notSynced(daemonSet)], [undefined, true]);
+});
+
+test('a label of a Namespace is a string, or null, which means an empty one', () => {
+  const namespace = (labels: string) =>
+    parseClusterState(
+      `apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: ${labels}}\n`,
+      'state.yaml',
+    );
+  const { namespaces } = namespace('{a: b, c: , "__proto__": x}');
+  assert.deepEqual(namespaces.get('shop'), JSON.parse('{"a": "b", "c": "", "__proto__": "x"}'));
+  for (const labels of ['{a: 1}', '[a]']) {
+    assert.throws(() => namespace(labels), {
+      code: 'CNI_GATE_STATE_INVALID',
+      message: 'state.yaml: the labels of Namespace shop should be strings',
+    });
+  }
 });

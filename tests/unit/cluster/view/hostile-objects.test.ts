@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { nodes, relist } from '../../../../webhook/lib/limits.ts';
+import { relist } from '../../../../webhook/lib/limits.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { inChangingOrder } from '../../../support/costly-json.ts';
 import {
@@ -68,10 +68,6 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
     api,
     gate,
     facts: async (name: string) => namespaces.value.facts(name),
-    keptBytes: async (resource: string): Promise<number> => {
-      const metric = await registry.getSingleMetric('cni_gate_cluster_kept_bytes')?.get();
-      return metric?.values.find(({ labels }) => labels.resource === resource)?.value ?? 0;
-    },
     names,
     warned,
     leftOut: async (reason: string): Promise<number> => {
@@ -142,19 +138,15 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     });
   }
 
-  test('only namespaces with the profile label are listed', async (t) => {
-    const { api } = await watching(t, {});
-    const asked = api.asked.filter(({ path }) => path === '/api/v1/namespaces');
-    assert.deepEqual([...new Set(asked.map(({ query }) => query.labelSelector))], ['cni-gate.io/profile']);
-  });
-
-  test('a namespace with too many labels is unknown, and its profile is not guessed', async (t) => {
+  test('only namespaces with the profile label are listed; one with too many labels is unknown', async (t) => {
     const labels = { 'cni-gate.io/profile': 'mesh', ...manyLabels(1000) };
     const large = { metadata: { name: 'large', uid: 'u', resourceVersion: '5', labels } };
-    const { facts, leftOut } = await watching(t, {
+    const { api, facts, leftOut } = await watching(t, {
       '/api/v1/namespaces': [namespaceOf('shop', true), large],
       '/api/v1/namespaces/large': [large],
     });
+    const asked = api.asked.filter(({ path }) => path === '/api/v1/namespaces');
+    assert.deepEqual([...new Set(asked.map(({ query }) => query.labelSelector))], ['cni-gate.io/profile']);
     assert.equal((await facts('shop'))?.labels['cni-gate.io/profile'], 'mesh');
     await assert.rejects(facts('large'), { code: 'CNI_GATE_CLUSTER_TOO_LARGE' });
     assert.equal(await leftOut('too-large'), 1);
@@ -172,22 +164,6 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await api.send('/api/v1/nodes', 'MODIFIED', nodeWith('n2', manyLabels(2000), 9));
     await until(() => known().length === 1);
     assert.equal(await leftOut('too-large'), 2);
-  });
-
-  test('of many nodes with many labels some are left out, and the gauge counts the bytes of the others', async (t) => {
-    const many = Array.from({ length: 320 }, (_, index) =>
-      JSON.stringify(nodeWith(`large-${index}`, manyLabels(1200))),
-    );
-    const { gate, leftOut, keptBytes } = await watching(t, {
-      '/api/v1/nodes': [...many, nodeWith('n1', {})],
-    });
-    await until(() => gate.unsynced() === undefined);
-    const known = Array.from(gate.readiness.nodes(), ({ name }) => name);
-    assert.ok(known.includes('n1'));
-    assert.ok(known.length < 320, `${known.length} nodes`);
-    assert.equal(await leftOut('too-many'), 1);
-    const bytes = await keptBytes('nodes');
-    assert.ok(bytes > nodes.max.bytes / 2 && bytes <= nodes.max.bytes, `${bytes} bytes`);
   });
 
   test('100 MB of them fit into a heap of 48 MiB', async (t) => {
