@@ -62,10 +62,7 @@ const beforeTroubled = (): CheckReport =>
     servedApis: found([]),
     registered: allRegistered,
     rights: preFacts().rights.map((one) => ({ ...one, allowed: one.right.resource !== 'clusterroles' })),
-    daemonSets: found([
-      { namespace: 'cilium', name: 'cilium' },
-      { namespace: 'kube-system', name: 'kube-multus-ds' },
-    ]),
+    daemonSets: found([{ namespace: 'kube-system', name: 'kube-multus-ds' }]),
     nodes: found([]),
     namespaces: forbidden('namespaces', 'namespaces'),
   });
@@ -120,18 +117,6 @@ suite('verdicts', () => {
 });
 
 suite('before an installation', () => {
-  test('many namespaces: the text proposes for 20 of them and says how many more there are; JSON has all', () => {
-    const many = Array.from({ length: 5000 }, (_, at) => `ns-${String(at).padStart(4, '0')}`);
-    const report = before({
-      namespaces: found(many.map((name) => ({ name, profile: undefined, labels: {} }))),
-      used: found(new Map(many.map(usedBy('cilium')))),
-    });
-    assert.equal(report.proposals.length, 5000);
-    const commands = checkText(report).match(/^ {4}kubectl label namespace ns-\d+ /gm) ?? [];
-    assert.equal(new Set(commands).size, 20);
-    assert.match(checkText(report), /and 4980 more: "--output json" lists them\n$/);
-  });
-
   test('pods that may not be read: the check of networks says what is therefore not proposed', () => {
     const { checks } = before({ used: forbidden('pods') });
     const { what } = checks.find(({ id }) => id === 'networks') ?? {};

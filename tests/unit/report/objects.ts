@@ -102,8 +102,8 @@ const environment: Pick<CheckFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' 
   }),
   apis: new Map(Object.entries(neededApis).map(([version, names]) => [version, found(names)])),
   nodes: found([
-    { name: 'n1', ready: true, os: 'linux', architecture: 'amd64' },
-    { name: 'n2', ready: true, os: 'linux', architecture: 'arm64' },
+    { name: 'n1', os: 'linux', architecture: 'amd64' },
+    { name: 'n2', os: 'linux', architecture: 'arm64' },
   ]),
   heartbeats: found([
     { node: 'n1', renewed: now - 5000 },

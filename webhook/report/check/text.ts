@@ -93,23 +93,13 @@ function checkLines(check: Check, { width, column, paint }: Layout): string[] {
   ];
 }
 
-/** Proposals that a text shows; JSON has all. */
-const mostProposals = 20;
-
 /** The command of each proposal in one piece, to be copied. */
 function proposalLines(proposals: readonly Proposal[], width: number, paint: Paint): string[] {
   if (proposals.length === 0) return [];
-  const more = proposals.length - mostProposals;
-  return [
-    '',
-    paint('bold', 'profiles for namespaces, after the installation'),
-    ...proposals
-      .slice(0, mostProposals)
-      .flatMap(({ namespace, profile, command, problem }) =>
-        problem === ''
-          ? [indent + command]
-          : wrap(clean(`${indent}${namespace}: ${profile} is not possible: ${problem}`), width, indent),
-      ),
-    ...(more > 0 ? [`${indent}and ${more} more: "--output json" lists them`] : []),
-  ];
+  const lines = proposals.flatMap(({ namespace, profile, command, problem }) =>
+    problem === ''
+      ? [indent + command]
+      : wrap(clean(`${indent}${namespace}: ${profile} is not possible: ${problem}`), width, indent),
+  );
+  return ['', paint('bold', 'profiles for namespaces, after the installation'), ...lines];
 }

@@ -37,21 +37,10 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
 }
 
 /** The checks of what admission depends on: those that a status makes as well. */
-export type AdmissionChecks = Record<
-  | 'configuration'
-  | 'webhook-pods'
-  | 'webhook-bindings'
-  | 'deployment'
-  | 'service'
-  | 'certificate'
-  | 'policy-pods'
-  | 'policy-service-account'
-  | 'leader',
-  Finding
->;
+export type AdmissionChecks = ReturnType<typeof checkAdmission>;
 
 /** Checks what admission depends on. @param now milliseconds since the epoch */
-export function checkAdmission(facts: Facts, now: number): AdmissionChecks {
+export function checkAdmission(facts: Facts, now: number) {
   const { configuration, registered, installation, probe } = facts;
   const { policies } = installation;
   const enforced = configuration.trouble ? undefined : configuration.policy.proof.mode === 'enforce';

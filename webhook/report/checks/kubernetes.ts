@@ -1,4 +1,3 @@
-import { timeText } from '../../lib/time-text.ts';
 import type { PreFacts } from '../facts/before-install.ts';
 import type { EnvironmentFacts, NodeBrief } from '../facts/environment.ts';
 import { neededApis } from '../facts/environment.ts';
@@ -11,8 +10,6 @@ const least = { major: 1, minor: 30 };
 
 /** Milliseconds by which a clock may be off: a Lease is believed for 30 s. Beyond a minute, certificates fail too. */
 const tolerance = 60_000;
-/** Milliseconds after which the Lease of a node that is Ready shows a clock that is behind, and not a node that just died. */
-const behind = 600_000;
 
 /** Whether the version is one that is supported. */
 export function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
@@ -84,37 +81,24 @@ export function checkReach({ servedApis }: Pick<PreFacts, 'servedApis'>): Findin
 }
 
 /**
- * Whether the clocks of nodes and of the leader agree with the API server's.
+ * Whether no clock of a node or of the leader is ahead of the API server's.
  *
  * @param lease of the leader; undefined before an installation
  * @param now milliseconds since the epoch, by our clock
  */
 export function checkClocks(
-  { nodes, heartbeats, clockSkew }: Pick<EnvironmentFacts, 'nodes' | 'heartbeats' | 'clockSkew'>,
+  { heartbeats }: Pick<EnvironmentFacts, 'heartbeats'>,
   lease: LeaseFacts | undefined,
   now: number,
 ): Finding {
-  const leader = lease?.renewed !== undefined && lease.renewed - now > tolerance ? lease : undefined;
-  if (leader?.renewed !== undefined) return ahead(`the leader ${leader.holder}`, leader.renewed - now);
+  if (lease?.renewed !== undefined && lease.renewed - now > tolerance)
+    return ahead(`the leader ${lease.holder}`, lease.renewed - now);
   return judged(heartbeats, (found = []) => {
     const early = found.filter(({ renewed }) => renewed - now > tolerance);
-    const ready = new Set((foundIn(nodes) ?? []).flatMap((node) => (node.ready ? [node.name] : [])));
-    const late = found.filter(({ node, renewed }) => ready.has(node) && now - renewed > behind);
-    const [first] = early;
-    if (first !== undefined) {
+    if (early.length > 0) {
       const names = few(early.map(({ node }) => node));
-      return ahead(
-        `${early.length === 1 ? 'node' : 'nodes'} ${names}`,
-        Math.max(...early.map(({ renewed }) => renewed - now)),
-      );
-    }
-    if (late.length > 0) {
-      const oldest = Math.min(...late.map(({ renewed }) => renewed)) + clockSkew;
-      return failed(
-        'CNI_GATE_CLOCK_SKEW',
-        `the clock is behind on ${few(late.map(({ node }) => node))}: Ready, with a Lease of ${timeText(oldest)}`,
-        clockHint,
-      );
+      const most = Math.max(...early.map(({ renewed }) => renewed - now));
+      return ahead(`${early.length === 1 ? 'node' : 'nodes'} ${names}`, most);
     }
     return found.length === 0
       ? skipped('no node renews a Lease')

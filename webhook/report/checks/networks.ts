@@ -14,14 +14,10 @@ export type Proposal = ReturnType<typeof proposal>;
 
 /** The networks of a cluster of which some DaemonSet is there. A profile without DaemonSets describes none. */
 export function networksOf({ profiles }: Policy, daemonSets: readonly DaemonSetRef[]) {
-  return [...profiles.values()].flatMap((profile) => {
-    const existing = new Set(daemonSets.map(keyOf));
-    const missing = profile.daemonSets.filter((wanted) => !existing.has(keyOf(wanted)));
-    // in other namespaces
-    const elsewhere = daemonSets.filter(({ name }) => missing.some((wanted) => wanted.name === name));
-    if (missing.length === profile.daemonSets.length && elsewhere.length === 0) return [];
-    const [lacking, others] = [missing.map(keyOf), elsewhere.map(keyOf)];
-    return [{ profile: profile.name, complete: missing.length === 0, missing: lacking, elsewhere: others }];
+  const existing = new Set(daemonSets.map(keyOf));
+  return [...profiles.values()].flatMap(({ name: profile, daemonSets: wanted }) => {
+    const missing = wanted.map(keyOf).filter((key) => !existing.has(key));
+    return missing.length === wanted.length ? [] : [{ profile, complete: missing.length === 0, missing }];
   });
 }
 
@@ -83,15 +79,12 @@ export const checkNetworks = (facts: PreFacts, networks: readonly Network[]): Fi
       complete.length > 0
         ? `profiles that fit: ${few(complete, 10)}`
         : 'no built-in or configured profile fits',
-      ...networks.filter((network) => !network.complete).map(lackOf),
+      ...networks
+        .filter((network) => !network.complete)
+        .map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
       ...(unread === undefined ? [] : [`no profile is proposed, as ${unread.why}`]),
     ].join('; ');
     if (complete.length > 0) return passed(what);
     const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
     return warning(what, hint);
   });
-
-const lackOf = ({ profile, missing, elsewhere }: Network): string =>
-  elsewhere.length > 0
-    ? `${profile} names ${few(missing)}, and the cluster has ${few(elsewhere)}`
-    : `${profile} lacks ${few(missing)}`;

@@ -4,18 +4,12 @@ import type { Registered, RegisteredWebhook } from '../facts/webhooks.ts';
 import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
 import { changesOf } from './manifests.ts';
 
-/** What the check of some webhooks found. */
-export interface Registration extends Finding {
-  /** Whether requests that cni-gate has to see pass the webhooks by: not so for every change of a webhook. */
-  defeated: boolean;
-}
-
 /** Whether the API server calls the webhook for pods as the manifests ask. */
-export const checkPodWebhook = ({ mutating }: Registered): Registration =>
+export const checkPodWebhook = ({ mutating }: Registered): Finding =>
   registrationOf('mutating', installedWebhooks.mutating, mutating);
 
 /** Whether the API server calls the webhooks of the gate as the manifests ask. */
-export const checkGateWebhooks = ({ validating }: Registered): Registration =>
+export const checkGateWebhooks = ({ validating }: Registered): Finding =>
   registrationOf('validating', gateWebhooks, validating);
 
 /**
@@ -26,11 +20,11 @@ function registrationOf(
   kind: keyof typeof installedWebhooks,
   names: readonly string[],
   found: readonly RegisteredWebhook[] | undefined,
-): Registration {
+): Finding {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
   if (found === undefined) {
     const right = `verb "list" on resource "${kind}webhookconfigurations" of API group "admissionregistration.k8s.io"`;
-    return { ...notKnown({ why: `${where} may not be read`, right }, true), defeated: false };
+    return notKnown({ why: `${where} may not be read`, right }, true);
   }
   const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
   const missing = names.filter((name) => !trust.has(name));
@@ -45,22 +39,18 @@ function registrationOf(
 
 const writers = 'and look at what writes the caBundle: the replicas once they run, or cert-manager';
 
-const fault = (what: string): Registration => ({
-  ...failed('CNI_GATE_NOT_REGISTERED', what, `${applyAgain}, ${writers}`),
-  defeated: true,
-});
+const fault = (what: string): Finding => failed('CNI_GATE_NOT_REGISTERED', what, `${applyAgain}, ${writers}`);
 
 /** Whether webhooks are as in the manifests. Any difference is a fault. */
-function comparison(where: string, webhooks: readonly RegisteredWebhook[]): Registration {
-  const changes = webhooks.map(({ name, rules }) => ({ name, fields: changesOf(name, rules) }));
-  const texts = changes.flatMap(({ name, fields }) =>
-    fields.length > 0 ? `${fields.map(({ field }) => field).join(', ')} of ${name}` : [],
-  );
-  if (texts.length === 0) return { ...passed('registered as in the manifests'), defeated: false };
+function comparison(where: string, webhooks: readonly RegisteredWebhook[]): Finding {
+  const texts = webhooks.flatMap(({ name, rules }) => {
+    const fields = changesOf(name, rules);
+    return fields.length > 0 ? `${fields.join(', ')} of ${name}` : [];
+  });
+  if (texts.length === 0) return passed('registered as in the manifests');
   const what = `${where} is not as in the manifests of cni-gate ${version}: ${texts.join('; ')}`;
   const hint =
     `Apply the manifests again; apply keeps fields that others added: remove those with "kubectl edit ${where}". ` +
     'If another release is installed, run the command of that release';
-  const defeated = changes.some(({ fields }) => fields.some(({ defeats }) => defeats));
-  return { ...failed('CNI_GATE_NOT_REGISTERED', what, hint), defeated };
+  return failed('CNI_GATE_NOT_REGISTERED', what, hint);
 }

@@ -6,7 +6,6 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { daemonSetSources } from '../../cluster/view/sources.ts';
 import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
 import { namespaces as namespaceLimits, objectBytes } from '../../lib/limits.ts';
 import { clusterIdentity } from './cluster-identity.ts';
 import { readEnvironment, readVersion } from './environment.ts';
@@ -17,8 +16,6 @@ import { atMost, readList, readLists, readOne } from './reader.ts';
 import { ownRights } from './rights.ts';
 import { readRegistered } from './webhooks.ts';
 
-/** DaemonSets of one name that are kept: any tenant may make some. */
-const sameName = 20;
 /** API servers, and APIs that Services serve: their writers administer the cluster. */
 const mostObjects = 1000;
 
@@ -54,7 +51,7 @@ export async function readPre(client: ApiClient, { ownNamespace, policy, source 
       ownRights(client, installRights()),
       observe(readList(client, apiServerSource), 'the pods of the API server'),
       observe(readList(client, servedApiSource), 'APIServices'),
-      observe(readDaemonSets(client, policy), 'DaemonSets'),
+      observe(readLists(client, daemonSetSources(policy).values()), 'DaemonSets'),
       observe(readList(client, namespaceSource), 'namespaces'),
     ]);
   const installation = await readInstallation(client, registered, ownNamespace);
@@ -69,7 +66,9 @@ export async function readPre(client: ApiClient, { ownNamespace, policy, source 
     installation,
     rights,
     apiServers,
-    daemonSets,
+    daemonSets: mapObservation(daemonSets, (all) =>
+      all.map(({ facts: { namespace, name } }) => ({ namespace, name })),
+    ),
     namespaces,
     used: await readUsed(client, policy, ownNamespace, namespaces),
     priorityClass: mapObservation(priorityClass, (): true => true),
@@ -147,24 +146,4 @@ async function readUsed(
     fits: () => false,
   };
   return mapObservation(await observe(readList(client, pods), 'pods'), () => used);
-}
-
-/** The DaemonSets that profiles name, and of others with these names a bounded number. */
-async function readDaemonSets(client: ApiClient, policy: Policy): Promise<DaemonSetRef[]> {
-  // each by itself: among many of one name, it could be one of those that are not kept
-  const named = await readLists(client, daemonSetSources(policy).values());
-  const names = new Set([...policy.daemonSets].map((key) => key.split('/')[1] ?? ''));
-  const others = Array.from(names, (name) => ({
-    resource: `daemonsets ${name}`,
-    path: '/apis/apps/v1/daemonsets',
-    query: { fieldSelector: `metadata.name=${name}` },
-    objectBytes: objectBytes.daemonSet,
-    pick: ({ metadata }: ApiObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
-    wants: (one: ApiObject['metadata']) => !policy.daemonSets.has(`${one.namespace}/${one.name}`),
-    retention: atMost<DaemonSetRef>(sameName),
-  }));
-  return [
-    ...named.map(({ facts: { namespace, name } }) => ({ namespace, name })),
-    ...(await readLists(client, others)),
-  ];
 }

@@ -18,31 +18,9 @@ export interface FoundPolicy {
 
 /**
  * The configuration that the cluster's cni-gate has: that of its ConfigMap, or the built-in one where there is no such
- * ConfigMap.
+ * ConfigMap. Where it is not valid, the built-in one, and why: most of a status does not depend on it.
  *
  * @param namespace of cni-gate
- * @throws ClusterError where it cannot be read; CniGateError where it is not valid
- */
-export async function installedPolicy(client: ApiClient, namespace: string): Promise<FoundPolicy> {
-  const { name, key } = installedConfiguration;
-  const path = apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
-  const source = `${key} of ConfigMap ${namespace}/${name}`;
-  try {
-    const { data } = await client.request<{ data?: Record<string, string> | null }>('GET', path);
-    const text = own(data, key);
-    if (text !== undefined) return { policy: parsePolicy(text, source), source };
-  } catch (error) {
-    if (!(error instanceof ClusterError)) throw error;
-    if (error.status === 403) throw mayNotRead(error);
-    if (error.status !== 404) throw error;
-  }
-  return { policy: readPolicy(undefined), source: `the built-in profiles (there is no ${source})` };
-}
-
-/**
- * As {@link installedPolicy}, but the built-in configuration, and why, where that of the cluster is not valid: most of a
- * status does not depend on it.
- *
  * @param mayBeHidden whether a missing right to read it is such a reason as well
  * @throws ClusterError where it cannot be read
  */
@@ -51,26 +29,35 @@ export async function usablePolicy(
   namespace: string,
   mayBeHidden = false,
 ): Promise<FoundPolicy> {
+  const { name, key } = installedConfiguration;
+  const source = `${key} of ConfigMap ${namespace}/${name}`;
+  const builtIn = (why: string): FoundPolicy => ({
+    policy: readPolicy(undefined),
+    source: `the built-in profiles${why}`,
+  });
   try {
-    return await installedPolicy(client, namespace);
+    const path = apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
+    const { data } = await client.request<{ data?: Record<string, string> | null }>('GET', path);
+    const text = own(data, key);
+    if (text !== undefined) return { policy: parsePolicy(text, source), source };
+    return builtIn(` (there is no ${source})`);
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
+    const { status, missingRight } = error instanceof ClusterError ? error : {};
+    if (status === 404) return builtIn(` (there is no ${source})`);
     const { code } = error;
-    const isHidden = mayBeHidden && code === 'CNI_GATE_CLUSTER_FORBIDDEN';
+    // the pods of cni-gate have it as a file
+    const other = status === 403 ? '; or give the configuration as a file, with --config' : '';
+    const isHidden = mayBeHidden && status === 403;
+    if (error instanceof ClusterError && status === 403 && !isHidden)
+      throw new ClusterError(code, error.message + other, { status, missingRight, cause: error });
     if (!isHidden && !code.startsWith('CNI_GATE_CONFIG_')) throw error;
     // a fault is one line
-    const message = error.message.split(/\s*\n\s*/).join('; ');
-    const right = error instanceof ClusterError ? error.missingRight : undefined;
-    const source = `the built-in profiles, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
-    const trouble = { code, message, ...(right !== undefined && { right }) };
-    return { policy: readPolicy(undefined), source, trouble };
+    const message = error.message.split(/\s*\n\s*/).join('; ') + other;
+    const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
+    return {
+      ...builtIn(why),
+      trouble: { code, message, ...(missingRight !== undefined && { right: missingRight }) },
+    };
   }
 }
-
-/** Who may not read the ConfigMap may have it as a file, as the pods of cni-gate do. */
-const mayNotRead = (error: ClusterError): ClusterError =>
-  new ClusterError(error.code, `${error.message}; or give the configuration as a file, with --config`, {
-    status: 403,
-    missingRight: error.missingRight,
-    cause: error,
-  });

@@ -8,7 +8,6 @@ import { atMost, mapEach, readList, readOne } from './reader.ts';
 
 type ApiNode = ApiObject & {
   status?: {
-    conditions?: { type: string; status: string }[] | null;
     nodeInfo?: { operatingSystem?: string; architecture?: string } | null;
   } | null;
 };
@@ -22,7 +21,6 @@ const nodeSource = {
   objectBytes: objectBytes.node,
   pick: ({ metadata, status }: ApiNode) => ({
     name: metadata.name,
-    ready: (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
     os: status?.nodeInfo?.operatingSystem ?? '',
     architecture: status?.nodeInfo?.architecture ?? '',
   }),

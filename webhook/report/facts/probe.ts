@@ -34,31 +34,29 @@ interface Outcome {
   reason?: ProbeReason;
 }
 
-/**
- * Why a probe shows no pod with its proof:
- * - `rights`: RBAC;
- * - `policy`: a ValidatingAdmissionPolicy denied it;
- * - `policy-configuration`: a ValidatingAdmissionPolicy cannot be evaluated, for example without its parameters;
- * - `webhook`: a webhook denied it;
- * - `webhook-call`: the API server got no usable answer of a webhook;
- * - `webhook-trust`: the API server does not accept the certificate of a webhook's server;
- * - `silence`: the API server did not answer in time;
- * - `other`: another admission plugin refused it, for example a quota, or a policy or webhook that is not ours;
- * - `not-called`: the pod came back without anything of cni-gate;
- * - `changed`: another webhook changed the pod, or the replicas have another configuration;
- * - `no-namespace`: no namespace to try it in.
- */
+/** Why a probe shows no pod with its proof. */
 export type ProbeReason =
+  /** RBAC refused it. */
   | 'rights'
+  /** A ValidatingAdmissionPolicy denied it. */
   | 'policy'
+  /** A ValidatingAdmissionPolicy cannot be evaluated, for example without its parameters. */
   | 'policy-configuration'
+  /** A webhook denied it. */
   | 'webhook'
+  /** The API server got no usable answer of a webhook. */
   | 'webhook-call'
+  /** The API server does not accept the certificate of a webhook's server. */
   | 'webhook-trust'
+  /** The API server did not answer in time. */
   | 'silence'
+  /** Another admission plugin refused it, for example a quota, or a policy or webhook that is not ours. */
   | 'other'
+  /** The pod came back without anything of cni-gate. */
   | 'not-called'
+  /** Another webhook changed the pod, or the replicas have another configuration. */
   | 'changed'
+  /** No namespace to try it in. */
   | 'no-namespace';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */

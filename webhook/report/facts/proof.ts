@@ -4,23 +4,11 @@ import { isErrorCode } from '../../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
 import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../nodes/evidence/verdict.ts';
 
-/**
- * Why a pod that runs was not proved:
- * - `not-reviewed`: it never came by the webhook, or carries a status that cannot be read;
- * - `admitted-with-warning`: admission would have refused it, and `proof.mode` is `warn`;
- * - `container-missing`: checks were promised, and our init container is not there;
- * - `not-first`: another init container runs before ours;
- * - `not-completed`: ours has not ended with success.
- */
-export type Unproved =
-  | 'not-reviewed'
-  | 'admitted-with-warning'
-  | 'container-missing'
-  | 'not-first'
-  | 'not-completed';
+/** Why a pod that runs was not proved. */
+export type Unproved = keyof typeof unprovedText;
 
 /** {@link Unproved} in words. */
-export const unprovedText: Record<Unproved, string> = {
+export const unprovedText = {
   'not-reviewed': `has no readable annotation ${statusAnnotation}: it never came by the webhook`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
   'container-missing': `checks were promised, and there is no init container ${validatorContainer}`,
@@ -69,22 +57,9 @@ export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' |
 /** How many pods are in each state of their check. */
 export type ProofCounts = Record<ProofState, number>;
 
-/** No pod in any state. */
-const none = (): ProofCounts =>
-  Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
-
-/** The pods of each namespace by the state of their checks, and of all. */
-export function countProofs(pods: Iterable<{ namespace: string; proof: ProofState }>): {
-  of: (namespace: string) => ProofCounts;
-  total: ProofCounts;
-} {
-  const counts = new Map<string, ProofCounts>();
-  const total = none();
-  for (const { namespace, proof } of pods) {
-    const count = counts.get(namespace) ?? none();
-    count[proof] += 1;
-    counts.set(namespace, count);
-    total[proof] += 1;
-  }
-  return { of: (namespace) => counts.get(namespace) ?? none(), total };
+/** How many of these pods are in each state of their check. */
+export function countProofs(pods: Iterable<{ proof: ProofState }>): ProofCounts {
+  const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as ProofCounts;
+  for (const { proof } of pods) counts[proof] += 1;
+  return counts;
 }

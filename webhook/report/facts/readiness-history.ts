@@ -8,35 +8,27 @@ export interface NetworkReading {
   agents: readonly AgentFacts[];
 }
 
+type Gone = Map<string, Parameters<Readiness['apply']>[0]>;
+
 /** The readiness of nodes over several readings of a cluster. It remembers boots, which one reading does not show. */
 export class ReadinessHistory {
   readonly #readiness = new Readiness();
-  #last: NetworkReading = { nodes: [], daemonSets: [], agents: [] };
+  /** By what the last reading had: what to say when it is gone. */
+  #last: Gone = new Map();
 
   /** Adds a reading; what it lacks is gone. @param now milliseconds since the epoch */
-  update(reading: NetworkReading, now: number): Readiness {
-    const { nodes, daemonSets, agents } = reading;
+  update({ nodes, daemonSets, agents }: NetworkReading, now: number): Readiness {
+    const gone: Gone = new Map();
+    for (const { uid } of agents) gone.set(uid, { kind: 'agent-gone', uid });
+    for (const { namespace, name } of daemonSets)
+      gone.set(`${namespace}/${name}`, { kind: 'daemonset-gone', namespace, name });
+    for (const { name } of nodes) gone.set(name, { kind: 'node-gone', name });
     const readiness = this.#readiness;
-    for (const { uid } of without(this.#last.agents, agents, ({ uid }) => uid))
-      readiness.apply({ kind: 'agent-gone', uid }, now);
-    for (const { namespace, name } of without(
-      this.#last.daemonSets,
-      daemonSets,
-      (one) => `${one.namespace}/${one.name}`,
-    ))
-      readiness.apply({ kind: 'daemonset-gone', namespace, name }, now);
-    for (const { name } of without(this.#last.nodes, nodes, ({ name }) => name))
-      readiness.apply({ kind: 'node-gone', name }, now);
+    for (const [key, change] of this.#last) if (!gone.has(key)) readiness.apply(change, now);
     for (const facts of nodes) readiness.apply({ kind: 'node', facts, listed: true }, now);
     for (const facts of daemonSets) readiness.apply({ kind: 'daemonset', facts }, now);
     for (const facts of agents) readiness.apply({ kind: 'agent', facts }, now);
-    this.#last = reading;
+    this.#last = gone;
     return readiness;
   }
-}
-
-/** The objects before that are not there now, by their keys. */
-function without<T>(before: readonly T[], now: readonly T[], keyOf: (one: T) => string): T[] {
-  const keys = new Set(now.map(keyOf));
-  return before.filter((one) => !keys.has(keyOf(one)));
 }

@@ -1,6 +1,6 @@
 import { installedWebhooks } from '../../lib/names.ts';
+import type { Finding } from '../checks/finding.ts';
 import type { AdmissionChecks } from '../checks/installed.ts';
-import { checkGateWebhooks, checkPodWebhook, type Registration } from '../checks/webhooks.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { foundIn } from '../facts/observation.ts';
 
@@ -23,13 +23,13 @@ const no = (why: string): InForce => ({ inForce: false, why });
 
 /** What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls succeed. */
 export function featuresOf(facts: StatusFacts, checks: AdmissionChecks): FeatureStatus[] {
-  const { registered, configuration } = facts;
+  const { configuration } = facts;
   const { proof, gate, steer, repair } = configuration.policy;
-  const proving = called(facts, checks, 'mutating', checkPodWebhook(registered));
+  const proving = called(facts, checks, 'mutating', checks['webhook-pods']);
   const gating =
     gate.mode === 'audit'
       ? no('it reports what it would reject, and allows it')
-      : called(facts, checks, 'validating', checkGateWebhooks(registered));
+      : called(facts, checks, 'validating', checks['webhook-bindings']);
   const warns = no('it reports failed checks, and lets the pod start');
   const { what, result } = checks.leader;
   const led = (is: InForce): InForce => (is.inForce && result === 'failed' ? no(causeOf(what)) : is);
@@ -46,10 +46,10 @@ function called(
   { installation }: StatusFacts,
   { service }: AdmissionChecks,
   kind: keyof typeof installedWebhooks,
-  { result, what, defeated }: Registration,
+  { result, what }: Finding,
 ): InForce {
   if (result === 'not-known') return { inForce: null, why: what };
-  if (defeated) return no(what);
+  if (result === 'failed') return no(what);
   if (service.result === 'failed') return no(causeOf(service.what));
   const names: readonly string[] = installedWebhooks[kind];
   const distrusted = foundIn(installation.certificate)?.webhooks.find(

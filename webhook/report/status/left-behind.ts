@@ -1,14 +1,13 @@
-import { installedPolicies, leaderLease, profileLabel, validatorContainer } from '../../lib/names.ts';
+import { profileLabel, validatorContainer } from '../../lib/names.ts';
 import { counted, few } from '../checks/finding.ts';
 import type { OptedIn } from '../checks/namespaces.ts';
 import type { InstallationFacts } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 
-/** What is left of an installation where cni-gate is not installed, and how to remove it. */
+/** What of an installation is left in namespaces and pods where cni-gate is not installed, and how to remove it. */
 export const leftBehind = (installation: InstallationFacts, namespaces: readonly OptedIn[]): string[] => [
   ...labels(namespaces.map(({ name }) => name)),
   ...containers(installation),
-  ...objects(installation),
 ];
 
 function labels(names: readonly string[]): string[] {
@@ -26,17 +25,6 @@ function containers({ injected = 'absent' }: InstallationFacts): string[] {
   const pods = [...found.values()].reduce((one, other) => one + other);
   return [
     `init container ${validatorContainer} in ${counted(pods, 'pod')} of ${listed(names)}, which runs again when a node reboots: recreate the pods, as with "kubectl -n ${names[0]} rollout restart deployment"`,
-  ];
-}
-
-function objects({ policies, lease, namespace }: InstallationFacts): string[] {
-  const found = [policies.pods, policies.serviceAccount].flatMap(({ policy, binding }, index) => [
-    ...(foundIn(binding) ? [`validatingadmissionpolicybinding ${installedPolicies[index]}`] : []),
-    ...(foundIn(policy) ? [`validatingadmissionpolicy ${installedPolicies[index]}`] : []),
-  ]);
-  return [
-    ...found.map((object) => `${object}: kubectl delete ${object}`),
-    ...(foundIn(lease) ? [`lease ${leaderLease}: kubectl delete -n ${namespace} lease ${leaderLease}`] : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
 import { docsUrl, profileLabel } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
+import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { type Finding, few } from '../checks/finding.ts';
 import { checkAdmission, checkPresence } from '../checks/installed.ts';
 import { type Fault, missingDaemonSets, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';
@@ -43,14 +44,18 @@ export function statusOf(facts: StatusFacts, options: StatusOptions) {
   return { time, verdict, headline: headline({ time, verdict, ...rest }), ...rest };
 }
 
+const notThere = { inForce: false, why: 'cni-gate is not installed' };
+
 function judge(facts: StatusFacts, { now, all }: StatusOptions) {
-  const { namespace, probe, cluster, configuration, readiness, pods } = facts;
+  const { namespace, probe, cluster, configuration } = facts;
   const { policy } = configuration;
+  const presence = checkPresence(facts);
+  const isGone = presence.result === 'failed';
+  // without an installation no pod is held or has to be proved, and no node has to be ready
+  const { readiness, pods } = isGone ? { readiness: new Readiness(), pods: [] } : facts;
   const namespaces = optedIn(facts);
   const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
   const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
-  const presence = checkPresence(facts);
-  const isGone = presence.result === 'failed';
   const admission = checkAdmission(facts, now);
   const findings = { ...admission, ...(probe && { probe: probeFinding(facts) }) };
   const features = featuresOf(facts, admission);
@@ -61,16 +66,17 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     ...(isGone ? [notInstalled(presence, namespaces)] : faultsOf(findings)),
     ...(namespace !== undefined && namespaces.length === 0 ? [notOptedIn(policy, namespace)] : []),
     // what the labels ask for is not known with another configuration
-    ...(configuration.trouble
+    ...(isGone || configuration.trouble
       ? []
       : [...ofLabels, ...missingDaemonSets(policy, profiles, (one) => readiness.knows(one))]),
   ];
-  const proofs = countProofs(pods);
+  const podsOf = Map.groupBy(pods, (pod) => pod.namespace);
+  const judged = { ...facts, pods };
   const troubles = {
-    heldPods: heldPods(facts, steer?.inForce === false ? steer.why : null),
+    heldPods: heldPods(judged, steer?.inForce === false ? steer.why : null),
     unprovedPods: unprovedPods(pods),
-    failedPods: failedPods(facts),
-    waitingPods: waitingPods(facts, now),
+    failedPods: failedPods(judged),
+    waitingPods: waitingPods(judged, now),
     duplicateAddresses: duplicateAddresses(pods),
   };
   const isRight = nodes.areReady && [faults, ...Object.values(troubles)].every(({ length }) => length === 0);
@@ -84,13 +90,13 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     well: verdict === 'well',
     cluster,
     configuration: configuration.source,
-    features,
-    installation: checksFrom(admission),
+    features: isGone ? features.map((one) => ({ ...one, ...notThere })) : features,
+    installation: isGone ? [] : checksFrom(admission),
     notKnown,
     probe: probe ?? null,
     namespace: namespace ?? null,
-    namespaces: namespaces.map((one) => ({ ...one, pods: proofs.of(one.name) })),
-    pods: proofs.total,
+    namespaces: namespaces.map((one) => ({ ...one, pods: countProofs(podsOf.get(one.name) ?? []) })),
+    pods: countProofs(pods),
     waits: waitsOf(pods),
     unprovedNodes: nodes.unproved,
     daemonSets: nodes.daemonSets,
@@ -98,19 +104,6 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     faults,
     ...troubles,
     leftBehind: isGone ? leftBehind(facts.installation, namespaces) : [],
-    ...(isGone && {
-      features: features.map((one) => ({ ...one, inForce: false, why: 'cni-gate is not installed' })),
-      installation: [],
-      waits: [],
-      unprovedNodes: 0,
-      daemonSets: [],
-      nodes: [],
-      heldPods: [],
-      unprovedPods: [],
-      failedPods: [],
-      waitingPods: [],
-      duplicateAddresses: [],
-    }),
   };
 }
 

@@ -99,38 +99,6 @@ test('the report names context, server and the versions of cni-gate on both side
   }
 });
 
-test("tenants' DaemonSets of a network's name: 20 are kept, and that of the network is one of them", async (t) => {
-  const daemonSet = (namespace: string): object => ({
-    metadata: { name: 'cilium', namespace, uid: namespace, resourceVersion: '1' },
-    spec: { template: { spec: {} } },
-  });
-  const many = Array.from({ length: 500 }, (_, at) => daemonSet(`tenant-${at}`));
-  const { client } = await start(t, {
-    '/version': () => version,
-    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': () => ({ status: { allowed: true } }),
-    '/apis/apps/v1/daemonsets': ({ query }) =>
-      list(query.fieldSelector === 'metadata.name=cilium' ? [daemonSet('kube-system'), ...many] : []),
-    ...Object.fromEntries(
-      [...policy.daemonSets].map((key) => {
-        const namespace = key.split('/')[0] ?? '';
-        const own = ({ query }: Asked): object =>
-          list(
-            `${namespace} ${query.fieldSelector}` === 'kube-system metadata.name=cilium'
-              ? [daemonSet(namespace)]
-              : [],
-          );
-        return [`/apis/apps/v1/namespaces/${namespace}/daemonsets`, own];
-      }),
-    ),
-  });
-  const facts = await readPre(client, { ownNamespace: 'cni-gate', policy, source: 'the test' });
-  const { daemonSets } = facts;
-  assert.ok(typeof daemonSets === 'object' && 'found' in daemonSets);
-  assert.equal(daemonSets.found.length, 21);
-  assert.ok(daemonSets.found.some(({ namespace }) => namespace === 'kube-system'));
-  assert.match(checkPre(facts, Date.now()).findings.networks?.what ?? '', /^profiles that fit: cilium/);
-});
-
 test('--pre proposes the profiles of complete networks that apply to a pod; none for default beside others', async (t) => {
   const meta = <M extends object>(name: string, more = {} as M) => ({
     name,
@@ -157,7 +125,6 @@ test('--pre proposes the profiles of complete networks that apply to a pod; none
       '/version': version,
       '/api/v1/namespaces': list(namespaces.map((metadata) => ({ metadata }))),
       '/api/v1/pods': list(pods),
-      '/apis/apps/v1/daemonsets': list([]),
       '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': { status: { allowed: true } },
     };
     const own = daemonSets.filter(

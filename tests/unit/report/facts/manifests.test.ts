@@ -124,18 +124,16 @@ test('a rule without a scope equals one with the default scope', () => {
 
 suite('a difference of a webhook', () => {
   const never = { matchLabels: { on: 'nothing' } };
-  const cases: [field: string, more: object, defeats: boolean][] = [
-    ['objectSelector', { objectSelector: never }, true],
-    ['namespaceSelector', { namespaceSelector: never }, true],
-    ['matchConditions (never)', { matchConditions: [{ name: 'never', expression: 'false' }] }, true],
-    ['rules', { rules: pods.rules?.map((rule) => ({ ...rule, operations: ['DELETE'] })) }, true],
-    ['clientConfig.service.path', { clientConfig: { service: { path: '/nope' } } }, true],
-    ['matchPolicy', { matchPolicy: 'Exact' }, false],
-    ['reinvocationPolicy', { reinvocationPolicy: 'Never' }, false],
+  const cases: [field: string, more: object][] = [
+    ['objectSelector', { objectSelector: never }],
+    ['namespaceSelector', { namespaceSelector: never }],
+    ['matchConditions (never)', { matchConditions: [{ name: 'never', expression: 'false' }] }],
+    ['rules', { rules: pods.rules?.map((rule) => ({ ...rule, operations: ['DELETE'] })) }],
+    ['clientConfig.service.path', { clientConfig: { service: { path: '/nope' } } }],
+    ['matchPolicy', { matchPolicy: 'Exact' }],
+    ['reinvocationPolicy', { reinvocationPolicy: 'Never' }],
   ];
-  for (const [field, more, defeats] of cases)
-    test(`${field}: requests ${defeats ? 'can pass it by' : 'still reach it'}`, () =>
-      assert.deepEqual(changed(more), [{ field, defeats }]));
+  for (const [field, more] of cases) test(field, () => assert.deepEqual(changed(more), [field]));
 });
 
 suite('the digest of a policy', () => {

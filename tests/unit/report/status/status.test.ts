@@ -303,14 +303,12 @@ suite('namespaces and profiles', () => {
 
 suite('without an installation', () => {
   test('nothing else is judged, and what is left behind is named with its removal', () => {
-    const { policies } = wholeInstallation;
     const facts = statusFacts({
       ...nothingInstalled,
       pods: troubled().pods,
       readiness: new Readiness(),
       installation: {
         ...nothingInstalled.installation,
-        policies: { ...nothingInstalled.installation.policies, serviceAccount: policies.serviceAccount },
         injected: found(new Map([['shop', 2]])),
       },
     });
@@ -323,8 +321,6 @@ suite('without an installation', () => {
       [
         'label cni-gate.io/profile of namespace shop',
         'init container cni-gate-validator in 2 pods of namespace shop',
-        'validatingadmissionpolicybinding service-account.cni-gate.io',
-        'validatingadmissionpolicy service-account.cni-gate.io',
       ],
     );
   });
