@@ -4,13 +4,6 @@ import { reviews } from '../lib/limits.ts';
 import { isNamespaceName, isUid } from '../lib/object-names.ts';
 import { reviewApiVersion, reviewKind } from './review.ts';
 
-/** The parts of the envelope that decide what it is; each is looked at by name below, for a text that helps. */
-interface Envelope {
-  apiVersion?: unknown;
-  kind?: unknown;
-  request?: unknown;
-}
-
 /** A body that is no review of ours. @param message may hold keys of the body, and is cut */
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
@@ -62,13 +55,12 @@ export interface RequestEnvelope {
  */
 export function openEnvelope(body: unknown): RequestEnvelope {
   if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);
-  const envelope: Envelope = body;
-  if (envelope.apiVersion !== reviewApiVersion || envelope.kind !== reviewKind) {
+  const { apiVersion, kind, request } = body;
+  if (apiVersion !== reviewApiVersion || kind !== reviewKind) {
     throw invalid(
-      `expected ${reviewKind} of ${reviewApiVersion}, got kind ${describe(envelope.kind)} of ${describe(envelope.apiVersion)}`,
+      `expected ${reviewKind} of ${reviewApiVersion}, got kind ${describe(kind)} of ${describe(apiVersion)}`,
     );
   }
-  const { request } = envelope;
   if (!isObject(request)) throw invalid(`the AdmissionReview has no request, but ${describe(request)}`);
   if (typeof request.uid !== 'string' || request.uid === '') throw invalid('request.uid is missing');
   if (!isUid(request.uid)) throw wrongName('request.uid', 'a UID', request.uid);

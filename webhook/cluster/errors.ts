@@ -40,7 +40,7 @@ export class ClusterError extends CniGateError {
  * What is known of a request that got no answer:
  * - `unsent`: there was no connection, so nothing was done;
  * - `cut`: the connection broke, so it may have been done;
- * - `silent`: the API server took it and said nothing in time. It may be busy, or it waits for somebody's webhook.
+ * - `silent`: the API server took it and said nothing in time. It may be busy, or it waits for another webhook.
  */
 export type Unanswered = 'unsent' | 'cut' | 'silent';
 

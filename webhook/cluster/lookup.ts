@@ -31,8 +31,8 @@ export interface Asked<O, T> {
 }
 
 /**
- * Requests single objects that no watch has reported yet. Concurrent calls for one object share one request. Whoever can
- * call the webhook may make up names, so the rate and the number of requests in flight have limits.
+ * Requests single objects that no watch has reported yet. Concurrent calls for one object share one request. Callers of
+ * the webhook may make up names, so the rate and the number of requests in flight have limits.
  */
 export class Lookup<O, T> {
   readonly #client: ApiClient;

@@ -78,7 +78,7 @@ export class ClusterMetrics {
     this.#sizes.set(resource, size);
   }
 
-  /** Nothing is known of the resource any more, and nobody asks. */
+  /** The resource is no longer watched. */
   forget(resource: string): void {
     this.#sizes.delete(resource);
     this.#contact.remove({ resource });

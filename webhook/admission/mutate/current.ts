@@ -27,7 +27,7 @@ const loaderVariables =
 
 /**
  * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
- * The status annotation is not evidence, because anybody can write it.
+ * The status annotation is not evidence, because any user can write it.
  */
 export function isOurContainer({ name, env: variables }: Container): boolean {
   return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));

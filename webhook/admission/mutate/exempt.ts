@@ -49,7 +49,7 @@ export function exemption(
 }
 
 /**
- * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. Anybody else who sets the annotation
+ * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. A user who sets the annotation
  * gets a pod that no kubelet runs: docs/decisions/final-pod-policy.md#forged-exemptions.
  */
 export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>

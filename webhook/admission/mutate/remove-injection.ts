@@ -49,7 +49,7 @@ export function recordRefusal(pod: Pod, code: string): Operation[] {
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
   mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
 
-/** Removes the volume of an earlier injection, unless somebody else added or needs it. */
+/** Removes the volume of an earlier injection, unless another container uses it, or it is not ours. */
 export function dropVolume(pod: Pod): Operation[] {
   // every volume that could be ours has one name, so one pass over the containers is enough
   if (!carriesInjection(pod) || isMountedByOthers(pod)) return [];

@@ -24,7 +24,7 @@ export interface Status {
   checks: string[];
 }
 
-/** The readable part of the pod's status annotation, which anybody can write. */
+/** The readable part of the pod's status annotation, which any user can write. */
 export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
   const text = own(pod.metadata.annotations, statusAnnotation);
   if (text === undefined) return undefined;
@@ -37,7 +37,7 @@ export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefi
   }
 }
 
-/** Whether a status reports an injection. An unreadable one does not: anybody can write it. */
+/** Whether a status reports an injection. An unreadable one does not. */
 export function saysProfiles(status: Partial<Status> | undefined): boolean {
   return Array.isArray(status?.profiles) && status.profiles.length > 0;
 }

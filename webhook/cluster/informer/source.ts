@@ -30,7 +30,7 @@ export interface Source<O extends ApiObject, T> {
   retention?: Retention<T>;
 }
 
-/** Why an object is not kept here: it is too large, nobody wants it, or there are too many. */
+/** Why an object is not kept here: it is too large, it does not matter, or there are too many. */
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
 /** An object that exists and is not kept. */

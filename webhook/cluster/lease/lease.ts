@@ -12,7 +12,7 @@ export interface Lease {
 
 /** The fields of a Lease's spec. */
 export interface LeaseSpec {
-  /** Empty when nobody holds it. */
+  /** Empty after the holder released it. */
   holderIdentity?: string | null;
   leaseDurationSeconds?: number | null;
   acquireTime?: string | null;
