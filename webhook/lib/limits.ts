@@ -143,16 +143,16 @@ export function memoryLimits(): MemoryLimits {
 }
 
 /**
- * What bounds the search for nodes to nominate. The unit of work is a step: about one comparison with a node or a pod,
- * some 20 to 100 nanoseconds.
+ * What bounds the search for nodes to nominate. The unit of work is the comparison of a pod with a node, which takes about
+ * a microsecond.
  */
 export const planLimits = {
-  /** Steps a second, over all namespaces: about a tenth of the time of one core. */
-  stepsPerSecond: 1_000_000,
-  /** Steps at once after a pause. */
-  burstSteps: 2_000_000,
-  /** Steps after which admission calls and the renewal of the Lease have their turn. */
-  sliceSteps: 50_000,
+  /** Comparisons a second, over all namespaces: about a tenth of the time of one core. */
+  perSecond: 60_000,
+  /** Comparisons at once after a pause. */
+  burst: 120_000,
+  /** Comparisons after which admission calls and the renewal of the Lease have their turn. */
+  slice: 500,
   /**
    * Terms of a pod's requirements: node selector entries, expressions, tolerations and resources. More make the pod
    * `too-large`, and it is left to the scheduler. Pods as people write them have fewer than 20; a list of values is one
@@ -185,11 +185,6 @@ export const repairLimits = declareLimits('Repair', {
     ofNamespace: count(5, 'failures of one namespace that count'),
     pause: time(300_000, 'stop of repair'),
   },
-  /** Users can make pods that look like it. */
-  releasedPerMinute: count(
-    10,
-    'deletions a minute of pods of one namespace that the previous leader released',
-  ),
   kinds: count(64, "different requirements of one namespace's pods for which a node is sought, in 5 s"),
 });
 

@@ -19,6 +19,11 @@ export class TokenBucket {
     return Math.floor(this.#left);
   }
 
+  /** Whether a new one would be the same. @param now milliseconds of a monotonic clock */
+  isFull(now: number): boolean {
+    return this.left(now) >= this.#burst;
+  }
+
   take(count: number): void {
     this.#left -= count;
   }

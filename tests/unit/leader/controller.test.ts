@@ -65,8 +65,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 suite('a controller', () => {
   test('adds what changes, and all keys again and again', async (t) => {
     const { seen, changed } = controlled(t, { keys: ['a/1', 'b/1'] });
-    await until(() => seen.length >= 4);
-    assert.deepEqual(seen.slice(0, 4), ['a/1', 'b/1', 'a/1', 'b/1']);
+    await until(() => ['a/1', 'b/1'].every((key) => seen.filter((one) => one === key).length >= 2));
     changed('c/1');
     await until(() => seen.includes('c/1'));
   });

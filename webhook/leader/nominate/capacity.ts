@@ -10,8 +10,6 @@ import { podRequests, type RequestingSpec } from '../../nodes/scheduling/request
 const remember = 5000;
 /** Requests a second, and at once after a pause. */
 const [perSecond, burst] = [10, 20];
-/** An answer is used for at least so many times as long as it took. */
-const restFactor = 10;
 
 /** What is free on a node. */
 interface Free {
@@ -65,11 +63,10 @@ export class Capacity {
     expected: () => Iterable<Amounts>,
     signal: AbortSignal,
   ): Promise<Free | undefined> {
-    const began = performance.now();
-    if (this.#rate.left(began) < 1) return undefined;
+    if (this.#rate.left(performance.now()) < 1) return undefined;
     this.#rate.take(1);
     const { taken, bytes } = await this.#taken(name, signal);
-    // a node with a large answer is asked about less often, and uses up more of the rate
+    // a large answer uses up more of the rate
     this.#rate.take(Math.floor(bytes / placedPods.bytesOfAQuestion));
     // another run may have asked as well, and reserved
     const known = this.#known(name);
@@ -78,7 +75,7 @@ export class Capacity {
     for (const [node, { until }] of this.#free) if (until <= now) this.#free.delete(node);
     const free = {
       amounts: subtract(allocatable, addAll([taken, ...expected()])),
-      until: now + Math.max(remember, restFactor * (now - began)),
+      until: now + remember,
     };
     this.#free.set(name, free);
     return free;

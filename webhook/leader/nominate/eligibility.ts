@@ -26,21 +26,18 @@ export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'mi
   return is > wanted || (is === wanted && Number.parseInt(minor, 10) >= least[1]);
 }
 
-/** Requests the version of the API server. @throws ClusterError */
-export const askVersion = (client: ApiClient, signal: AbortSignal): Promise<ApiVersion> =>
-  client.request('GET', '/version', { signal });
-
 /** How often an API server that is too old is asked for its version, in milliseconds. */
 const askAgain = 600_000;
 
 /** Finds out whether this replica steers. It logs a lasting reason against that once. */
 export class Eligibility {
+  /** The state of the last {@link check}; undefined before the first. */
+  state: SteerState | undefined;
   readonly #client: ApiClient;
   readonly #leader: Leadership | undefined;
   readonly #log: Log;
-  #state: SteerState | undefined;
-  /** Whether the API server is new enough, and when it was asked, on a monotonic clock. */
-  #version: { enough: boolean; asked: number } | undefined;
+  /** Whether the API server is new enough, and until when that is known, on a monotonic clock. */
+  #version: { enough: boolean; until: number } | undefined;
 
   /** @param leader undefined where there can be none */
   constructor(client: ApiClient, leader: Leadership | undefined, log: Log) {
@@ -49,27 +46,21 @@ export class Eligibility {
     this.#log = log;
   }
 
-  /** The state of the last {@link check}; undefined before the first. */
-  get state(): SteerState | undefined {
-    return this.#state;
-  }
-
   /**
    * Finds out the state.
    *
    * @throws ClusterError where the API server does not tell its version
    */
   async check({ steer }: Policy, signal: AbortSignal): Promise<SteerState> {
-    const state = await this.#now(steer.mode, signal);
-    if (state === 'no-namespace' && this.#state !== state) {
+    const before = this.state;
+    this.state = steer.mode === 'off' ? 'off' : await this.#stateNow(signal);
+    if (this.state === 'no-namespace' && before !== this.state) {
       this.#log.warn({}, notSteered('--own-namespace, the namespace of the Lease, is not set'));
     }
-    this.#state = state;
-    return state;
+    return this.state;
   }
 
-  async #now(mode: Policy['steer']['mode'], signal: AbortSignal): Promise<SteerState> {
-    if (mode === 'off') return 'off';
+  async #stateNow(signal: AbortSignal): Promise<SteerState> {
     if (this.#leader === undefined) return 'no-namespace';
     if (this.#leader.leads) return (await this.#isNewEnough(signal)) ? 'steering' : 'api-server-too-old';
     // the API server may be upgraded before this replica leads again
@@ -78,12 +69,11 @@ export class Eligibility {
   }
 
   async #isNewEnough(signal: AbortSignal): Promise<boolean> {
-    const now = performance.now();
     const known = this.#version;
-    if (known?.enough || (known !== undefined && now - known.asked < askAgain)) return known.enough;
-    const version = await askVersion(this.#client, signal);
+    if (known !== undefined && performance.now() < known.until) return known.enough;
+    const version = await this.#client.request<ApiVersion>('GET', '/version', { signal });
     const enough = usesNominations(version);
-    this.#version = { enough, asked: now };
+    this.#version = { enough, until: enough ? Number.POSITIVE_INFINITY : performance.now() + askAgain };
     if (!enough && known === undefined) {
       const { gitVersion } = version;
       const why = `the API server is ${gitVersion}, and schedulers use nominations from ${leastVersion} on`;

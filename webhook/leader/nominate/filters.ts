@@ -19,9 +19,6 @@ const filters = {
 /** The name of a filter. */
 export type FilterReason = keyof typeof filters;
 
-/** What the filters read of a pod. */
-export type FilteredPod = Pick<PendingPod, 'profiles' | 'constraints' | 'tolerations' | 'requests'>;
-
 /** A pod that does not tolerate this does not fit a cordoned node. Source: Kubernetes, plugin NodeUnschedulable. */
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
@@ -31,7 +28,7 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
  * @param zone in which the pod's volumes can be used; undefined for any
  */
 export function filterNode(
-  { profiles, constraints, tolerations, requests }: FilteredPod,
+  { profiles, constraints, tolerations, requests }: PendingPod,
   node: NodeFacts,
   gate: Gate,
   zone: string | undefined,
@@ -56,10 +53,3 @@ export function filterText(
   });
   return `${total} ${total === 1 ? 'node' : 'nodes'}: ${parts.join(', ')}`;
 }
-
-/** Steps to look up the state of a DaemonSet on a node, beside that of one term. */
-const stepsPerProfile = 10;
-
-/** How many steps {@link filterNode} takes at most for each taint of a node. */
-export const stepsPerNode = ({ profiles, terms }: Pick<PendingPod, 'profiles' | 'terms'>): number =>
-  1 + stepsPerProfile * profiles.length + terms;

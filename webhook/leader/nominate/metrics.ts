@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Written } from './nominate.ts';
+import type { Written } from '../written.ts';
 import type { Outcome } from './nominations.ts';
 
 /**

@@ -49,14 +49,12 @@ export const unused: ReadonlySet<Outcome> = new Set(['ignored', 'expired']);
 /** The nominations of this process that are open. Pure: times are arguments, in milliseconds since the epoch. */
 export class Nominations {
   readonly #keys = new Map<string, KeyState>();
-  readonly #onNode = new Map<string, number>();
 
   /** A nomination was written. @param version the pod's with the nomination */
   add({ key, uid, namespace, name }: PendingPod, node: string, version: string, now: number): void {
     const state = this.#keys.get(key) ?? { open: new Map(), window: 1, raced: new Set() };
     this.#keys.set(key, state);
     state.open.set(uid, { pod: `${namespace}/${name}`, node, at: now, version });
-    this.#onNode.set(node, this.onNode(node) + 1);
   }
 
   /** The keys with nominations that were open when the key was last looked at. */
@@ -67,11 +65,6 @@ export class Nominations {
   /** Whether it is one of {@link keys}. */
   hasKey(key: string): boolean {
     return this.#keys.has(key);
-  }
-
-  /** How many are open for a node. */
-  onNode(node: string): number {
-    return this.#onNode.get(node) ?? 0;
   }
 
   /** Whether one is open for the pod. */
@@ -103,7 +96,7 @@ export class Nominations {
       const outcome = outcomeOf(nomination, pod, now, hasRaced);
       if (outcome === undefined) continue;
       ended.push({ uid, pod: nomination.pod, node: nomination.node, outcome });
-      this.#close(state, uid, nomination.node, outcome);
+      this.#close(state, uid, outcome);
     }
     const isUnused = ended.some((one) => unused.has(one.outcome));
     const worked = state.window > 1;
@@ -112,11 +105,8 @@ export class Nominations {
     return { ended, backOff: isUnused && !worked };
   }
 
-  #close(state: KeyState, uid: string, node: string, outcome: Outcome): void {
+  #close(state: KeyState, uid: string, outcome: Outcome): void {
     state.open.delete(uid);
-    const others = this.onNode(node) - 1;
-    if (others === 0) this.#onNode.delete(node);
-    else this.#onNode.set(node, others);
     if (outcome === 'raced') state.raced.add(uid);
     if (outcome !== 'left') return;
     state.raced.delete(uid);

@@ -4,8 +4,8 @@ import type { EventRecorder } from '../../cluster/events/recorder.ts';
 import type { Leadership } from '../../cluster/lease/leadership.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Log } from '../../lib/deps.ts';
+import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
-import { inSlices } from '../slices.ts';
 import type { Result } from '../work-queue.ts';
 import { type Gate, gateBy } from './accepts.ts';
 import { Capacity } from './capacity.ts';
@@ -36,15 +36,13 @@ export interface NominatorOptions {
   state: () => SteerState | undefined;
   metrics: SteerMetrics;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
-  /** Steps of work: a reconciliation takes what it costs. */
+  /** Its unit is the comparison of a pod with a node. */
   bucket: TokenBucket;
   log: Log;
 }
 
-/** What a nomination costs beside the search for its node, in steps: at most 25 are written a second. */
-const stepsOfNomination = 40_000;
-/** Steps to look at a pod that waits. */
-const stepsPerPod = 20;
+/** Tokens that a nomination takes beside the search for its node: at most 25 are written a second. */
+const tokensOfNomination = planLimits.perSecond / 25;
 /** Nominations in one run. Other keys have their turn before the next ones. */
 const most = 16;
 /** When a key is looked at again that is not done, in milliseconds. */
@@ -101,7 +99,7 @@ export class Nominator {
     const pods = index.of(key);
     const backOff = this.#settle(key, pods);
     const gate = gateBy(policy(), view, Date.now());
-    const refused = await this.#look(pods, gate, signal);
+    const refused = this.#look(pods, gate);
     if (state() !== 'steering') return undefined;
     if (backOff) return 'back-off';
     const waiting = refused.filter((pod) => this.#needsNode(pod, gate));
@@ -128,19 +126,17 @@ export class Nominator {
   }
 
   /** Writes events about long holds. @returns the pods that the gate refused, and would refuse again */
-  async #look(pods: readonly PendingPod[], gate: Gate, signal: AbortSignal): Promise<RefusedPod[]> {
+  #look(pods: readonly PendingPod[], gate: Gate): RefusedPod[] {
     const { policy, state, events, bucket } = this.#options;
     const { gate: limits, steer } = policy();
     const is = steer.mode === 'off' ? 'off' : state();
     const view = { limits, gate, unsteered: is && unsteered[is] };
-    const found: RefusedPod[] = [];
-    const look = (pod: PendingPod): void => {
+    bucket.take(pods.length);
+    for (const pod of pods) {
       const event = events.capacity > 0 ? longHold(pod, view, Date.now()) : undefined;
       if (event !== undefined) events.add(event);
-      if (isRefused(pod) && gate(pod.profiles, pod.refused).blocker !== undefined) found.push(pod);
-    };
-    bucket.take(await inSlices(pods, () => stepsPerPod, look, signal));
-    return found;
+    }
+    return pods.filter(isRefused).filter((pod) => gate(pod.profiles, pod.refused).blocker !== undefined);
   }
 
   /** Whether nothing else is under way for the pod. A nomination by another component stays if the gate allows it. */
@@ -150,18 +146,18 @@ export class Nominator {
     if (tooLarge) this.#explain(pod, 'its requirements are too large to compare them with nodes');
     const { readiness } = this.#options.view;
     const isTaken =
-      nominated !== '' && readiness.hasNode(nominated) && gate(profiles, nominated).blocker === undefined;
+      readiness.node(nominated) !== undefined && gate(profiles, nominated).blocker === undefined;
     return !tooLarge && !isTaken;
   }
 
   async #nominateSome(waiting: readonly RefusedPod[], gate: Gate, signal: AbortSignal): Promise<void> {
     const { view, pods, bucket } = this.#options;
-    const [capacity, nominations] = [this.#capacity, this.#nominations];
-    const search = new NodeSearch({ readiness: view.readiness, gate, pods, nominations, capacity, bucket });
+    const { readiness } = view;
+    const search = new NodeSearch({ readiness, gate, pods, capacity: this.#capacity, bucket });
     let left = most;
     for (const pod of waiting) {
       if (left === 0) return;
-      if (pod.unverifiable && nominations.window(pod.key) <= 0) {
+      if (pod.unverifiable && this.#nominations.window(pod.key) <= 0) {
         this.#explain(
           pod,
           'only the scheduler can judge its constraints: another pod of its owner is tried first',
@@ -184,7 +180,7 @@ export class Nominator {
   async #write(pod: RefusedPod, node: string, why: string, signal: AbortSignal): Promise<void> {
     const { metrics, events, log, leader, bucket } = this.#options;
     if (leader?.leads !== true) return;
-    bucket.take(stepsOfNomination);
+    bucket.take(tokensOfNomination);
     const written = await nominate(this.#client, { pod, node }, signal);
     signal.throwIfAborted();
     metrics.nominated(written.result);

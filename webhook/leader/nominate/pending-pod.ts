@@ -47,8 +47,6 @@ export interface PendingPod extends GatePod, Required {
   leaving: boolean;
   /** The key in the work queue: the same for pods of one owner with the same profiles and requirements. */
   key: string;
-  /** How many terms its requirements have, which are compared with each node. */
-  terms: number;
   /** The memory that it takes, in bytes, as an upper estimate. */
   weight: number;
   /** See {@link hasClaims}. */
@@ -70,7 +68,7 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const hasVolumes = hasClaims(spec.volumes);
   return {
     ...pending,
-    ...(tooLarge ? { ...nothingRequired, terms: 0 } : { ...required, terms }),
+    ...(tooLarge ? nothingRequired : required),
     tooLarge,
     key: `${pending.namespace}/${digest(pending.group, kind)}`,
     weight: ownWeight + (tooLarge ? 0 : weightOfKind(kind)),

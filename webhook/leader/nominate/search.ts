@@ -1,12 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
 import type { NodeFacts } from '../../nodes/readiness/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { zoneLabel } from '../../nodes/scheduling/required.ts';
-import { inSlices } from '../slices.ts';
 import type { Gate } from './accepts.ts';
 import type { Capacity } from './capacity.ts';
-import { type FilterReason, filterNode, filterText, stepsPerNode } from './filters.ts';
-import type { Nominations } from './nominations.ts';
+import { type FilterReason, filterNode, filterText } from './filters.ts';
 import type { PendingIndex } from './pending-index.ts';
 import type { PendingPod } from './pending-pod.ts';
 
@@ -16,32 +16,30 @@ export interface Found {
   fitting: NodeFacts[];
   /** How many of the others do not pass each filter. */
   counts: Map<FilterReason, number>;
-  steps: number;
 }
 
 /**
- * Compares a pod with all nodes.
+ * Compares a pod with all nodes. Admission calls and the renewal of the Lease have their turn in between.
  *
  * @param zone in which the pod's volumes can be used; undefined for any
  * @throws the signal's reason, once it is aborted
  */
 export async function findNodes(
   pod: PendingPod,
-  nodes: Iterable<NodeFacts>,
+  nodes: readonly NodeFacts[],
   { gate, zone }: { gate: Gate; zone: string | undefined },
   signal: AbortSignal,
 ): Promise<Found> {
   const fitting: NodeFacts[] = [];
   const counts = new Map<FilterReason, number>();
-  const compare = (node: NodeFacts): void => {
+  for (const [index, node] of nodes.entries()) {
+    if (index % planLimits.slice === planLimits.slice - 1) await nextTurn();
+    signal.throwIfAborted();
     const reason = filterNode(pod, node, gate, zone);
     if (reason === undefined) fitting.push(node);
     else counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  };
-  const steps = stepsPerNode(pod);
-  // tolerations are compared with each taint
-  const stepsOf = ({ taints }: NodeFacts): number => steps * (1 + taints.length);
-  return { fitting, counts, steps: await inSlices(nodes, stepsOf, compare, signal) };
+  }
+  return { fitting, counts };
 }
 
 /** Nodes that are tried before others, so that few have to be asked about. */
@@ -77,12 +75,11 @@ export type Placement = { node: string } | { why: string } | 'unknown';
 
 /** What a {@link NodeSearch} goes by. */
 export interface SearchInputs {
-  readiness: Pick<Readiness, 'nodes'>;
+  readiness: Pick<Readiness, 'node' | 'nodes'>;
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;
-  nominations: Pick<Nominations, 'onNode'>;
   capacity: Capacity;
-  /** Takes the steps of the search. */
+  /** Takes a token for each comparison with a node. */
   bucket: TokenBucket;
 }
 
@@ -90,6 +87,8 @@ export interface SearchInputs {
 export class NodeSearch {
   readonly #inputs: SearchInputs;
   readonly #found = new Map<string | undefined, Found>();
+  /** The nodes that were found, once for each time: the watch reports nominations later. */
+  readonly #chosen: string[] = [];
 
   constructor(inputs: SearchInputs) {
     this.#inputs = inputs;
@@ -98,15 +97,18 @@ export class NodeSearch {
   /** @throws ClusterError, or the signal's reason */
   async place(pod: PendingPod, signal: AbortSignal): Promise<Placement> {
     const found = await this.#nodesFor(pod, signal);
-    const { gate, nominations, capacity, pods } = this.#inputs;
-    const onNode = (name: string): number => nominations.onNode(name);
+    const { gate, capacity, pods } = this.#inputs;
+    const onNode = (name: string): number =>
+      pods.nominatedFor(name).length + this.#chosen.filter((one) => one === name).length;
     for (const node of inOrder(found.fitting, pod.key, onNode, Date.now())) {
       // the gate would refuse a second pod
       if (onNode(node.name) > 0 && gate(pod.profiles, node.name).onePod) continue;
       const expected = () => pods.nominatedFor(node.name).map(({ requests }) => requests);
       const isFree = await capacity.reserve(node, pod.requests, expected, signal);
       if (isFree === undefined) return 'unknown';
-      if (isFree) return { node: node.name };
+      if (!isFree) continue;
+      this.#chosen.push(node.name);
+      return { node: node.name };
     }
     // the other pods are alike: no node has room for them
     const full = found.fitting.splice(0).length;
@@ -119,15 +121,15 @@ export class NodeSearch {
     const zone = this.#zoneOf(pod);
     const known = this.#found.get(zone);
     if (known !== undefined) return known;
-    const found = await findNodes(pod, readiness.nodes(), { gate, zone }, signal);
-    bucket.take(found.steps);
+    const nodes = [...readiness.nodes()];
+    bucket.take(nodes.length);
+    const found = await findNodes(pod, nodes, { gate, zone }, signal);
     this.#found.set(zone, found);
     return found;
   }
 
   /** The scheduler chose the refused node, so the volumes can be used in its zone. */
-  #zoneOf({ hasVolumes, refused }: PendingPod): string | undefined {
-    if (!hasVolumes) return undefined;
-    return [...this.#inputs.readiness.nodes()].find(({ name }) => name === refused)?.labels[zoneLabel];
+  #zoneOf({ hasVolumes, refused = '' }: PendingPod): string | undefined {
+    return hasVolumes ? this.#inputs.readiness.node(refused)?.labels[zoneLabel] : undefined;
   }
 }

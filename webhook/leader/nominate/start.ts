@@ -40,7 +40,7 @@ export function startSteering(
   const { view, policy, leader } = inputs;
   const ended = new AbortController();
   const metrics = new SteerMetrics(registry);
-  const bucket = new TokenBucket(planLimits.stepsPerSecond, planLimits.burstSteps);
+  const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
   const pods = new PendingIndex(() => view.pending());
   const eligibility = new Eligibility(client, leader, log);
   const state = () => eligibility.state;

@@ -3,10 +3,8 @@ import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
 import { howToRecreate, isBoundToNode, isOrdered, ordinalOf } from './owners.ts';
 import type { DeletionMethod, NodeForProfile, Recreation, Skipped, SkipReason } from './types.ts';
 
-/** What this leader did to a pod, to others of its controller and on its node, as far as it keeps the pod waiting. */
+/** What the leader did before, as far as it keeps a pod waiting. */
 export interface Limits {
-  /** Whether the pod was deleted, or this version of it is known to be outdated. */
-  isAnswered(pod: PodEvidence): boolean;
   /** Whether all repair has stopped. */
   isStopped(): boolean;
   /** How long the pods of its controller pause, in milliseconds; 0 where they do not. */
@@ -17,10 +15,6 @@ export interface Limits {
    * @param eligible `proven`: whether a proof has passed on its node since it failed
    */
   hasTurn(pod: PodEvidence, eligible: { proven: boolean; ordered: boolean }): boolean;
-  /** Whether recreated pods of its namespace, or of its controller, last failed again before those of another pod. */
-  failedBefore(pod: PodEvidence, other: PodEvidence): boolean;
-  /** Whether the verdict is expected of a pod that was recreated to find out if the profile's network works there. */
-  isProbed(node: string, profile: string): boolean;
   /** Whether the budgets allow it. */
   hasBudget(pod: PodEvidence): boolean;
 }
@@ -35,8 +29,6 @@ export interface RepairFacts {
   elsewhere(pod: PodEvidence): boolean;
   /** The pods of a controller, by `PodEvidence.owner`. */
   ownedBy(owner: string): Iterable<PodEvidence>;
-  /** The failed pods on a node. */
-  failedOn(node: string): Iterable<PodEvidence>;
   limits: Limits;
 }
 
@@ -69,17 +61,16 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Decision {
   if ('reason' in eligible) return { decision: 'leave', ...eligible };
   const { limits } = facts;
   const leave = (reason: SkipReason): Decision => ({ decision: 'leave', reason, why: '' });
-  if (limits.isAnswered(pod)) return leave('under-way');
   if (limits.isStopped()) return leave('breaker');
   const pause = limits.pauseOf(pod);
   if (pause > 0) return { decision: 'wait', ms: pause, reason: 'owner-pause', why: '' };
   const ordered = pod.controller !== undefined && isOrdered(pod.controller);
   if (ordered && !isFirst(pod, facts)) return leave('owner-turn');
   if (!limits.hasTurn(pod, { proven: eligible.proven, ordered })) return leave('owner-turn');
-  const probes = !eligible.moves && !eligible.proven;
-  if (probes && !mayProbe(pod, facts)) return leave('node-to-prove');
+  const hasPlace = eligible.moves || eligible.proven || mayProbe(pod, facts);
+  if (!hasPlace) return leave('node-to-prove');
   if (!limits.hasBudget(pod)) return leave('budget');
-  return { decision: 'recreate', pod, how: eligible.how, why: eligible.why, probes };
+  return { decision: 'recreate', pod, how: eligible.how, why: eligible.why };
 }
 
 /** How the pod is recreated and why that helps, or why it is left alone, whatever was done before. */
@@ -147,21 +138,9 @@ function isFirst(pod: PodEvidence, facts: RepairFacts): boolean {
   return true;
 }
 
-/**
- * Whether it is the pod's turn to find out about its node, where one pod at a time does. Namespaces and controllers whose
- * last failure is the longest ago go first: pods that fail for their own sake must not take every turn.
- */
-function mayProbe(pod: PodEvidence, facts: RepairFacts): boolean {
-  const { node, failedProfiles } = pod;
-  const { limits } = facts;
-  const unproved = failedProfiles.filter((profile) => facts.node(node, profile).state === 'unproved');
-  if (unproved.length === 0) return true;
-  // the gate does not know yet of a pod that was deleted a moment ago
-  const isFree = (profile: string): boolean =>
-    facts.node(node, profile).turn && !limits.isProbed(node, profile);
-  if (!unproved.every(isFree)) return false;
-  for (const other of facts.failedOn(node)) {
-    if (limits.failedBefore(other, pod) && !('reason' in judge(other, facts))) return false;
-  }
-  return true;
-}
+/** Whether its new pod may find out about the node, where the gate lets one pod at a time through. */
+const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
+  failedProfiles.every((profile) => {
+    const { state, turn } = facts.node(node, profile);
+    return state !== 'unproved' || turn;
+  });

@@ -1,62 +1,42 @@
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import { eventReasons } from '../../lib/names.ts';
-import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { Controller } from '../../nodes/evidence/facts.ts';
 import type { Recreation, SkippedPod, SkipReason } from './types.ts';
-
-/** How many pods the event of a workload names. */
-const mostNamed = 10;
 
 /** Whether pods are recreated, or only would be: `repair.mode`. */
 export type RepairAction = 'recreated' | 'wouldRecreate';
 
 const texts = {
-  recreated: { action: 'Recreate', one: 'is deleted to be recreated', many: 'are deleted to be recreated' },
+  recreated: { action: 'Recreate', what: 'is deleted to be recreated' },
   wouldRecreate: {
     action: 'Audit',
-    one: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
-    many: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
+    what: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
   },
 } as const;
 
 /** The event of a recreation on its pod. */
-export function podEvent({ pod, why }: Recreation, action: RepairAction): Event {
-  return {
-    regarding: podReference(pod),
-    type: 'Normal',
-    reason: eventReasons[action],
-    action: texts[action].action,
-    occasion: action.toLowerCase(),
-    node: pod.node,
-    note: fitNote(`the proof of its network failed on node ${pod.node}, so it ${texts[action].one}: ${why}`),
-  };
-}
+export const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
+  regarding: podReference(pod),
+  type: 'Normal',
+  reason: eventReasons[action],
+  action: texts[action].action,
+  occasion: action.toLowerCase(),
+  node: pod.node,
+  note: fitNote(
+    `the proof of the network of pod ${pod.name} on node ${pod.node} failed, so it ${texts[action].what}: ${why}`,
+  ),
+});
 
-/** The event of recreations on the workload that their pods belong to, which outlives them. */
-export function workloadEvent(
-  workload: Controller,
-  recreations: readonly [Recreation, ...Recreation[]],
-  action: RepairAction,
-): Event {
-  const [{ pod, why }] = recreations;
-  const names = recreations.slice(0, mostNamed).map(({ pod: { name, node } }) => `${name} on node ${node}`);
-  const more = recreations.length - names.length;
-  const because = recreations.every((one) => one.why === why) ? `: ${why}` : `, the first one because ${why}`;
-  const who = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
-  const { one, many } = texts[action];
-  const text =
-    recreations.length === 1
-      ? `the proof of the network of pod ${who} failed, so it ${one}: ${why}`
-      : `the proofs of the networks of ${recreations.length} pods failed, so they ${many} (${who})${because}`;
-  return {
-    regarding: involvedObject(workload, pod.namespace),
-    type: 'Normal',
-    reason: eventReasons[action],
-    action: texts[action].action,
-    // one for each round of recreations
-    occasion: pod.uid,
-    note: fitNote(text),
-  };
-}
+/** The same event on the workload that the pod belongs to: one a minute, about one of its pods. */
+export const onWorkload = (
+  { apiVersion, kind, name, uid }: Controller,
+  event: Event,
+  now: number,
+): Event => ({
+  ...event,
+  regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
+  occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
+});
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
@@ -89,44 +69,22 @@ export const hasEvent = (reason: SkipReason): boolean => reasons[reason] !== und
 export const isReportedAtOnce = (reason: SkipReason): boolean =>
   ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
-/** Whether the pod waits for its turn: these reasons follow each other. */
-export const waitsForTurn = (reason: SkipReason): boolean =>
-  ['under-way', 'node-to-prove', 'owner-turn', 'budget'].includes(reason);
+/** These reasons to wait for a turn follow each other, and have one event. */
+const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
 /** Reasons that end with a change of a node. */
 const waits: ReadonlySet<SkipReason> = new Set(['node-unreachable', 'node-not-ready']);
 
-const skippedNote = (pod: PodEvidence, { reason, why }: SkippedPod): string =>
-  fitNote(
-    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}${why === '' ? '' : ` (${why})`}`,
-    waits.has(reason) ? '. It is recreated when a node is ready' : '',
-  );
-
 /** The event on a pod that is left alone. */
-export const skippedPodEvent = (left: SkippedPod): Event => ({
-  regarding: podReference(left.pod),
+export const skippedPodEvent = ({ pod, reason, why }: SkippedPod): Event => ({
+  regarding: podReference(pod),
   type: 'Warning',
   reason: eventReasons.notRecreated,
   action: 'Leave',
-  occasion: left.reason,
-  node: left.pod.node,
-  note: skippedNote(left.pod, left),
-});
-
-/** The event on the workload of a pod that is left alone: one for all its pods. */
-export const skippedWorkloadEvent = (workload: Controller, left: SkippedPod): Event => ({
-  ...skippedPodEvent(left),
-  regarding: involvedObject(workload, left.pod.namespace),
-  occasion: `${left.reason}.${left.pod.uid}`,
-});
-
-const involvedObject = (
-  { apiVersion, kind, name, uid }: Controller,
-  namespace: string,
-): Event['regarding'] => ({
-  apiVersion,
-  kind,
-  namespace,
-  name,
-  uid,
+  occasion: turns.has(reason) ? 'turn' : reason,
+  node: pod.node,
+  note: fitNote(
+    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}${why === '' ? '' : ` (${why})`}`,
+    waits.has(reason) ? '. It is recreated when a node is ready' : '',
+  ),
 });

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Recreated } from './delete-pod.ts';
+import type { Written } from '../written.ts';
 import type { Outcome } from './owner-record.ts';
 import { type SkipReason, skipReasons } from './types.ts';
 
@@ -57,12 +57,12 @@ export class RepairMetrics {
   }
 
   /** `would`: not made, because `repair.mode` is audit. */
-  recreated(result: Recreated['result'] | 'would'): void {
+  recreated(result: Written['result'] | 'would'): void {
     this.#recreations.inc({ result });
   }
 
-  ended(outcome: Outcome): void {
-    this.#outcomes.inc({ outcome });
+  ended(outcome: Outcome, count = 1): void {
+    this.#outcomes.inc({ outcome }, count);
   }
 
   /** What is left alone now, and whether all repair has stopped. */

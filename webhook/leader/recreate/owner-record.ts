@@ -1,27 +1,19 @@
 import { repairLimits } from '../../lib/limits.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { Recreation } from './types.ts';
 
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
-/** A recreation whose outcome is not known yet. */
-export interface Attempt {
-  recreation: Recreation;
-  at: number;
-}
-
-const { pause, longestPause, second, verdict: longest } = repairLimits;
+const { pause, longestPause, second, verdict: longest, trust } = repairLimits;
 
 /** What the pods of one controller learn from each other: a back-off. Times are milliseconds of a monotonic clock. */
 export class OwnerRecord {
-  /** By UID of the deleted pod, the oldest first. */
-  readonly #attempts = new Map<string, Attempt>();
+  /** The time of each recreation without an outcome, by the UID of the deleted pod, the oldest first. */
+  readonly #attempts = new Map<string, number>();
   /** UIDs of pods that came since the first attempt, and have no verdict. */
   readonly #successors = new Set<string>();
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
-  #failedAt = Number.NEGATIVE_INFINITY;
   #trustedUntil = Number.NEGATIVE_INFINITY;
 
   /** How long its pods pause, in milliseconds; 0 where they do not. */
@@ -40,13 +32,13 @@ export class OwnerRecord {
     if (others === 0) return true;
     if (ordered) return false;
     if (this.#trustedUntil > now || (proven && this.#failures === 0)) return true;
-    const [first] = this.#attempts.values();
-    return others === 1 && this.#failures === 0 && first !== undefined && now - first.at >= second;
+    const [first = now] = this.#attempts.values();
+    return others === 1 && this.#failures === 0 && now - first >= second;
   }
 
   /** A pod is going to be deleted. */
-  begin(recreation: Recreation, now: number): void {
-    this.#attempts.set(recreation.pod.uid, { recreation, at: now });
+  begin(uid: string, now: number): void {
+    this.#attempts.set(uid, now);
   }
 
   /** The pod was not deleted after all. */
@@ -59,20 +51,15 @@ export class OwnerRecord {
     if (this.#attempts.size > 0) this.#successors.add(uid);
   }
 
-  /**
-   * A pod of the controller changed, or is gone.
-   *
-   * @returns the attempt that ended with its verdict, and how; undefined if none did
-   */
-  changed({ uid, verdict }: PodEvidence, now: number): (Attempt & { outcome: Outcome }) | undefined {
+  /** A pod of the controller changed. @returns the outcome of an attempt that ended with its verdict */
+  changed({ uid, verdict }: PodEvidence, now: number): Outcome | undefined {
     if (verdict === 'waiting' || !this.#successors.delete(uid)) return undefined;
-    const [attempt] = this.#attempts.values();
-    const outcome = verdict === 'passed' || verdict === 'failed' ? verdict : 'unknown';
-    if (outcome === 'passed') this.#recordSuccess(now);
+    if (verdict === 'passed') this.#recordSuccess(now);
+    const [attempt] = this.#attempts.keys();
     if (attempt === undefined) return undefined;
-    this.#attempts.delete(attempt.recreation.pod.uid);
-    if (outcome === 'failed') this.#recordFailure(attempt.at, now);
-    return { ...attempt, outcome };
+    this.#attempts.delete(attempt);
+    if (verdict === 'failed') this.#recordFailure(now);
+    return verdict === 'passed' || verdict === 'failed' ? verdict : 'unknown';
   }
 
   /** The pod is gone: it gets no verdict any more. */
@@ -80,14 +67,12 @@ export class OwnerRecord {
     this.#successors.delete(uid);
   }
 
-  /** Ends the attempts without a verdict for long: other pods wait no longer for them, but for a pause. */
-  endOverdue(now: number): Attempt[] {
-    const overdue = [...this.#attempts.values()].filter(({ at }) => now - at >= longest);
-    for (const { recreation, at } of overdue) {
-      this.#attempts.delete(recreation.pod.uid);
-      this.#recordFailure(at, now);
-    }
-    return overdue;
+  /** Ends the attempts without a verdict for long: other pods wait no longer for them, but for a pause. @returns how many */
+  endOverdue(now: number): number {
+    const overdue = [...this.#attempts].filter(([, at]) => now - at >= longest);
+    for (const [uid] of overdue) this.#attempts.delete(uid);
+    if (overdue.length > 0) this.#recordFailure(now);
+    return overdue.length;
   }
 
   /** Whether nothing that it knows matters any longer. */
@@ -97,16 +82,14 @@ export class OwnerRecord {
 
   #recordSuccess(now: number): void {
     this.#failures = 0;
-    this.#failedAt = Number.NEGATIVE_INFINITY;
     this.#retryAt = Number.NEGATIVE_INFINITY;
-    this.#trustedUntil = now + repairLimits.trust;
+    this.#trustedUntil = now + trust;
   }
 
-  /** @param at when the attempt was made. One that was made before a failure was known belongs to that failure */
-  #recordFailure(at: number, now: number): void {
+  /** Failures during a pause belong to attempts from before it. */
+  #recordFailure(now: number): void {
     this.#trustedUntil = Number.NEGATIVE_INFINITY;
-    if (at <= this.#failedAt) return;
-    this.#failedAt = now;
+    if (now < this.#retryAt) return;
     this.#retryAt = now + Math.min(pause * 2 ** this.#failures, longestPause);
     this.#failures += 1;
   }

@@ -10,9 +10,9 @@ import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Result } from '../work-queue.ts';
 import { type Decision, decide } from './decide.ts';
 import { deletePod, deleteReleased } from './delete-pod.ts';
-import { type Ended, RepairMemory } from './memory.ts';
+import { RepairMemory } from './memory.ts';
 import type { RepairMetrics, RepairState } from './metrics.ts';
-import { Networks } from './networks.ts';
+import { type KnownCluster, networkOn, OtherNodes } from './networks.ts';
 import { Reporter } from './reporter.ts';
 import type { Recreation } from './types.ts';
 
@@ -31,8 +31,8 @@ export interface RepairOptions {
   log: Log;
 }
 
-/** How long what is known of nodes is used, and the other nodes that are found for pods, in milliseconds. */
-const [fresh, found] = [500, 5000];
+/** How long the other nodes that are found for pods are used, in milliseconds: the search is the costly part. */
+const found = 5000;
 
 /** Recreates failed pods: looks at one pod, decides, deletes it and says so. */
 export class Reconciler {
@@ -41,9 +41,9 @@ export class Reconciler {
   #memory = new RepairMemory();
   #reporter: Reporter;
   #state: RepairState | undefined;
-  #networks: Networks | undefined;
-  /** The same, used longer: the search for other nodes is the costly part. */
-  #others: Networks | undefined;
+  #others: { nodes: OtherNodes; until: number } | undefined;
+  /** UIDs of failed pods that were deleted, or would have been with audit. The watch may be late. */
+  readonly #done = new Set<string>();
 
   constructor(client: ApiClient, options: RepairOptions) {
     this.#client = client;
@@ -66,26 +66,28 @@ export class Reconciler {
 
   /** Measures, and forgets what is old. Call it now and then. */
   sweep(): void {
-    this.isActive();
+    const { metrics } = this.#options;
     const now = performance.now();
-    for (const ended of this.#memory.forgetOld(now)) this.#ended(ended);
-    this.#reporter.forgetOld();
-    this.#options.metrics.skipped(this.#reporter.counts, this.#memory.outcomes.isStopped(now));
+    metrics.ended('unknown', this.#memory.forgetOld(now));
+    metrics.skipped(this.#reporter.counts, this.#memory.breaker.isStopped(now));
   }
 
   /** Forgets deletions, pauses and events: another leader may have recreated pods meanwhile. */
   forget(): void {
     this.#memory = new RepairMemory();
     this.#reporter = new Reporter(this.#client, this.#options);
+    this.#done.clear();
   }
 
   /** Has to hear of all changes of the evidence, before pods are looked at because of them. */
   observe(changes: readonly EvidenceChange[]): void {
     for (const change of changes) {
-      const ended = this.#memory.observe(change, performance.now());
-      if (ended !== undefined) this.#ended(ended);
+      const outcome = this.#memory.observe(change, performance.now());
+      if (outcome !== undefined) this.#options.metrics.ended(outcome);
       const { before, now } = change;
-      if (before?.verdict === 'failed' && now?.verdict !== 'failed') this.#reporter.forget(before.uid);
+      if (before?.verdict !== 'failed' || now?.verdict === 'failed') continue;
+      this.#reporter.forget(before.uid);
+      this.#done.delete(before.uid);
     }
   }
 
@@ -98,13 +100,11 @@ export class Reconciler {
     const pod = this.#options.view.evidence.pod(uid);
     if (pod === undefined || this.#state === undefined) return undefined;
     if (pod.releasedFrom !== undefined) return this.#finish(pod);
-    if (pod.verdict !== 'failed') return undefined;
+    if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
     const decision = this.#decide(pod);
     if (decision.decision === 'recreate') {
       return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
     }
-    // its event says that it would be recreated
-    if (this.#state === 'audit' && decision.reason === 'under-way') return undefined;
     await this.#reporter.skipped({ pod, ...decision });
     return decision.decision === 'wait' ? { after: decision.ms } : undefined;
   }
@@ -112,67 +112,59 @@ export class Reconciler {
   #decide(pod: PodEvidence): Decision {
     const { view, policy } = this.#options;
     const { repair } = policy();
-    const networks = this.#renewed(this.#networks, fresh);
-    const others = this.#renewed(this.#others, found);
-    this.#networks = networks;
-    this.#others = others;
+    const now = performance.now();
+    const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
+    if (this.#others === undefined || now >= this.#others.until) {
+      this.#others = { nodes: new OtherNodes(known), until: now + found };
+    }
+    const { nodes } = this.#others;
     return decide(pod, {
       owners: repair.owners,
-      node: (node, profile) => networks.node(node, profile),
-      elsewhere: (one) => others.elsewhere(one),
+      node: (node, profile) => networkOn(node, profile, known),
+      elsewhere: (one) => nodes.has(one),
       ownedBy: (owner) => view.evidence.ownedBy(owner),
-      failedOn: (node) => networks.failedOn(node),
-      limits: this.#memory.limits(repair, performance.now()),
+      limits: this.#memory.limits(repair, now),
     });
   }
 
-  /** @param longest how long what is known is used, in milliseconds */
-  #renewed(known: Networks | undefined, longest: number): Networks {
-    if (known !== undefined && performance.now() - known.madeAt < longest) return known;
-    const { view, policy } = this.#options;
-    return new Networks({ ...view, policy: policy(), now: Date.now() });
-  }
-
   async #audit(recreation: Recreation): Promise<Result> {
-    this.#memory.audited(recreation.pod, this.#options.policy().repair);
+    const { pod } = recreation;
+    this.#memory.take(pod, this.#options.policy().repair);
+    this.#done.add(pod.uid);
     this.#options.metrics.recreated('would');
     await this.#reporter.recreated(recreation, 'wouldRecreate');
     return undefined;
   }
 
   async #recreate(recreation: Recreation): Promise<Result> {
+    const { view, policy, metrics } = this.#options;
     const { pod } = recreation;
     const memory = this.#memory;
-    memory.begin(recreation, this.#options.policy().repair, performance.now());
-    const recreated = await deletePod(this.#client, recreation);
-    this.#options.metrics.recreated(recreated.result);
-    if (recreated.result === 'failed') {
-      // without an answer, it may have been made
-      if (!mayBeMade(recreated.error)) memory.cancel(recreation);
-      return this.#failed(pod, recreated.error);
+    memory.begin(pod, policy().repair, performance.now());
+    // no other pod finds out about the node before the watch reports the replacement
+    for (const profile of pod.failedProfiles) {
+      view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
     }
-    if (recreated.result !== 'made') {
-      memory.cancel(recreation);
-      memory.outdated(pod);
+    const { result, ...more } = await deletePod(this.#client, recreation);
+    metrics.recreated(result);
+    if (result === 'made') {
+      this.#done.add(pod.uid);
+      await this.#reporter.recreated(recreation, 'recreated');
       return undefined;
     }
-    memory.done(pod);
-    await this.#reporter.recreated(recreation, 'recreated');
-    return undefined;
+    const error = 'error' in more ? more.error : undefined;
+    // without an answer, it may have been made
+    if (!['cut', 'silent'].includes(unansweredBy(error) ?? '')) memory.cancel(pod);
+    return error === undefined ? undefined : this.#failed(pod, error);
   }
 
-  /** Deletes a pod that the leader before, or an outage, left between release and deletion. */
+  /** Deletes a pod of a Job that was released, by this leader or by the one before. */
   async #finish(pod: PodEvidence): Promise<Result> {
-    const memory = this.#memory;
-    const now = performance.now();
-    const isDone = pod.leaving || memory.isAnswered(pod);
-    if (this.#state !== 'recreate' || isDone || !memory.mayFinish(pod, now)) return undefined;
-    const removed = await deleteReleased(this.#client, pod);
-    this.#options.metrics.recreated(removed.result);
-    if (removed.result === 'failed') return this.#failed(pod, removed.error);
-    if (removed.result === 'conflict') return 'back-off';
-    memory.done(pod);
-    return undefined;
+    if (this.#state !== 'recreate' || pod.leaving) return undefined;
+    const { result, ...more } = await deleteReleased(this.#client, pod);
+    if (result !== 'made') this.#options.metrics.recreated(result);
+    if ('error' in more) return this.#failed(pod, more.error);
+    return result === 'conflict' ? 'back-off' : undefined;
   }
 
   /** @throws the error, unless it is about this pod alone */
@@ -185,11 +177,6 @@ export class Reconciler {
     return 'back-off';
   }
 
-  #ended(ended: Ended): void {
-    this.#options.metrics.ended(ended.outcome);
-    this.#reporter.ended(ended);
-  }
-
   #stateNow(): RepairState {
     const { policy, leader } = this.#options;
     const { repair, proof } = policy();
@@ -200,6 +187,3 @@ export class Reconciler {
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 }
-
-/** Whether the API server may have done what it was asked for, though there is no answer. */
-const mayBeMade = (error: unknown): boolean => ['cut', 'silent'].includes(unansweredBy(error) ?? '');

@@ -1,34 +1,39 @@
 import type { ApiClient } from '../../cluster/client.ts';
+import type { Event } from '../../cluster/events/event.ts';
 import type { EventRecorder } from '../../cluster/events/recorder.ts';
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
-import { ownerKey } from '../../nodes/evidence/owner.ts';
+import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import {
+  hasEvent,
+  isReportedAtOnce,
+  onWorkload,
   podEvent,
   type RepairAction,
   skippedPodEvent,
-  skippedWorkloadEvent,
-  workloadEvent,
 } from './events.ts';
-import type { Ended } from './memory.ts';
-import { SkippedPods } from './skipped-pods.ts';
 import type { Recreation, SkippedPod, SkipReason } from './types.ts';
 import { WorkloadsOfPods } from './workloads.ts';
-
-/** Recreations of so many milliseconds are one event on their workload. */
-const gather = 1000;
 
 /** Room in the queue of events that other events may need. */
 const reserve = 100;
 
-/** A workload has one event about pods that are left alone in this time, in milliseconds. */
-const pause = 60_000;
+/**
+ * A pod has to be left alone for this time before an event says so, in milliseconds. A node that boots is mostly ready
+ * sooner. The event follows within a minute, also where all pods of a full node wait.
+ */
+const long = 45_000;
 
-/** Recreations of one workload that have no event yet. */
-interface Gathered {
-  workload: Controller;
-  recreations: [Recreation, ...Recreation[]];
+/** No event is about a pod that ended longer ago, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
+const recent = 600_000;
+
+/** A failed pod that is left alone. */
+interface Skipping {
+  /** When it was first left alone, whatever the reason was. */
+  since: number;
+  reason: SkipReason;
+  /** The occasion of its last event. */
+  told: string;
 }
 
 /** What a {@link Reporter} writes to. */
@@ -40,23 +45,20 @@ export interface ReporterOptions {
 /** Says what repair does: in the log, and in events on pods and on the workloads that they belong to. */
 export class Reporter {
   readonly #workloads: WorkloadsOfPods;
-  readonly #events: ReporterOptions['events'];
-  readonly #log: Log;
-  readonly #skipped = new SkippedPods();
-  /** By workload. */
-  readonly #gathered = new Map<string, Gathered>();
-  /** By owner: when its workload had an event about a pod that is left alone. */
-  readonly #reportedAt = new Map<string, number>();
+  readonly #options: ReporterOptions;
+  /** By UID. */
+  readonly #skipped = new Map<string, Skipping>();
 
-  constructor(client: ApiClient, { events, log }: ReporterOptions) {
+  constructor(client: ApiClient, options: ReporterOptions) {
     this.#workloads = new WorkloadsOfPods(client);
-    this.#events = events;
-    this.#log = log;
+    this.#options = options;
   }
 
   /** How many pods are left alone for each reason. */
-  get counts(): ReadonlyMap<SkipReason, number> {
-    return this.#skipped.counts;
+  get counts(): Map<SkipReason, number> {
+    const counts = new Map<SkipReason, number>();
+    for (const { reason } of this.#skipped.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    return counts;
   }
 
   /** A pod is recreated, or would be. */
@@ -65,66 +67,48 @@ export class Reporter {
     const { node, controller } = pod;
     const name = nameOf(pod);
     const isDone = action === 'recreated' ? 'is' : 'would be';
-    this.#log.info(
+    this.#options.log.info(
       { pod: name, node, owner: controller?.name, how, why },
       `pod ${name}, whose proof failed on node ${node}, ${isDone} recreated: ${why}`,
     );
-    this.#skipped.forget(pod.uid);
-    this.#events.add(podEvent(recreation, action));
-    if (controller === undefined) return;
-    const workload = await this.#workloads.of(pod, controller);
-    const key = ownerKey(pod.namespace, workload);
-    const known = this.#gathered.get(key);
-    if (known !== undefined) {
-      known.recreations.push(recreation);
-      return;
-    }
-    this.#gathered.set(key, { workload, recreations: [recreation] });
-    setTimeout(() => this.#flush(key, action), gather).unref();
+    this.#skipped.delete(pod.uid);
+    await this.#add(podEvent(recreation, action), pod);
   }
 
   /** A pod is left alone. */
   async skipped(left: SkippedPod): Promise<void> {
-    const now = performance.now();
-    if (!this.#skipped.add(left, now, Date.now()) || this.#events.capacity < reserve) return;
-    this.#skipped.reported(left);
-    this.#events.add(skippedPodEvent(left));
-    const { controller, owner } = left.pod;
-    // a Node has no namespace
-    if (controller === undefined || left.reason === 'static-pod') return;
-    if (now - (this.#reportedAt.get(owner) ?? Number.NEGATIVE_INFINITY) < pause) return;
-    this.#reportedAt.set(owner, now);
-    this.#events.add(skippedWorkloadEvent(await this.#workloads.of(left.pod, controller), left));
-  }
-
-  /** A recreation has its outcome. */
-  ended({ recreation: { pod }, outcome, successor }: Ended): void {
-    if (outcome !== 'failed' || successor === undefined) return;
-    const [name, after] = [nameOf(pod), nameOf(successor)];
-    const fields = { pod: name, after, node: successor.node };
-    this.#log.info(fields, `the pod that replaced pod ${name} failed too: ${after}`);
+    const { pod, reason } = left;
+    const now = Date.now();
+    const known = this.#skipped.get(pod.uid) ?? { since: now, reason, told: '' };
+    known.reason = reason;
+    this.#skipped.set(pod.uid, known);
+    if (!hasEvent(reason) || this.#options.events.capacity < reserve) return;
+    if (pod.ended && Date.now() - (pod.at ?? pod.createdAt) > recent) return;
+    if (!isReportedAtOnce(reason) && now - known.since < long) return;
+    const event = skippedPodEvent(left);
+    if (known.told === event.occasion) return;
+    known.told = event.occasion;
+    await this.#add(event, pod);
   }
 
   /** A pod could not be deleted, and the reason is about this pod alone. */
   failed(pod: PodEvidence, error: unknown): void {
-    this.#log.warn({ err: error }, `pod ${nameOf(pod)} cannot be recreated: ${messageOf(error)}`);
+    this.#options.log.warn({ err: error }, `pod ${nameOf(pod)} cannot be recreated: ${messageOf(error)}`);
   }
 
   /** A pod is gone, or is no longer failed. */
   forget(uid: string): void {
-    this.#skipped.forget(uid);
+    this.#skipped.delete(uid);
   }
 
-  /** Forgets what does not matter any longer; call it now and then. */
-  forgetOld(): void {
-    const now = performance.now();
-    for (const [owner, at] of this.#reportedAt) if (now - at >= pause) this.#reportedAt.delete(owner);
-  }
-
-  #flush(key: string, action: RepairAction): void {
-    const gathered = this.#gathered.get(key);
-    this.#gathered.delete(key);
-    if (gathered) this.#events.add(workloadEvent(gathered.workload, gathered.recreations, action));
+  /** The event on the workload outlives the pod. */
+  async #add(event: Event, pod: PodEvidence): Promise<void> {
+    const { events } = this.#options;
+    events.add(event);
+    const { controller } = pod;
+    // a Node, which is the controller of a static pod, has no namespace
+    if (controller === undefined || controller.kind === 'Node') return;
+    events.add(onWorkload(await this.#workloads.of(pod, controller), event, Date.now()));
   }
 }
 

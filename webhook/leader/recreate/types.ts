@@ -38,8 +38,6 @@ export interface Recreation {
   how: DeletionMethod;
   /** Why this helps, for people. */
   why: string;
-  /** Whether it finds out if the network of its node works: no proof has passed there since the pod failed. */
-  probes: boolean;
 }
 
 /** Why a failed pod is not recreated now. */
@@ -64,7 +62,7 @@ export const skipReasons = [
   'node-unreachable',
   /** Its node is not ready for it, and no other is. */
   'node-not-ready',
-  /** It was recreated a moment ago, or could not be. */
+  /** It could not be deleted, and is tried again; in audit, it was reported. */
   'under-way',
   /** Most recreated pods failed again: all repair has stopped. */
   'breaker',

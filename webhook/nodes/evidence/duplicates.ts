@@ -62,13 +62,9 @@ const inOrder = (one: DuplicateAddress, other: DuplicateAddress): number =>
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** The same text for the same two pods and address, on every replica. */
-export const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
-  `${network}/${address} ${older.uid} ${younger.uid}`;
-
 /**
  * Whether users of other namespaces cannot have made it up. Only kubelets report addresses of the cluster's own network. Whoever
  * may change a pod can claim any address in another network: such a claim counts only between pods of one namespace.
  */
-export const isTrustworthy = ({ network, older, younger }: DuplicateAddress): boolean =>
+const isTrustworthy = ({ network, older, younger }: DuplicateAddress): boolean =>
   network === '' || older.namespace === younger.namespace;

@@ -10,36 +10,10 @@ export interface EvidenceChange {
 }
 
 /** What pods found out about their networks, for readers. */
-export interface EvidenceView {
-  /** Whether all pods were listed once. */
-  readonly synced: boolean;
-  /** All known pods on nodes that carry our label. */
-  pods(): Iterable<PodEvidence>;
-  /** A pod by its UID. */
-  pod(uid: string): PodEvidence | undefined;
-  /** The pods of a controller, by {@link PodEvidence.owner}. */
-  ownedBy(owner: string): Iterable<PodEvidence>;
-  /** What pods of a profile showed on a node; undefined if nothing is known. */
-  of(profile: string, node: string): NodeProofStats | undefined;
-  /**
-   * Reserves a node that has to be proved for the pod that the gate lets through, until a watch reports the pod there.
-   * Only this process knows it, so each replica may let one pod through at the same time.
-   */
-  reserve(profile: string, node: string, pod: string, now: number): void;
-  /** Calls back after each batch of changes. @returns ends the subscription */
-  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void;
-}
-
-/** No evidence: where no cluster is watched. */
-export const noEvidence: EvidenceView = {
-  synced: false,
-  pods: () => [],
-  pod: () => undefined,
-  ownedBy: () => [],
-  of: () => undefined,
-  reserve: () => {},
-  subscribe: () => () => {},
-};
+export type EvidenceView = Pick<
+  Evidence,
+  'synced' | 'pods' | 'pod' | 'ownedBy' | 'of' | 'reserve' | 'subscribe'
+>;
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
 export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
@@ -50,7 +24,7 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
  * All of it comes from the cluster, so a process that starts knows it again, except for failures of pods that are gone,
  * the first failure of a pod that fails again and again, and the boot of a node that nothing else shows.
  */
-export class Evidence implements EvidenceView {
+export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
   readonly #owners = new Map<string, Set<string>>();
   /** By profile, then by node. */
@@ -64,6 +38,7 @@ export class Evidence implements EvidenceView {
     this.#isProfile = isProfile;
   }
 
+  /** Whether all pods were listed once. */
   get synced(): boolean {
     return this.#isSynced;
   }
@@ -73,14 +48,17 @@ export class Evidence implements EvidenceView {
     this.#isSynced = true;
   }
 
+  /** All known pods on nodes that carry our label. */
   pods(): Iterable<PodEvidence> {
     return this.#known.values();
   }
 
+  /** A pod by its UID. */
   pod(uid: string): PodEvidence | undefined {
     return this.#known.get(uid);
   }
 
+  /** The pods of a controller, by {@link PodEvidence.owner}. */
   *ownedBy(owner: string): Generator<PodEvidence, void, undefined> {
     for (const uid of this.#owners.get(owner) ?? []) {
       const pod = this.#known.get(uid);
@@ -88,14 +66,20 @@ export class Evidence implements EvidenceView {
     }
   }
 
+  /** What pods of a profile showed on a node; undefined if nothing is known. */
   of(profile: string, node: string): NodeProofStats | undefined {
     return this.#stats.get(profile)?.get(node);
   }
 
+  /**
+   * Reserves a node that has to be proved for the pod that the gate lets through, or for the next pod of an owner, until a
+   * watch reports it there. Only this process knows it, so each replica may let one pod through at the same time.
+   */
   reserve(profile: string, node: string, pod: string, now: number): void {
     this.#statsOf(profile, node)?.reserve(pod, now);
   }
 
+  /** Calls back after each batch of changes. @returns ends the subscription */
   subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
     this.#subscribers.add(changed);
     return () => this.#subscribers.delete(changed);
@@ -172,6 +156,9 @@ export class Evidence implements EvidenceView {
     return getOrMake(nodes, node, () => new NodeProofStats(profile));
   }
 }
+
+/** No evidence: where no cluster is watched. */
+export const noEvidence: EvidenceView = new Evidence(() => false);
 
 /** A pod that fails again and again in one sandbox has one failure: the first. */
 function withFirstFailure(pod: PodEvidence, before: PodEvidence | undefined): PodEvidence {

@@ -3,10 +3,7 @@ import type { Profile } from '../../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { EvidenceView } from './evidence.ts';
-import { type NodeProof, type ProofQuestion, proofOn } from './node-state.ts';
-
-/** Who asks, and when. */
-export type Requester = Pick<ProofQuestion, 'pod' | 'now'>;
+import type { Candidate, NodeProofStats } from './node-proof-stats.ts';
 
 /** What is known of nodes and of the proofs on them. */
 export interface Known {
@@ -14,20 +11,75 @@ export interface Known {
   evidence: EvidenceView;
 }
 
+/** Who asks, and when. */
+export interface Requester {
+  /** Undefined if no particular pod asks. */
+  pod?: Candidate | undefined;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** What the proofs on a node say of a profile, and whether one more pod may be bound there to find out. */
+export interface NodeProof {
+  /**
+   * - `proved`: nothing speaks against it;
+   * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
+   * - `failing`: pods of at least two owners failed or got no sandbox, and none passed since.
+   */
+  state: 'proved' | 'unproved' | 'failing';
+  /** Why, as text that is the same at each evaluation. Empty for `proved`. */
+  reason: string;
+  /** Whether a pod may be bound: the node is proved, or it is the pod's turn to try. */
+  mayTry: boolean;
+}
+
+/** How many owners have to fail before a node counts as failing: one may fail for its own sake. */
+const enoughOwners = 2;
+
+const proved: NodeProof = { state: 'proved', reason: '', mayTry: true };
+
+const neverProved = 'no pod has proved its network there yet';
+const notSince = "no pod has proved its network there since the node or the network's pod started";
+
 /** What the proofs on a node say of a profile of the policy; undefined while the pods are not listed yet. */
 export function profileProof(
   profile: Profile,
   node: string,
-  { readiness, evidence }: Known,
-  policy: Policy,
-  requester: Requester,
+  { readiness, evidence }: { readiness: Pick<Readiness, 'node' | 'started'>; evidence: EvidenceView },
+  policy: Pick<Policy, 'evidenceOf'>,
+  { pod, now }: Requester,
 ): NodeProof | undefined {
-  if (!evidence.synced || !readiness.hasNode(node)) return undefined;
+  if (!evidence.synced || readiness.node(node) === undefined) return undefined;
   const mode = policy.evidenceOf(profile);
+  const stats = evidence.of(profile.name, node);
+  if (stats === undefined) {
+    return mode === 'ready' ? proved : { state: 'unproved', reason: neverProved, mayTry: true };
+  }
   // nothing speaks against the node, and nothing is required: most profiles on most nodes
-  if (mode === 'ready' && evidence.of(profile.name, node)?.quiet !== false) return undefined;
-  const started = profile.daemonSets.flatMap((daemonSet) => readiness.started(daemonSet, node));
-  return proofOn(evidence, { profile: profile.name, node, mode, started, ...requester });
+  if (mode === 'ready' && stats.quiet) return proved;
+  const from = readiness.started(profile.daemonSets, node);
+  const against = textsAgainst(stats, from, now);
+  const isFailing = against.length >= enoughOwners;
+  const isProved = (stats.lastPass?.at ?? Number.NEGATIVE_INFINITY) > from;
+  if (!isFailing && (mode === 'ready' || isProved)) return proved;
+  const mayTry = stats.mayTry(pod, from, now);
+  if (isFailing) {
+    const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
+    return { state: 'failing', reason, mayTry };
+  }
+  return { state: 'unproved', reason: stats.lastPass === undefined ? neverProved : notSince, mayTry };
+}
+
+/** What speaks against the node since the network's containers started, one text for each owner. */
+function textsAgainst(stats: NodeProofStats, from: number, now: number): string[] {
+  const texts = new Map<string, string>();
+  for (const [owner, { pod, startedAt }] of stats.failures) {
+    if (startedAt >= from) texts.set(owner, `pod ${pod} failed`);
+  }
+  for (const [owner, pod] of stats.overdue(from, now)) {
+    if (!texts.has(owner)) texts.set(owner, `pod ${pod} has no sandbox`);
+  }
+  return [...texts.values()];
 }
 
 /**

@@ -3,6 +3,7 @@ import { isOurContainer } from '../../admission/mutate/current.ts';
 import { checkedIn } from '../../admission/mutate/status-annotation.ts';
 import type { Container, ObjectMeta } from '../../admission/pod.ts';
 import { clean } from '../../lib/clean.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
@@ -16,7 +17,6 @@ import {
 import { addressesOf } from './addresses.ts';
 import type { NodeRequired, PodEvidence } from './facts.ts';
 import { controllerOf, type OwnedMetadata, ownerKeyOf } from './owner.ts';
-import { Shared } from './shared.ts';
 import {
   failedIn,
   type ProofStatus,
@@ -51,17 +51,15 @@ export interface ApiEvidencePod {
  * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
  */
 export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
-  const texts = new Shared<string>(evidencePods.sharedTexts);
-  const lists = new Shared<readonly string[]>(evidencePods.sharedTexts);
-  const text = (value: string): string => texts.of(value, () => value);
-  const list = (values: readonly string[]): readonly string[] => lists.of(values.join(' '), () => values);
-  const kinds = new Shared<NodeRequired>(evidencePods.sharedKinds);
+  const text = sharing<string>(evidencePods.sharedTexts);
+  const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
+  const kinds = sharing<NodeRequired>(evidencePods.sharedKinds, ({ kind }) => kind);
   const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
     const ofPod = requiredOf(spec);
     const hasVolumes = hasClaims(spec.volumes);
     const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
     const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
-    return tooLarge ? undefined : kinds.of(kind, () => ({ ...ofPod, kind, hasVolumes }));
+    return tooLarge ? undefined : kinds({ ...ofPod, kind, hasVolumes });
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
@@ -100,6 +98,15 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       kept.required = required(spec, profiles);
     }
     return kept;
+  };
+}
+
+/** Returns the function that returns one object for equal values. It forgets all of them when there are too many. */
+function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
+  const known = new Map<string, T>();
+  return (value) => {
+    if (known.size >= most) known.clear();
+    return getOrMake(known, keyOf(value), () => value);
   };
 }
 

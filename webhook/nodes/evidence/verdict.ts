@@ -55,16 +55,6 @@ const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   [exitCode.wrongUsage, 'wrong-usage'],
 ]);
 
-/**
- * Exit codes of a network's own validator that are no failures. All others below 128 are: linkerd's ends with 95 and
- * Istio's with 126, others with what they like.
- */
-const foreignExceptions: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
-  [exitCode.proved, 'passed'],
-  [exitCode.unproved, 'not-possible'],
-  [exitCode.wrongUsage, 'wrong-usage'],
-]);
-
 /** Codes of a run that a signal ended before it had a verdict: 128 and the signal's number. */
 const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
 
@@ -141,8 +131,9 @@ function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Ve
   if (reason === 'OOMKilled') return 'crashed';
   if (stopped.has(code)) return 'waiting';
   if (!foreign) return code === exitCode.proved ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
-  const exception = foreignExceptions.get(code);
-  if (exception !== undefined) return exception;
+  // all other codes below 128 are failures: Istio's validator ends with 126, others with what they like
+  const verdict = verdictsByCode.get(code);
+  if (verdict !== undefined && verdict !== 'failed') return verdict;
   if (code < 0 || code >= 128) return 'crashed';
   // linkerd's validator ends with 95 on SIGTERM too, so a run that the deletion ended says nothing
   const finished = timeOf(run.finishedAt);

@@ -2,7 +2,7 @@ import type { DaemonSetRef } from '../../config/types.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { judge } from './judge.ts';
-import type { ContainersStart, DaemonSetStatus } from './state.ts';
+import type { DaemonSetStatus } from './state.ts';
 
 /** A change of an object in the cluster. */
 export type Change =
@@ -80,21 +80,22 @@ export class Readiness {
   }
 
   /**
-   * When the containers of this DaemonSet's pods on a node started: one entry for each pod that is not being deleted.
+   * When the latest container of these DaemonSets' pods on a node started, by the node's clock, in milliseconds since the
+   * epoch; minus infinity if no pod shows it. Pods that are being deleted do not count.
    */
-  started(daemonSet: DaemonSetRef, nodeName: string): ContainersStart[] {
-    const found = this.#daemonSets.get(keyOf(daemonSet));
-    const starts: ContainersStart[] = [];
+  started(daemonSets: readonly DaemonSetRef[], nodeName: string): number {
+    const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(keyOf(daemonSet)) ?? []);
+    let latest = Number.NEGATIVE_INFINITY;
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
-      if (found === undefined || !isOf(agent, found) || agent.leaving) continue;
-      starts.push({ at: agent.startedAt });
+      const { leaving, startedAt = latest } = agent;
+      if (!leaving && known.some((one) => isOf(agent, one))) latest = Math.max(latest, startedAt);
     }
-    return starts;
+    return latest;
   }
 
-  /** Whether a node of this name exists. */
-  hasNode(name: string): boolean {
-    return this.#nodes.has(name);
+  /** The node of this name; undefined if there is none. */
+  node(name: string): NodeFacts | undefined {
+    return this.#nodes.get(name);
   }
 
   /** When this process saw the node boot, milliseconds since the epoch; undefined if it did not. */

@@ -9,7 +9,7 @@
  * - `failing`: its pod is Ready, and the proofs of pods there say otherwise;
  * - `unproved`: no pod's proof has passed there since it started, where a profile requires one.
  *
- * The last two come from the evidence of pods (`webhook/nodes/evidence/node-state.ts`), the others from the DaemonSet.
+ * The last two come from the evidence of pods (`webhook/nodes/evidence/profile-proof.ts`), the others from the DaemonSet.
  */
 export type State = (typeof states)[number];
 
@@ -27,11 +27,6 @@ export const states = [
 
 /** States in which a pod may be bound. */
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
-
-/** When the latest container of a DaemonSet's pod started, by the node's clock; undefined if the pod does not show it. */
-export interface ContainersStart {
-  at: number | undefined;
-}
 
 /** The status of a DaemonSet on a node. */
 export interface DaemonSetStatus {

@@ -1,5 +1,6 @@
 import { quoted } from '../../lib/clean.ts';
 import { agentStatus } from '../../lib/limits.ts';
+import { type ContainerStatus, type ProofStatus, timeOf } from '../evidence/verdict.ts';
 import { amountsOf } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import type { Taint } from '../scheduling/taints.ts';
@@ -29,32 +30,21 @@ export interface ApiDaemonSet {
   spec: { template: { spec: DaemonTemplate } };
 }
 
-interface ContainerStatus {
-  name: string;
+/** The status of a container, as the API gives it. */
+interface AgentContainer extends Pick<ContainerStatus, 'name' | 'state'> {
   ready: boolean;
   containerID?: string;
-  state?: {
-    waiting?: { reason?: string } | null;
-    running?: { startedAt?: string | null } | null;
-    terminated?: { reason?: string } | null;
-  };
 }
 
 /** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
 export interface ApiPod {
   metadata: Meta;
   spec: { nodeName?: string };
-  status?: {
-    phase?: string;
-    conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
-    initContainerStatuses?: ContainerStatus[] | null;
-    containerStatuses?: ContainerStatus[] | null;
+  status?: Pick<ProofStatus, 'phase' | 'conditions'> & {
+    initContainerStatuses?: AgentContainer[] | null;
+    containerStatuses?: AgentContainer[] | null;
   };
 }
-
-/** A time of an object in milliseconds since the epoch; undefined if there is none. */
-const timeOf = (text: string | null | undefined): number | undefined =>
-  text === null || text === undefined ? undefined : Date.parse(text);
 
 /** What readiness and steering keep of a node. */
 export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
@@ -118,7 +108,7 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
 }
 
 /** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
-function lackOf({ name, ready, state }: ContainerStatus): string[] {
+function lackOf({ name, ready, state }: AgentContainer): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
   // an init container that completed is not ready, and not a fault

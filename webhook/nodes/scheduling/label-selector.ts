@@ -1,4 +1,4 @@
-import type { Requirement } from './requirement.ts';
+import type { Requirement } from './node-selector.ts';
 
 /** A label selector of an object. */
 export interface LabelSelector {

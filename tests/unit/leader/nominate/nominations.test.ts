@@ -38,7 +38,6 @@ suite('a nomination ends', () => {
         outcome === undefined ? [] : [{ uid: 'web-uid', pod: 'shop/web', node: 'n2', outcome }],
       );
       assert.equal(nominations.isOpen(web), outcome === undefined);
-      assert.equal(nominations.onNode('n2'), outcome === undefined ? 1 : 0);
       assert.deepEqual(nominations.settle(web.key, pods, now + after).ended, [], 'it is told once');
     });
   }

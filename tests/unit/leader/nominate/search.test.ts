@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { GateAnswer } from '../../../../webhook/leader/nominate/accepts.ts';
 import { findNodes, inOrder } from '../../../../webhook/leader/nominate/search.ts';
-import { inSlices } from '../../../../webhook/leader/slices.ts';
 import { planLimits } from '../../../../webhook/lib/limits.ts';
 import { gateWithout, node, now, waiting } from './support.ts';
 
@@ -44,59 +44,27 @@ test('nodes are found, and counted by what is wrong with the others', async () =
   ]);
 });
 
-suite('work in slices', () => {
-  /** The largest number of steps in one turn of the event loop. */
-  async function largestTurn(work: (looked: (steps: number) => void) => Promise<unknown>): Promise<number> {
-    let [turn, largest, isOver] = [0, 0, false];
-    const done = work((steps) => {
-      turn += steps;
-      largest = Math.max(largest, turn);
-    }).finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      turn = 0;
-      await nextTurn();
-    }
-    await done;
-    return largest;
-  }
+suite('the comparison with 10,000 nodes', () => {
+  const all = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
 
-  test('takes no more steps in a turn of the event loop than a slice has: 10,000 pods, and 15,000 nodes', async () => {
-    for (const [count, steps] of [
-      [10_000, 20],
-      [15_000, 111],
-    ] as const) {
-      const items = Array.from({ length: count }, (_, index) => index);
-      let total = 0;
-      const largest = await largestTurn((looked) =>
-        inSlices(
-          items,
-          () => steps,
-          () => looked(steps),
-          signal,
-        ).then((sum) => {
-          total = sum;
-        }),
-      );
-      assert.equal(total, count * steps);
-      assert.ok(largest <= planLimits.sliceSteps, `${largest} steps in one turn`);
+  test('leaves the event loop to others in between', async () => {
+    let compared = 0;
+    const gate = (): GateAnswer => {
+      compared += 1;
+      return { blocker: undefined, onePod: false };
+    };
+    const over = findNodes(waiting('web'), all, { gate, zone: undefined }, signal);
+    for (let before = 0; compared < all.length; before = compared) {
+      await nextTurn();
+      assert.ok(compared - before <= 2 * planLimits.slice, `${compared - before} in one turn`);
     }
+    await over;
   });
 
   test('ends when it is aborted', async () => {
     const stop = new AbortController();
-    let looked = 0;
-    const work = inSlices(
-      Array.from({ length: 10 }, () => planLimits.sliceSteps),
-      (steps) => steps,
-      () => {
-        looked += 1;
-        if (looked === 2) stop.abort(new Error('over'));
-      },
-      stop.signal,
-    );
-    await assert.rejects(work, { message: 'over' });
-    assert.equal(looked, 2);
+    const over = findNodes(waiting('web'), all, { gate: gateWithout(''), zone: undefined }, stop.signal);
+    stop.abort(new Error('over'));
+    await assert.rejects(over, { message: 'over' });
   });
 });

@@ -218,7 +218,7 @@ suite('several pods', () => {
     const nodes = Array.from({ length: 1000 }, (_, index) => [`m${index}`, {}] as const);
     const readiness = clusterWith({ n1: { ready: false }, ...Object.fromEntries(nodes) });
     const many = Array.from({ length: 10_000 }, (_, index) =>
-      waiting(`p${index}`, { namespace: 'other', key: `other/${index}`, requests: { gpu: 1 }, terms: 99 }),
+      waiting(`p${index}`, { namespace: 'other', key: `other/${index}`, requests: { gpu: 1 } }),
     );
     const { nominated } = await steering(t, { pods: [...many, web], readiness });
     await until(() => nominated().length > 0);

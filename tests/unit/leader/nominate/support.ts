@@ -27,7 +27,6 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
     leaving: false,
     group: 'web',
     key: `${namespace}/webwebwe`,
-    terms: 2,
     weight: 1024,
     constraints: {},
     tolerations: [],

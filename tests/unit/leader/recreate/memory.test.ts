@@ -40,8 +40,6 @@ class Leader {
       ...factsWith(),
       node: () => ({ ...openNode, ...this.node }),
       ownedBy: (owner) => this.evidence.ownedBy(owner),
-      failedOn: (node) =>
-        [...this.evidence.pods()].filter((pod) => pod.node === node && pod.verdict === 'failed'),
       limits: this.memory.limits(this.budgets, this.now),
     });
   }
@@ -57,8 +55,7 @@ class Leader {
         left ||= decision.decision === 'wait' ? `${decision.reason} ${decision.ms}` : decision.reason;
         continue;
       }
-      this.memory.begin(decision, this.budgets, this.now);
-      this.memory.done(pod);
+      this.memory.begin(pod, this.budgets, this.now);
       this.evidence.apply([{ type: 'gone', uid: pod.uid }], start);
       deleted.push(pod.name);
     }
@@ -142,60 +139,10 @@ suite('the pods of a controller', () => {
     const leader = new Leader(...web(2));
     const [pod] = leader.evidence.pods();
     assert.ok(pod);
-    const recreation = { pod, how: 'delete', why: '', probes: true } as const;
-    leader.memory.begin(recreation, leader.budgets, leader.now);
+    leader.memory.begin(pod, leader.budgets, leader.now);
     assert.equal(leader.look(), 'web-0', 'it does not wait for itself');
-    leader.memory.cancel(recreation);
+    leader.memory.cancel(pod);
     assert.equal(leader.look(), 'web-1');
-  });
-});
-
-suite('a pod', () => {
-  test('that was deleted is never deleted again', () => {
-    const [pod] = web(1);
-    assert.ok(pod);
-    const leader = new Leader(pod);
-    leader.memory.done(pod);
-    leader.put({ ...pod, version: '2' });
-    leader.now += 60 * minute;
-    assert.equal(leader.look(), 'under-way');
-  });
-
-  test('of an outdated version is left alone until the watch reports a newer one', () => {
-    const [pod] = web(1);
-    assert.ok(pod);
-    const leader = new Leader(pod);
-    leader.memory.outdated(pod);
-    assert.equal(leader.look(), 'under-way');
-    leader.put({ ...pod, version: '2' });
-    assert.equal(leader.look(), 'web-0');
-  });
-});
-
-suite('a node that has to be proved', () => {
-  const owners = (count: number): PodEvidence[] =>
-    Array.from({ length: count }, (_, index) => web(1, `p${index}`)).flat();
-
-  test('one pod at a time finds out, while the gate lets one through', () => {
-    const leader = new Leader(...owners(3));
-    leader.node = { state: 'unproved' };
-    assert.deepEqual([leader.look(), leader.look()], ['p0-0', 'node-to-prove']);
-    leader.comes({ name: 'new', controller: controllerOf('p0') });
-    leader.node = { state: 'unproved', turn: false };
-    assert.equal(leader.look(), 'node-to-prove');
-    leader.node = { state: 'unproved' };
-    leader.now += 5 * second;
-    assert.equal(leader.look(), 'p1-0', 'controllers without a failure come first');
-  });
-
-  test('no verdict for a minute of the pod that finds out: the next one follows', () => {
-    const leader = new Leader(...owners(2));
-    leader.node = { state: 'unproved' };
-    leader.look();
-    leader.now += minute - 1;
-    assert.equal(leader.look(), 'node-to-prove');
-    leader.now += 1;
-    assert.equal(leader.look(), 'p1-0');
   });
 });
 
@@ -243,7 +190,7 @@ suite('the breaker', () => {
     const leader = new Leader();
     failAgain(leader, 'one', 5);
     failAgain(leader, 'two', 4);
-    assert.ok(!leader.memory.outcomes.isStopped(leader.now));
+    assert.ok(!leader.memory.breaker.isStopped(leader.now));
     failAgain(leader, 'three', 1);
     leader.put(...good);
     assert.equal(leader.look(), 'breaker');

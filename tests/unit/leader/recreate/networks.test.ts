@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Networks } from '../../../../webhook/leader/recreate/networks.ts';
+import { networkOn, OtherNodes } from '../../../../webhook/leader/recreate/networks.ts';
 import { evidencePods, repairLimits } from '../../../../webhook/lib/limits.ts';
 import { evidencePick } from '../../../../webhook/nodes/evidence/to-facts.ts';
 import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
@@ -20,11 +20,16 @@ const mesh = {
 function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0] = {}, profile: object = {}) {
   const readiness = clusterWith({ n1: { ready: true }, n2: { ready: true }, ...agents });
   const policy = policyOf({ profiles: [{ ...mesh, ...profile }] });
-  return { readiness, of: () => new Networks({ policy, readiness, evidence: evidenceWith(shown), now }) };
+  const known = { policy, readiness, evidence: evidenceWith(shown), now };
+  return {
+    readiness,
+    others: () => new OtherNodes(known),
+    on: (node: string) => networkOn(node, 'mesh', known),
+  };
 }
 
 /** Whether another node is found for a failed pod with this spec. */
-function elsewhere(networks: Networks, spec: object, node = 'n1', namespace = 'shop'): boolean {
+function elsewhere(others: OtherNodes, spec: object, node = 'n1', namespace = 'shop'): boolean {
   const ended = { exitCode: 95, startedAt: iso(start), finishedAt: iso(start) };
   const metadata = {
     uid: 'u',
@@ -37,7 +42,7 @@ function elsewhere(networks: Networks, spec: object, node = 'n1', namespace = 's
     initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: ended } }],
   };
   const pod = evidencePick()({ metadata, spec: { nodeName: node, ...spec }, status });
-  return networks.elsewhere({ ...pod, profiles: ['mesh'] });
+  return others.has({ ...pod, profiles: ['mesh'] });
 }
 
 const iso = (time: number): string => new Date(time).toISOString();
@@ -55,13 +60,13 @@ suite('another node for a failed pod', () => {
   const claim = { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
 
   /** The node `n1` of the pod, and an open node `n2` that differs. */
-  function nodes(differs: Partial<NodeFacts>): Networks {
-    const { readiness, of } = networks();
+  function nodes(differs: Partial<NodeFacts>): OtherNodes {
+    const { readiness, others } = networks();
     const labels = { [host]: 'n1', [zone]: 'a' };
     for (const facts of [{ ...toNodeFacts(apiNode('n1', 'b1', 2)), labels }, n2With(differs)]) {
       readiness.apply({ kind: 'node', facts, listed: false }, now);
     }
-    return of();
+    return others();
   }
   const n2With = (differs: Partial<NodeFacts>): NodeFacts => ({
     ...toNodeFacts(apiNode('n2', 'b1', 2)),
@@ -109,17 +114,17 @@ suite('another node for a failed pod', () => {
   }
 
   test('is found beyond many that do not take the pod', () => {
-    const { readiness, of } = networks(
+    const { readiness, others } = networks(
       [],
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, { ready: true }])),
     );
     const last = { ...toNodeFacts(apiNode('m99', 'b1', 2)), labels: { disk: 'ssd' } };
     readiness.apply({ kind: 'node', facts: last, listed: false }, now);
-    assert.equal(elsewhere(of(), { nodeSelector: { disk: 'ssd' } }), true);
+    assert.equal(elsewhere(others(), { nodeSelector: { disk: 'ssd' } }), true);
   });
 
   test('is looked for up to a bound for each namespace', () => {
-    const all = networks().of();
+    const all = networks().others();
     const kind = (index: number): object => ({ tolerations: [{ key: `k${index}`, operator: 'Exists' }] });
     for (let index = 0; index < repairLimits.kinds; index += 1) assert.ok(elsewhere(all, kind(index)));
     assert.equal(elsewhere(all, kind(repairLimits.kinds)), false);
@@ -130,51 +135,44 @@ suite('another node for a failed pod', () => {
 
 suite('the network of a node', () => {
   test('is open while its DaemonSet is ready, and closed while it is not', () => {
-    const { of } = networks([], { n2: { ready: false } });
-    assert.equal(of().node('n1', 'mesh').state, 'open');
-    const { state, why } = of().node('n2', 'mesh');
+    const { on, others } = networks([], { n2: { ready: false } });
+    assert.equal(on('n1').state, 'open');
+    const { state, why } = on('n2');
     assert.equal(state, 'closed');
     assert.match(why, /DaemonSet net\/agent is (starting|broken) there/);
-    assert.deepEqual([elsewhere(of(), {}), elsewhere(of(), {}, 'n2')], [false, true]);
+    assert.deepEqual([elsewhere(others(), {}), elsewhere(others(), {}, 'n2')], [false, true]);
   });
 
   test('is unreachable while the kubelet does not report, and if the node is gone', () => {
-    const { readiness, of } = networks();
+    const { readiness, on, others } = networks();
     const node = toNodeFacts(apiNode('n1', 'b1', 2));
     node.taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoSchedule' }];
     readiness.apply({ kind: 'node', facts: node, listed: false }, now);
-    assert.equal(of().node('n1', 'mesh').state, 'unreachable');
-    assert.equal(of().node('gone', 'mesh').state, 'unreachable');
-    assert.equal(elsewhere(of(), {}, 'n2'), false);
+    assert.equal(on('n1').state, 'unreachable');
+    assert.equal(on('gone').state, 'unreachable');
+    assert.equal(elsewhere(others(), {}, 'n2'), false);
   });
 
   test('is closed while the node is cordoned', () => {
-    const { readiness, of } = networks();
+    const { readiness, on } = networks();
     const facts = { ...toNodeFacts(apiNode('n1', 'b1', 2)), unschedulable: true };
     readiness.apply({ kind: 'node', facts, listed: false }, now);
-    assert.deepEqual(
-      [of().node('n1', 'mesh').state, of().node('n1', 'mesh').why],
-      ['closed', 'it is cordoned'],
-    );
+    assert.deepEqual([on('n1').state, on('n1').why], ['closed', 'it is cordoned']);
   });
 
   test('is unproved where a proof is required and none has passed', () => {
-    const { state, turn } = networks([], {}, { evidence: 'proof' }).of().node('n1', 'mesh');
+    const { state, turn } = networks([], {}, { evidence: 'proof' }).on('n1');
     assert.deepEqual([state, turn], ['unproved', true]);
   });
 
   test('lets no pod try while the verdict of another is expected, for 30 s', () => {
     const turn = (at: number): boolean =>
-      networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' })
-        .of()
-        .node('n1', 'mesh').turn;
+      networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' }).on('n1').turn;
     assert.deepEqual([turn(0), turn(-31)], [false, true]);
   });
 
   test('tells when a proof last passed', () => {
-    const { passedAt } = networks([{ node: 'n1', verdict: 'passed', at: 7 }])
-      .of()
-      .node('n1', 'mesh');
+    const { passedAt } = networks([{ node: 'n1', verdict: 'passed', at: 7 }]).on('n1');
     assert.equal(passedAt, start + 7000);
   });
 });

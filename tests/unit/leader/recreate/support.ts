@@ -45,12 +45,9 @@ export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, pa
 
 /** No limit keeps a pod. */
 const noLimits: Limits = {
-  isAnswered: () => false,
   isStopped: () => false,
   pauseOf: () => 0,
   hasTurn: () => true,
-  failedBefore: () => false,
-  isProbed: () => false,
   hasBudget: () => true,
 };
 
@@ -63,6 +60,5 @@ export const factsWith = (
   node: () => ({ ...openNode, ...given }),
   elsewhere: () => elsewhere,
   ownedBy: () => [],
-  failedOn: () => [],
   limits: { ...noLimits, ...limits },
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
-import { Reports, watchEvidence } from '../../../../webhook/leader/report/watch.ts';
+import { eventName } from '../../../../webhook/cluster/events/write-event.ts';
+import { DuplicateWatch } from '../../../../webhook/leader/report/duplicate-watch.ts';
+import { report, watchEvidence } from '../../../../webhook/leader/report/watch.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -21,7 +23,6 @@ interface Scene {
 interface Written {
   second: number;
   event: Event;
-  failed: (() => void) | undefined;
 }
 
 /** What is written in some seconds. */
@@ -34,13 +35,20 @@ function written(seconds: number, { leads = true, synced = true, capacity = 100 
   if (synced) evidence.markSynced();
   const all: Written[] = [];
   let second = 0;
-  const reports = new Reports({
+  const names = new Set<string>();
+  // as the recorder: an event that was queued before is dropped
+  const add = (event: Event): void => {
+    if (!names.has(eventName(event))) all.push({ second, event });
+    names.add(eventName(event));
+  };
+  const duplicates = new DuplicateWatch();
+  const options: Parameters<typeof report>[0] = {
     view: { evidence, readiness: clusterWith({}) },
     policy: () => policy,
     leader: { leads, subscribe: () => () => {} },
-    events: { capacity, add: (event, failed) => void all.push({ second, event, failed }) },
-  });
-  for (; second < seconds; second += 1) reports.look(now + second * 1000);
+    events: { capacity, add },
+  };
+  for (; second < seconds; second += 1) report(options, duplicates, now + second * 1000);
   return all;
 }
 

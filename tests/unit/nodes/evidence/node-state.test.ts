@@ -111,7 +111,7 @@ suite('a node on which proofs fail', () => {
       { owner: 'web', ...failed },
       { owner: 'db', ...failed },
     ]);
-    const scene = Object.assign(new Scene(), { evidence });
+    const scene = new Scene(evidence);
     assert.match(scene.says(20, ready), /^failing/);
   });
 });
@@ -328,7 +328,7 @@ suite('a node without a proof', () => {
 
   test('a process that starts takes a node with a proved pod as proved', () => {
     const evidence = evidenceWith([{ verdict: 'passed', at: 10 }]);
-    const scene = Object.assign(new Scene(), { evidence });
+    const scene = new Scene(evidence);
     scene.agentStarts(5);
     assert.equal(scene.says(60), 'proved, lets');
     scene.agentStarts(20);

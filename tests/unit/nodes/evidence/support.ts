@@ -1,11 +1,10 @@
 import { Evidence, type PodChange } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
-import {
-  type NodeProof,
-  type ProofQuestion,
-  proofOn,
-} from '../../../../webhook/nodes/evidence/node-state.ts';
-import type { ContainersStart } from '../../../../webhook/nodes/readiness/state.ts';
+import type { Candidate } from '../../../../webhook/nodes/evidence/node-proof-stats.ts';
+import { type NodeProof, profileProof } from '../../../../webhook/nodes/evidence/profile-proof.ts';
+import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { apiNode } from '../readiness/objects.ts';
 
 /** A moment; every time here is counted from it. */
 export const start = Date.parse('2026-11-21T12:00:00Z');
@@ -69,10 +68,29 @@ export function evidenceWith(pods: Shown[]): Evidence {
   return evidence;
 }
 
+/** What is asked of a {@link Scene}. */
+interface Question {
+  profile?: string;
+  node?: string;
+  mode?: 'ready' | 'proof';
+  pod?: Candidate;
+}
+
+const policies = { ready: policyWith('ready'), proof: policyWith('proof') };
+
+function policyWith(evidence: 'ready' | 'proof') {
+  const proof = { checks: [] };
+  return policyOf({ profiles: ['mesh', 'base'].map((name) => ({ name, daemonSets: [], proof, evidence })) });
+}
+
 /** A cluster whose events come one after the other. Times are seconds after {@link start}. */
 export class Scene {
-  readonly evidence: Evidence = new Evidence();
-  #started: ContainersStart[] = [];
+  readonly evidence: Evidence;
+  #started = Number.NEGATIVE_INFINITY;
+
+  constructor(evidence = evidenceWith([])) {
+    this.evidence = evidence;
+  }
 
   /** A pod as an event of the watch reports it; by our clock and by the node's it happened at that time. */
   shows(at: number, shown: Shown): void {
@@ -93,23 +111,23 @@ export class Scene {
 
   /** The containers of the DaemonSet's pod start. */
   agentStarts(at: number): void {
-    this.#started = [{ at: start + at * seconds }];
+    this.#started = start + at * seconds;
   }
 
-  proof(at: number, more: Partial<ProofQuestion> = {}): NodeProof {
-    return proofOn(this.evidence, {
-      profile: 'mesh',
-      node: 'n1',
-      mode: 'proof',
-      started: this.#started,
-      now: start + at * seconds,
-      ...more,
-    });
+  proof(at: number, { profile = 'mesh', node = 'n1', mode = 'proof', pod }: Question = {}): NodeProof {
+    const policy = policies[mode];
+    const found = policy.profiles.get(profile);
+    const readiness = { node: () => toNodeFacts(apiNode(node, 'b1', 2)), started: () => this.#started };
+    const { evidence } = this;
+    const now = start + at * seconds;
+    const proof = found && profileProof(found, node, { readiness, evidence }, policy, { pod, now });
+    if (proof === undefined) throw new Error(`nothing is known of profile ${profile}`);
+    return proof;
   }
 
   /** State, and whether one more pod may try. */
-  says(at: number, more: Partial<ProofQuestion> = {}): string {
-    const { state, mayTry } = this.proof(at, more);
+  says(at: number, question: Question = {}): string {
+    const { state, mayTry } = this.proof(at, question);
     return `${state}, ${mayTry ? 'lets' : 'holds'}`;
   }
 }

@@ -17,7 +17,7 @@ suite("the facts of a DaemonSet's pod", () => {
   test('the reason lists containers that are not ready, without completed init containers', () => {
     const reason = (reason: string): string => {
       const pod = apiAgent('n1', { ready: false });
-      const install = { name: 'copy-files', ready: false, state: { terminated: { reason } } };
+      const install = { name: 'copy-files', ready: false, state: { terminated: { exitCode: 1, reason } } };
       return toAgentFacts({ ...pod, status: { ...pod.status, initContainerStatuses: [install] } }).reason;
     };
     assert.equal(reason('Completed'), 'install-cni');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { DuplicateWatch } from '../../../../webhook/nodes/evidence/duplicate-watch.ts';
+import { DuplicateWatch } from '../../../../webhook/leader/report/duplicate-watch.ts';
 import { duplicateAddresses } from '../../../../webhook/nodes/evidence/duplicates.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
-import { evidencePod, now } from './pods.ts';
+import { evidencePod, now } from '../../nodes/evidence/pods.ts';
 
 const pod = (name: string, addresses: string[], more: Partial<PodEvidence> = {}): PodEvidence =>
   evidencePod(name, { addresses, ...more });
@@ -61,112 +61,82 @@ suite('duplicate addresses', () => {
   });
 });
 
-suite('what is reported', () => {
+suite('a duplicate counts', () => {
   const twoPods = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
   const neverBooted = (): undefined => undefined;
 
-  /** Looks once a second at pods that may change, and returns when something was reported. */
-  function reports(
+  /** Looks once a second at pods that may change, and returns the first and the last second in which one counts. */
+  function counts(
     seconds: number,
     podsAt: (second: number) => PodEvidence[],
-    { bootedAt = neverBooted as (node: string) => number | undefined, failing = 0, max = 100 } = {},
+    bootedAt: (node: string) => number | undefined = neverBooted,
   ): number[] {
     const watch = new DuplicateWatch();
     const times: number[] = [];
-    let fails = failing;
     for (let second = 0; second <= seconds; second += 1) {
-      const time = now + second * 1000;
-      for (const one of watch.due(duplicateAddresses(podsAt(second)), bootedAt, time, max)) {
-        times.push(second);
-        if (fails-- > 0) watch.failed(one, time);
-      }
+      const found = duplicateAddresses(podsAt(second));
+      if (watch.confirmed(found, bootedAt, now + second * 1000).length > 0) times.push(second);
     }
-    return times;
+    return times.length === 0 ? [] : [times[0] ?? 0, times.at(-1) ?? 0];
   }
 
-  test('two live pods: within five seconds, once', () =>
+  test('of two live pods after three seconds, as long as it lasts', () =>
     assert.deepEqual(
-      reports(600, () => twoPods),
-      [3],
+      counts(60, () => twoPods),
+      [3, 60],
     ));
 
-  test('our clock is set back by an hour before it counts: three seconds after that', () => {
+  test('three seconds after our clock is set back by an hour', () => {
     const watch = new DuplicateWatch();
     const hour = 3_600_000;
     const due = (time: number): number =>
-      watch.due(duplicateAddresses(twoPods), neverBooted, time, 10).length;
+      watch.confirmed(duplicateAddresses(twoPods), neverBooted, time).length;
     assert.deepEqual([now, now + 2000, now - hour, now - hour + 3000].map(due), [0, 0, 0, 1]);
   });
 
-  test('an address that moves: the new pod is seen two seconds before the end of the old one: never', () => {
+  test('not of an address that moves: the new pod is seen two seconds before the end of the old one', () => {
     const [old, next] = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
     const ends = (second: number): PodEvidence[] => [{ ...old, ended: second >= 2 }, next];
-    assert.deepEqual(reports(600, ends), []);
+    assert.deepEqual(counts(60, ends), []);
     assert.deepEqual(
-      reports(600, (second) => (second < 2 ? [old, next] : [next])),
+      counts(60, (second) => (second < 2 ? [old, next] : [next])),
       [],
     );
   });
 
-  test('a pod that is being deleted keeps its address for long: after half a minute', () => {
+  test('of a pod that is being deleted after half a minute', () => {
     const leaving = [pod('a', ['10.0.0.1'], { leaving: true }), pod('b', ['10.0.0.1'])];
     assert.deepEqual(
-      reports(20, () => leaving),
-      [],
-    );
-    assert.deepEqual(
-      reports(600, () => leaving),
-      [30],
+      counts(60, () => leaving),
+      [30, 60],
     );
   });
 
-  test('statuses from before a reboot are no duplicates', () => {
+  test('not with statuses from before a reboot', () => {
     const stale = (second: number): PodEvidence[] => (second < 20 ? twoPods : [pod('a', ['10.0.0.1'])]);
     const bootedAt = (node: string): number | undefined => (node === 'node-of-b' ? now - 1000 : undefined);
-    assert.deepEqual(reports(600, stale, { bootedAt }), []);
+    assert.deepEqual(counts(60, stale, bootedAt), []);
     assert.deepEqual(
-      reports(600, () => twoPods, { bootedAt }),
-      [59],
+      counts(60, () => twoPods, bootedAt),
+      [59, 60],
     );
   });
 
-  test('one that comes again is another one', () => {
-    const blinks = (second: number): PodEvidence[] => (second >= 10 && second < 15 ? [] : twoPods);
-    assert.deepEqual(reports(60, blinks), [3, 18]);
+  test('anew when it comes again', () => {
+    const blinks = (second: number): PodEvidence[] => (second < 2 || second > 10 ? twoPods : []);
+    assert.deepEqual(counts(60, blinks), [14, 60]);
   });
 
-  test('a report that failed is made again after a minute', () => {
-    assert.deepEqual(
-      reports(600, () => twoPods, { failing: 1 }),
-      [3, 63],
-    );
-  });
-
-  test('not more at once than asked for; the others follow', () => {
-    const many = ['a', 'b', 'c', 'd'].map((name) => pod(name, ['10.0.0.1']));
-    assert.deepEqual(
-      reports(10, () => many, { max: 2 }),
-      [3, 3, 4],
-    );
-  });
-
-  test('invented addresses of one namespace do not hide those of others', () => {
+  test('beside invented addresses of other namespaces', () => {
     const invented = Array.from({ length: 2000 }, (_, at) => `a/net/10.9.${at >> 8}.${at & 255}`);
     const forged = ['a', 'b'].map((name) => pod(name, invented, { namespace: 'bad' }));
     const between = pod('c', invented, { namespace: 'worse' });
     const honest = ['d', 'e'].map((name) => pod(name, ['z/net/10.0.0.1']));
     const watch = new DuplicateWatch();
     const all = duplicateAddresses([...forged, between, ...honest]);
-    watch.due(all, neverBooted, now, 10_000);
-    const due = watch.due(all, neverBooted, now + 5000, 10_000);
+    watch.confirmed(all, neverBooted, now);
+    const due = watch.confirmed(all, neverBooted, now + 5000);
     assert.ok(due.some(({ older }) => older.name === 'd'));
     assert.ok(due.length <= 1001, `${due.length}`);
-  });
-
-  test('it forgets what is over', () => {
-    const watch = new DuplicateWatch();
-    watch.due(duplicateAddresses(twoPods), neverBooted, now, 10);
-    watch.due([], neverBooted, now + 1000, 10);
-    assert.deepEqual(watch.due(duplicateAddresses(twoPods), neverBooted, now + 3000, 10), []);
   });
 });
