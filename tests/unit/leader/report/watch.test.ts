@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
-import { eventName } from '../../../../webhook/cluster/events/write-event.ts';
 import { DuplicateWatch } from '../../../../webhook/leader/report/duplicate-watch.ts';
 import { report, watchEvidence } from '../../../../webhook/leader/report/watch.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
@@ -38,8 +37,9 @@ function written(seconds: number, { leads = true, synced = true, capacity = 100 
   const names = new Set<string>();
   // as the recorder: an event that was queued before is dropped
   const add = (event: Event): void => {
-    if (!names.has(eventName(event))) all.push({ second, event });
-    names.add(eventName(event));
+    const name = `${event.regarding.uid} ${event.occasion}`;
+    if (!names.has(name)) all.push({ second, event });
+    names.add(name);
   };
   const duplicates = new DuplicateWatch();
   const options: Parameters<typeof report>[0] = {
