@@ -47,12 +47,6 @@ function elsewhere(others: OtherNodes, spec: object, node = 'n1', namespace = 's
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-const affinityTo = (...terms: object[]): object => ({
-  affinity: {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
-  },
-});
-
 suite('another node for a failed pod', () => {
   const host = 'kubernetes.io/hostname';
   const gpu = { key: 'gpu', value: 'yes', effect: 'NoSchedule' };
@@ -77,29 +71,7 @@ suite('another node for a failed pod', () => {
   const cases: [name: string, spec: object, n2: Partial<NodeFacts>, found: boolean][] = [
     ['is found if the pod requires nothing', {}, {}, true],
     ['is not found if its node selector names its node', { nodeSelector: { [host]: 'n1' } }, {}, false],
-    ['is found if its node selector fits', { nodeSelector: { [zone]: 'b' } }, {}, true],
-    [
-      'is not found if its affinity binds it to its node',
-      affinityTo({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
-      {},
-      false,
-    ],
-    [
-      'is found if one of its terms fits',
-      affinityTo(
-        { matchExpressions: [{ key: host, operator: 'In', values: ['n1'] }] },
-        { matchExpressions: [{ key: zone, operator: 'Exists' }] },
-      ),
-      {},
-      true,
-    ],
     ['is not found if it does not tolerate a taint there', {}, { taints: [gpu] }, false],
-    [
-      'is found if it tolerates the taint',
-      { tolerations: [{ operator: 'Exists' }] },
-      { taints: [gpu] },
-      true,
-    ],
     ['is not found in another zone if it has a claim', claim, {}, false],
     ['is found in its zone if it has a claim', claim, { labels: { [zone]: 'a' } }, true],
     [
@@ -112,16 +84,6 @@ suite('another node for a failed pod', () => {
   for (const [name, spec, n2, found] of cases) {
     test(name, () => assert.equal(elsewhere(nodes(n2), spec), found));
   }
-
-  test('is found beyond many that do not take the pod', () => {
-    const { readiness, others } = networks(
-      [],
-      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, { ready: true }])),
-    );
-    const last = { ...toNodeFacts(apiNode('m99', 'b1', 2)), labels: { disk: 'ssd' } };
-    readiness.apply({ kind: 'node', facts: last, listed: false }, now);
-    assert.equal(elsewhere(others(), { nodeSelector: { disk: 'ssd' } }), true);
-  });
 
   test('is looked for up to a bound for each namespace', () => {
     const all = networks().others();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import { DuplicateWatch } from '../../../../webhook/leader/report/duplicate-watch.ts';
-import { report, watchEvidence } from '../../../../webhook/leader/report/watch.ts';
+import { report } from '../../../../webhook/leader/report/watch.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -77,23 +77,4 @@ suite('two pods with one address', () => {
   test('not before all pods are known', () => assert.deepEqual(written(10, { synced: false }), []));
   test('not while there is no room for both events', () =>
     assert.deepEqual(written(10, { capacity: 1 }), []));
-});
-
-test('the watch looks at once, and ends when it is told to', async () => {
-  let looks = 0;
-  const stop = new AbortController();
-  const pods = (): PodEvidence[] => {
-    looks += 1;
-    return [];
-  };
-  const leader = { leads: true, subscribe: () => () => {} };
-  const view = {
-    evidence: { synced: true, pods },
-    readiness: clusterWith({}),
-  };
-  const events = { capacity: 10, add: () => {} };
-  const over = watchEvidence({ view, policy: () => policy, leader, events }, stop.signal);
-  stop.abort();
-  await over;
-  assert.ok(looks > 0);
 });

@@ -70,13 +70,6 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(6, ready), 'proved, lets');
   });
 
-  test('is closed by a boot', () => {
-    const scene = new Scene();
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    scene.evidence.booted('n1', '5');
-    assert.equal(scene.says(4, ready), 'proved, lets');
-  });
-
   test('a failure that began before the last success says nothing', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.shows(0, { uid: owner, owner });
@@ -133,21 +126,6 @@ suite('sandboxes that do not come', () => {
     );
     scene.shows(62, { uid: 'web', owner: 'web', hasSandbox: true });
     assert.equal(scene.says(63, ready), 'proved, lets');
-  });
-
-  test('of one owner, and a proof of another that failed, make a node failing', () => {
-    const scene = new Scene();
-    waits(scene, 'web', 0);
-    scene.runs(1, 'x', 'failed', { owner: 'db' });
-    assert.match(scene.says(61, ready), /^failing/);
-  });
-
-  test('do not count if another pod passed since: volumes or secrets may be missing', () => {
-    const scene = new Scene();
-    waits(scene, 'web', 0);
-    waits(scene, 'db', 0);
-    scene.runs(10, 'good', 'passed', { owner: 'good' });
-    assert.equal(scene.says(600, ready), 'proved, lets');
   });
 
   test('do not count after a pass that was seen, though the clock of the node was set back before it', () => {
@@ -333,9 +311,5 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(60), 'proved, lets');
     scene.agentStarts(20);
     assert.equal(scene.says(60), 'unproved, lets');
-  });
-
-  test('with `ready` it takes no proof', () => {
-    assert.equal(new Scene().says(0, ready), 'proved, lets');
   });
 });

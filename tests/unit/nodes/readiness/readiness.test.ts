@@ -33,13 +33,22 @@ const status = (readiness: Readiness): DaemonSetStatus | undefined => readiness.
 
 suite('the status of a DaemonSet on a node', () => {
   const young = '2026-11-21T11:59:00Z';
-  const unready = toAgentFacts(apiAgent('n1', { ready: false }));
+  const since = at('2026-11-21T11:30:00Z');
+  const observedAt = at('2026-11-21T11:00:00Z');
+  const ready: DaemonSetStatus = { state: 'ready', pod: 'agent-n1', reason: '', since };
+  const none: DaemonSetStatus = { state: 'absent', reason: 'no pod of it is on the node', observedAt };
+  const ended: DaemonSetStatus = {
+    ...none,
+    pod: 'agent-n1',
+    reason: 'its pod has ended or is being deleted',
+  };
+  const unready = (state: 'starting' | 'broken'): DaemonSetStatus => ({
+    ...ready,
+    state,
+    reason: 'its pod is not Ready: install-cni',
+  });
   const cases: [what: string, changes: Change[], expected: DaemonSetStatus | undefined][] = [
-    [
-      'its pod is Ready',
-      [node(), daemonSet(), agent()],
-      { state: 'ready', pod: 'agent-n1', reason: '', since: at('2026-11-21T11:30:00Z') },
-    ],
+    ['its pod is Ready', [node(), daemonSet(), agent()], ready],
     [
       'a pod of another namespace that claims to be its pod is Ready, and its own is not',
       [
@@ -48,12 +57,7 @@ suite('the status of a DaemonSet on a node', () => {
         { kind: 'agent', facts: { ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' } },
         agent({ ready: false, createdAt: young }),
       ],
-      {
-        state: 'starting',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni',
-        since: at('2026-11-21T11:30:00Z'),
-      },
+      unready('starting'),
     ],
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
@@ -70,12 +74,7 @@ suite('the status of a DaemonSet on a node', () => {
     [
       'its pod is new and not Ready',
       [node(), daemonSet(), agent({ ready: false, createdAt: young })],
-      {
-        state: 'starting',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni',
-        since: at('2026-11-21T11:30:00Z'),
-      },
+      unready('starting'),
     ],
     [
       'the node is new',
@@ -84,16 +83,18 @@ suite('the status of a DaemonSet on a node', () => {
         daemonSet(),
         agent({ ready: false }),
       ],
-      {
-        state: 'starting',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni',
-        since: at('2026-11-21T11:30:00Z'),
-      },
+      unready('starting'),
     ],
     [
       'its pod has no Ready condition yet',
-      [node(), daemonSet(), { kind: 'agent', facts: { ...unready, readySince: undefined } }],
+      [
+        node(),
+        daemonSet(),
+        {
+          kind: 'agent',
+          facts: { ...toAgentFacts(apiAgent('n1', { ready: false })), readySince: undefined },
+        },
+      ],
       {
         state: 'broken',
         pod: 'agent-n1',
@@ -101,40 +102,14 @@ suite('the status of a DaemonSet on a node', () => {
         since: at('2026-11-21T11:00:00Z'),
       },
     ],
-    [
-      'no pod of it is there',
-      [node(), daemonSet()],
-      { state: 'absent', reason: 'no pod of it is on the node', observedAt: at('2026-11-21T11:00:00Z') },
-    ],
-    [
-      'a pod of another DaemonSet is no pod of it',
-      [node(), daemonSet(), agent({ owner: 'other' })],
-      { state: 'absent', reason: 'no pod of it is on the node', observedAt: at('2026-11-21T11:00:00Z') },
-    ],
-    [
-      'its pod is being deleted',
-      [node(), daemonSet(), agent({ deleted: true })],
-      {
-        state: 'absent',
-        pod: 'agent-n1',
-        reason: 'its pod has ended or is being deleted',
-        observedAt: at('2026-11-21T11:00:00Z'),
-      },
-    ],
-    [
-      'its pod was evicted',
-      [node(), daemonSet(), agent({ phase: 'Failed', ready: false })],
-      {
-        state: 'absent',
-        pod: 'agent-n1',
-        reason: 'its pod has ended or is being deleted',
-        observedAt: at('2026-11-21T11:00:00Z'),
-      },
-    ],
+    ['no pod of it is there', [node(), daemonSet()], none],
+    ['a pod of another DaemonSet is no pod of it', [node(), daemonSet(), agent({ owner: 'other' })], none],
+    ['its pod is being deleted', [node(), daemonSet(), agent({ deleted: true })], ended],
+    ['its pod was evicted', [node(), daemonSet(), agent({ phase: 'Failed', ready: false })], ended],
     [
       'its pod is replaced, the old one still Ready beside the new one',
       [node(), daemonSet(), agent(), agent({ name: 'agent-new', ready: false, createdAt: young })],
-      { state: 'ready', pod: 'agent-n1', reason: '', since: at('2026-11-21T11:30:00Z') },
+      ready,
     ],
     [
       'it does not want the node',
@@ -144,12 +119,7 @@ suite('the status of a DaemonSet on a node', () => {
     [
       'a pod is there although it does not want the node any more',
       [node(), daemonSet({ nodeSelector: { pool: 'a' } }), agent({ ready: false })],
-      {
-        state: 'broken',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni',
-        since: at('2026-11-21T11:30:00Z'),
-      },
+      unready('broken'),
     ],
   ];
   for (const [what, changes, expected] of cases) {

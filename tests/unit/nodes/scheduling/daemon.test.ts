@@ -36,6 +36,8 @@ suite('whether a DaemonSet wants a node', () => {
     assert.equal(tolerates(), false);
     assert.equal(tolerates({ operator: 'Exists' }), true);
     assert.equal(tolerates({ key: 'gpu', value: 'yes' }), false);
+    assert.equal(tolerates({ operator: 'Exists' }, { key: 'gpu', operator: 'Like' }), true);
+    assert.equal(tolerates({ key: 'gpu', operator: 'Like', value: 'yes' }, { key: 'spot' }), false);
     assert.equal(tolerates({ key: 'gpu', value: 'yes' }, { key: 'spot', operator: 'Exists' }), true);
     assert.equal(tolerates({ key: 'gpu', value: 'no' }, { key: 'spot', operator: 'Exists' }), false);
     const onlySchedule = { key: 'spot', operator: 'Exists', effect: 'NoSchedule' };
