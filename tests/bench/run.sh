@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: npm run bench [requests|peers|create|scale|cluster|validator] [-- OPTIONS]
+# usage: npm run bench [requests|peers|create|scale|validator] [-- OPTIONS]
 #
 # Builds what a bench needs, and runs it: by default requests.
 set -euo pipefail
@@ -16,7 +16,6 @@ case $name in
   peers) npm run build && peer && exec node tests/bench/peers.ts "$@" ;;
   create) peer && exec node tests/cluster/run.ts node tests/cluster/bench/create.ts "$@" ;;
   scale) npm run build && exec node tests/bench/scale.ts "$@" ;;
-  cluster) exec node tests/cluster/run.ts node tests/cluster/bench/bystanders.ts "$@" ;;
   validator) npm run build:host && exec node tests/bench/validator.ts "$@" ;;
-  *) echo "There is no bench $name. Name requests, peers, create, scale, cluster or validator." >&2 && exit 2 ;;
+  *) echo "There is no bench $name. Name requests, peers, create, scale or validator." >&2 && exit 2 ;;
 esac

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { cniGate, type Ended } from '../support/command.ts';
 import { type Rebooted, rebootedPod } from '../support/rebooted-pod.ts';
 import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
 import { named, setStatusScene } from './gate/status-scene.ts';
@@ -218,4 +220,32 @@ test('-n with a namespace that has not opted in says so, and how to opt in', asy
   assert.equal(status('-n', bystander).exit, 1);
   assert.equal(status().exit, 0);
   await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}-`]);
+});
+
+test('--context chooses a context of the kubeconfig, for certs as well', () => {
+  const { clusters = [], contexts = [], users } = JSON.parse(readFileSync(cluster.admin.kubeconfig, 'utf8'));
+  const file = join(cluster.folder, 'contexts.json');
+  const away = { name: 'away', cluster: { server: 'https://127.0.0.1:1' } };
+  const [{ context }] = contexts;
+  writeFileSync(
+    file,
+    JSON.stringify({
+      clusters: [...clusters, away],
+      contexts: [
+        { name: 'away', context: { ...context, cluster: 'away' } },
+        { name: 'here', context },
+      ],
+      users,
+      'current-context': 'away',
+    }),
+  );
+  const using = (...args: string[]): Ended => cniGate([...args, '--kubeconfig', file]);
+  assert.match(using('status').stderr, /\(CNI_GATE_CLUSTER_UNREACHABLE\)$/m);
+  const { status: exit, stdout, stderr } = using('status', '--context', 'here');
+  assert.deepEqual([exit, stderr], [0, ''], stdout);
+  assert.match(using('certs', 'show', '--context', 'here').stdout, /cni-gate-tls/);
+  assert.match(
+    using('status', '--context', 'there').stderr,
+    /it has no context there; it has the contexts away, here \(CNI_GATE_CLUSTER_CONFIG\)$/m,
+  );
 });
