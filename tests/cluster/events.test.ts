@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { eventReasons, eventReporter } from '../../webhook/lib/names.ts';
-import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
+import {
+  accountOfManifests,
+  daemonSet,
+  networkNamespace,
+  onNode,
+  optedIn,
+  type Pod,
+  podOn,
+  sceneIn,
+} from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import type { GateServer } from './harness/server.ts';
 import { startCluster } from './harness/start.ts';
-import { withRights } from './steer/rights.ts';
 
 /** An event as kubectl reads it. */
 interface Event {
@@ -22,7 +30,7 @@ interface Event {
 
 const cluster = await startCluster();
 const { api } = cluster;
-const kubeconfig = await withRights(cluster);
+const kubeconfig = await accountOfManifests(cluster);
 const scene = await sceneIn(cluster, { host: '10.254.4.7', leader: '10.254.4.8', kubeconfig });
 const { agentOn, apply, named } = stepsIn(cluster);
 const { nominated, heldForLong } = eventReasons;

@@ -7,17 +7,17 @@ import {
   type PendingPod,
   toPendingPod,
 } from '../../webhook/leader/nominate/pending-pod.ts';
-import { daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
+import { accountOfManifests, daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { counted, refusals } from './steer/crowd.ts';
-import { withRights } from './steer/rights.ts';
 
 const cluster = await startCluster();
 const { api } = cluster;
-const scene = await sceneIn(cluster, { host: '10.254.4.3', kubeconfig: await withRights(cluster) });
+const kubeconfig = await accountOfManifests(cluster);
+const scene = await sceneIn(cluster, { host: '10.254.4.3', kubeconfig });
 const { agentOn, apply, named, setReady } = stepsIn(cluster);
 
 /** A pod with a volume that can be used on these nodes only. */

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { EvidenceMode } from '../../../webhook/config/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
@@ -103,6 +104,17 @@ export async function setTheScene(
       await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };
+}
+
+/** A file of the manifests. */
+export const manifest = (name: string): string =>
+  fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
+
+/** The service account of the manifests, with its rights; its kubeconfig. */
+export async function accountOfManifests(cluster: Cluster): Promise<string> {
+  await cluster.kubectl(['create', 'namespace', own.namespace]);
+  for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
+  return (await cluster.serviceAccount(own.namespace, own.name)).kubeconfig;
 }
 
 /** {@link setTheScene}, until the tests of the file end. */

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/report/status/status.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
@@ -13,7 +12,7 @@ import { addNode } from '../harness/nodes.ts';
 import type { ClusterOptions } from '../harness/options.ts';
 import { startCluster } from '../harness/start.ts';
 import { installedRegistrations } from '../installed/registration.ts';
-import { configuration, daemonSet, optedIn, sceneIn } from './scene.ts';
+import { configuration, daemonSet, manifest, optedIn, sceneIn } from './scene.ts';
 import { podsOf, stepsIn } from './steps.ts';
 
 /** The list of one pod of the namespace that opted in. */
@@ -23,10 +22,6 @@ export const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node ==
 
 /** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
 export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');
-
-/** A file of the manifests. */
-export const manifest = (name: string): string =>
-  fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
 
 /**
  * A cluster on which `cni-gate status` is well: the gate's scene, all of an installation that its verdict needs, node n1

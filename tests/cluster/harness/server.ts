@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { mortal } from '../../support/mortal.ts';
+import { LoggingProcess } from './process.ts';
 
 const own = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -50,44 +49,7 @@ export async function startServer({
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...environment },
   });
-  const lines: Record<string, unknown>[] = [];
-  const { port, opsPort } = await serving(child, lines);
-  return {
-    host,
-    port,
-    opsPort,
-    pid: child.pid,
-    lines,
-    end: async (signal = 'SIGTERM') => {
-      if (child.exitCode === null && child.signalCode === null) {
-        const ended = once(child, 'exit');
-        child.kill(signal);
-        await ended;
-      }
-      return child.exitCode;
-    },
-  };
-}
-
-function serving(
-  child: ChildProcess,
-  lines: Record<string, unknown>[],
-): Promise<{ port: number; opsPort: number }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ port: number; opsPort: number }>();
-  let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text) => {
-    errors += text;
-  });
-  if (child.stdout) {
-    createInterface(child.stdout).on('line', (text) => {
-      const line = JSON.parse(text);
-      lines.push(line);
-      if (line.msg === 'serving admission reviews') resolve({ port: line.port, opsPort: line.opsPort });
-    });
-  }
-  child.on('error', reject);
-  child.on('close', (code) => {
-    reject(new Error(`cni-gate serve ended with ${code}:\n${errors}\n${JSON.stringify(lines, null, 2)}`));
-  });
-  return promise;
+  const server = new LoggingProcess(child);
+  const ports = await server.serving();
+  return { host, ...ports, pid: child.pid, lines: server.lines, end: (signal) => server.end(signal) };
 }

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { commandOf, contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { LoggingProcess } from '../harness/process.ts';
 import { fieldOf, type Volume, writeVolume } from './volumes.ts';
 
 /** What is read of a stored pod. */
@@ -78,25 +78,18 @@ export async function startPod(
 ): Promise<RunningPod> {
   const host = fieldOf(pod, 'status.podIP');
   const { child, refresh } = await spawnContainer(cluster, pod, ['--host', host], options);
-  const lines: Record<string, unknown>[] = [];
-  await serving(child, lines);
+  const server = new LoggingProcess(child, (name) => signal(child, name));
+  await server.serving();
   const opsUrl = `http://${host}:${opsPort}`;
   return {
     pod,
     child,
     pid: commandOf(child),
     opsUrl,
-    lines,
+    lines: server.lines,
     ops: (path) => fetch(`${opsUrl}${path}`),
     refresh,
-    end: async (name = 'SIGTERM') => {
-      if (child.exitCode === null && child.signalCode === null) {
-        const ended = once(child, 'exit');
-        signal(child, name);
-        await ended;
-      }
-      return child.exitCode;
-    },
+    end: (name) => server.end(name),
   };
 }
 
@@ -169,24 +162,4 @@ function environment(
       ]),
     ),
   };
-}
-
-function serving(child: ChildProcess, lines: Record<string, unknown>[]): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text) => {
-    errors += text;
-  });
-  if (child.stdout) {
-    createInterface(child.stdout).on('line', (text) => {
-      const line = JSON.parse(text);
-      lines.push(line);
-      if (line.msg === 'serving admission reviews') resolve();
-    });
-  }
-  child.on('error', reject);
-  child.on('close', (code) => {
-    reject(new Error(`the pod's process ended with ${code}:\n${errors}\n${JSON.stringify(lines, null, 2)}`));
-  });
-  return promise;
 }
