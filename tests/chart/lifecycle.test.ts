@@ -8,15 +8,13 @@ import { version } from '../../webhook/lib/version.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
-import { programPath } from '../cluster/harness/programs.ts';
 import { startCluster } from '../cluster/harness/start.ts';
+import { shell } from '../cluster/installed/guide.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
 import { pod, tryPod } from '../cluster/installed/overlay.ts';
-import { bringNetwork } from '../cluster/installed/status.ts';
-import { makeNamespace, type UserPod } from '../cluster/installed/working.ts';
+import { bringNetwork, makeNamespace, type UserPod } from '../cluster/installed/working.ts';
 import { blocks, pages } from '../support/pages.ts';
-import { run } from '../support/run.ts';
 import { chart, helm, helmProgram } from './programs.ts';
 
 /* What happens to a release of the chart, in a real control plane, with Helm itself. */
@@ -113,8 +111,7 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
   const block = blocks(section, 'console').find((commands) => commands.includes('helm uninstall'));
   assert.ok(block);
   const commands = block.split('\n');
-  const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
-  const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
+  const path = [dirname(helmProgram.path)];
   await scale(2);
   await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
   await eventually(() => tryPod(cluster, 'shop', pod('free')));
@@ -124,7 +121,7 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
     while (going) await tryPod(cluster, 'shop', pod('free')).catch((error) => refused.push(error));
   })();
   try {
-    for (const command of commands) await run('bash', ['-euo', 'pipefail', '-c', command], '', env);
+    for (const command of commands) await shell(cluster, command, { path });
   } finally {
     going = false;
     await trying;

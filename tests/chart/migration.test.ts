@@ -7,16 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
-import { programPath } from '../cluster/harness/programs.ts';
 import { startCluster } from '../cluster/harness/start.ts';
+import { shell as shellOf } from '../cluster/installed/guide.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
 import { ownKustomization } from '../cluster/installed/kustomization.ts';
 import { pod, tryPod } from '../cluster/installed/overlay.ts';
-import { bringNetwork } from '../cluster/installed/status.ts';
-import { initNames, makeNamespace, type UserPod } from '../cluster/installed/working.ts';
+import { bringNetwork, initNames, makeNamespace, type UserPod } from '../cluster/installed/working.ts';
 import { blocks, pages } from '../support/pages.ts';
-import { run } from '../support/run.ts';
 import { helmProgram } from './programs.ts';
 
 /* From kustomize to Helm and back, by the commands of the guide, in a real control plane. */
@@ -42,11 +40,8 @@ const section = guide?.text.split(/^### /m).find((text) => text.startsWith('From
 const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
 
 /** Runs a command of the guide. */
-function shell(command: string): Promise<string> {
-  const path = [dirname(programPath('kubectl')), dirname(helmProgram.path), process.env.PATH].join(':');
-  const env = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
-  return run('bash', ['-euo', 'pipefail', '-c', `cd '${folder}'; ${command}`], '', env);
-}
+const shell = (command: string): Promise<string> =>
+  shellOf(cluster, command, { folder, path: [dirname(helmProgram.path)] });
 
 const own = ownKustomization({
   components: [],

@@ -12,8 +12,7 @@ import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { overlayPath, pod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
-import { bringNetwork } from './installed/status.ts';
-import { makeNamespace } from './installed/working.ts';
+import { bringNetwork, makeNamespace } from './installed/working.ts';
 
 /* `cni-gate check` on a bare control plane, on a good installation, and on some that are broken in one way each. */
 

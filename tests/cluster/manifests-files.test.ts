@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate } from '../support/command.ts';
 import { blocks } from '../support/pages.ts';
 import { eventually } from './harness/eventually.ts';
-import { programPath } from './harness/programs.ts';
 import { startCluster } from './harness/start.ts';
 import { bringCertificate } from './installed/certificate.ts';
+import { shell } from './installed/guide.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
@@ -67,15 +66,7 @@ test("the guide's commands: a certificate of one's own, which every caBundle tru
   const [commands = ''] = blocks(guide.slice(guide.indexOf('\n## Certificates of your own')), 'console');
   assert.match(commands, /^openssl /);
   await cluster.api.delete('/api/v1/namespaces/cni-gate/secrets/cni-gate-serving');
-  execFileSync('bash', ['-euc', commands], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      PATH: [dirname(programPath('kubectl')), process.env.PATH].join(delimiter),
-      KUBECONFIG: cluster.admin.kubeconfig,
-    },
-  });
+  await shell(cluster, commands, { folder });
   // what the replicas serve is not written anew here, so only what status reads is looked at
   const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json']);
   const { installation }: Status = JSON.parse(stdout);

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
-import { run } from '../support/run.ts';
 import { eventually } from './harness/eventually.ts';
-import { programPath } from './harness/programs.ts';
 import { startCluster } from './harness/start.ts';
+import { commandsOf, shell } from './installed/guide.ts';
 import { install, startReplicas } from './installed/installation.ts';
 import { pod, policyName, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
@@ -21,8 +17,7 @@ import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
  * refuses every pod, or goes by parameters that were in force long ago.
  */
 
-const checkout = fileURLToPath(new URL('../../', import.meta.url));
-const cluster = await startCluster();
+const cluster = await startCluster({ own: true });
 const running: RunningPod[] = [];
 const end = (): Promise<unknown> => Promise.all(running.splice(0).map((replica) => replica.end('SIGKILL')));
 after(end);
@@ -38,14 +33,7 @@ const at = (image: string, registry: string): string => image.replace('ghcr.io/c
 
 /** Runs the commands of kubectl in a section of a guide, as a shell does in the checkout. */
 async function follow(guide: string, section: RegExp, registry = 'ghcr.io/cni-gate'): Promise<void> {
-  const text = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8');
-  const [, part = ''] = text.split(section);
-  const lines = (part.split(/^#/m)[0] ?? '').match(/^kubectl .*$/gm) ?? [];
-  assert.ok(lines.length > 0, 'no command in the guide');
-  const path = `${dirname(programPath('kubectl'))}:${process.env.PATH}`;
-  const env = { ...process.env, REGISTRY: registry, KUBECONFIG: cluster.admin.kubeconfig, PATH: path };
-  for (const line of lines)
-    await run('bash', ['-euo', 'pipefail', '-c', `cd '${checkout}'; ${line}`], '', env);
+  for (const line of commandsOf(guide, section)) await shell(cluster, line, { env: { REGISTRY: registry } });
 }
 
 /** Installs with the images of a registry, and runs the replicas. */

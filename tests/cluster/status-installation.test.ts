@@ -1,19 +1,39 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import type { Status } from '../../webhook/report/status/model.ts';
+import { cniGate, type Ended } from '../support/command.ts';
+import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
+import { installed } from './installed/installation.ts';
 import { overlayPath, pod } from './installed/overlay.ts';
-import { codes, installWithStatus } from './installed/status.ts';
-import { calls, makeNamespace } from './installed/working.ts';
+import { bringNetwork, calls, makeNamespace } from './installed/working.ts';
 
 /* The overlay strict as it is installed: what `status` says while all is in order, by whose rights, and at the end. */
 
-const { cluster, kubectl, command, probed, status, allIsWell } = await installWithStatus();
+const { cluster } = await installed('strict');
+const kubectl = (text: string): Promise<string> => cluster.kubectl(text.split(' '));
+const command = (args: string[], { kubeconfig }: Pick<Access, 'kubeconfig'> = cluster.admin): Ended =>
+  cniGate(['status', '--kubeconfig', kubeconfig, ...args]);
+
+/** The status as programs get it, with the exit code. */
+function status(args: string[] = [], access?: Access): Status & { exit: number | null } {
+  const { status: exit, stdout, stderr } = command(['--output', 'json', ...args], access);
+  assert.equal(stderr, '');
+  return { ...JSON.parse(stdout), exit };
+}
+
+await bringNetwork(cluster);
+await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 const { api } = cluster;
 
 suite('with all in order', () => {
   test('status exits with 0, and has every part that admission depends on', async () => {
-    await allIsWell();
+    await eventually(async () => {
+      const { status: exit, stdout } = command([]);
+      assert.equal(exit, 0, stdout);
+      assert.match(stdout, /^All is well\.\n/);
+    });
     const { installation, features, notKnown, probe } = status();
     assert.deepEqual(
       installation.map(({ id, result, what }) => [id, result, what.replace(/^held by .*/, 'held')]),
@@ -51,7 +71,7 @@ suite('with all in order', () => {
     assert.ok((await calls(cluster)) > called, 'the webhook was not called');
     assert.equal(await pods(), before);
     assert.match(
-      probed(),
+      command(['--probe']).stdout.replaceAll(/\n {2}(?=\S)/g, ' '),
       /^All is well\.\nProbe in namespace shop: the pod comes back with cni-gate-validator/,
     );
   });
@@ -165,7 +185,10 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   assert.match(stdout, /^cni-gate is not installed: /);
   assert.match(stdout.split('\n')[1] ?? '', /^Cluster: https:\/\/127\.0\.0\.1:\d+ \(context \S+\)/);
   assert.equal(stdout.split('\n').length, 3, stdout);
-  assert.deepEqual(codes(status()), ['CNI_GATE_NOT_INSTALLED']);
+  assert.deepEqual(
+    status().faults.map(({ code }) => code),
+    ['CNI_GATE_NOT_INSTALLED'],
+  );
   const initContainers = [{ name: validatorContainer, image: 'example/validator' }];
   const injected = pod('injected', { initContainers }, { labels: { [profileLabel]: 'cilium' } });
   await cluster.api.post('/api/v1/namespaces/shop/pods', injected);

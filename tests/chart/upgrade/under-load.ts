@@ -12,8 +12,7 @@ import { trusted } from '../../cluster/installed/installation.ts';
 import { held, Kubelet } from '../../cluster/installed/kubelet.ts';
 import { overlayPath, pod } from '../../cluster/installed/overlay.ts';
 import type { StoredPod } from '../../cluster/installed/pod.ts';
-import { bringNetwork } from '../../cluster/installed/status.ts';
-import { makeNamespace, type UserPod } from '../../cluster/installed/working.ts';
+import { bringNetwork, makeNamespace, type UserPod } from '../../cluster/installed/working.ts';
 import { lastRelease, unpackRelease } from './last-release.ts';
 
 /*

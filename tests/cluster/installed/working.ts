@@ -31,6 +31,18 @@ export async function makeNamespace(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
+/** The network that profile cilium waits for, ready on both nodes. */
+export async function bringNetwork(cluster: Cluster): Promise<void> {
+  const labels = { app: 'cilium' };
+  const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
+  await cluster.apply({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { namespace: 'kube-system', name: 'cilium' },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+}
+
 export const deployment = (name: string, spec: object = {}): object => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

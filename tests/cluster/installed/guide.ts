@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../support/run.ts';
+import type { Cluster } from '../harness/cluster.ts';
+import { programPath } from '../harness/programs.ts';
+
+const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Runs a command as a user's shell does, by default in the checkout. @param path further folders of programs */
+export function shell(
+  cluster: Cluster,
+  command: string,
+  { folder = checkout, path = [], env = {} }: { folder?: string; path?: string[]; env?: object } = {},
+): Promise<string> {
+  const PATH = [dirname(programPath('kubectl')), ...path, process.env.PATH].join(':');
+  const all = { ...process.env, KUBECONFIG: cluster.admin.kubeconfig, PATH, ...env };
+  return run('bash', ['-euo', 'pipefail', '-c', `cd '${folder}'; ${command}`], '', all);
+}
+
+/** Lines of kubectl in a section of a guide. */
+export function commandsOf(guide: string, section: RegExp): string[] {
+  const [, part = ''] = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8').split(section);
+  const lines = (part.split(/^#/m)[0] ?? '').match(/^kubectl .*$/gm) ?? [];
+  assert.ok(lines.length > 0, `no command in the guide ${guide}`);
+  return lines;
+}
