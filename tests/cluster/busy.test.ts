@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { ApiError } from './harness/api.ts';
-import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { startCluster } from './harness/start.ts';
+import { startWebhook } from './installed/neighbour.ts';
 
 /*
  * What the API server does when a webhook answers 429 with `Retry-After`, as cni-gate does when it has no memory left
  * for a call: docs/reference/limits.md rests on it.
  */
 
-const address = '10.254.9.10';
 const timeoutSeconds = 4;
 
-const cluster = await Cluster.start();
-const { certificate, key } = await cluster.authority.serving([address]);
+const cluster = await startCluster();
 /** How many of the next calls are told to come again. */
 let busy = 0;
 let calls: { at: number; body: string }[] = [];
-const webhook = createServer({ cert: certificate, key }, (request, response) => {
+const listener: RequestListener = (request, response) => {
   void json(request).then((body) => {
     const review = body as { request: { uid: string } };
     calls.push({ at: performance.now(), body: JSON.stringify(review) });
@@ -30,43 +29,16 @@ const webhook = createServer({ cert: certificate, key }, (request, response) => 
       response.writeHead(429, { 'retry-after': '1' }).end(JSON.stringify(refusal));
       return;
     }
+    const answer = { uid: review.request.uid, allowed: true };
     response.end(
-      JSON.stringify({
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        response: { uid: review.request.uid, allowed: true },
-      }),
+      JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }),
     );
   });
-});
-await new Promise<void>((resolve, reject) => webhook.on('error', reject).listen(0, address, resolve));
-const { port } = webhook.address() as { port: number };
-after(async () => {
-  webhook.closeAllConnections();
-  webhook.close();
-  await cluster.stop();
-});
-await cluster.kubectl(['label', 'namespace', 'default', 'busy=yes']);
-await cluster.apply({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'MutatingWebhookConfiguration',
-  metadata: { name: 'busy' },
-  webhooks: [
-    {
-      name: 'busy.example.com',
-      clientConfig: {
-        url: `https://${address}:${port}/`,
-        caBundle: Buffer.from(cluster.authority.pair.certificate).toString('base64'),
-      },
-      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
-      namespaceSelector: { matchLabels: { busy: 'yes' } },
-      failurePolicy: 'Fail',
-      sideEffects: 'None',
-      admissionReviewVersions: ['v1'],
-      timeoutSeconds,
-    },
-  ],
-});
+};
+await cluster.kubectl(['label', 'namespace', 'default', 'neighbours=yes']);
+const resources = ['configmaps'];
+const webhook = await startWebhook(cluster, 'busy', '10.254.9.10', listener, { resources, timeoutSeconds });
+after(() => webhook.close());
 
 const create = (name: string): Promise<unknown> =>
   cluster.api.post('/api/v1/namespaces/default/configmaps', {

@@ -94,7 +94,8 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
   };
 }
 
-function exchange(request: ReturnType<typeof httpsRequest>, body: string | Buffer): Promise<Answer> {
+/** Sends a body, and waits for the whole answer. */
+export function exchange(request: ReturnType<typeof httpsRequest>, body: string | Buffer): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   request.on('error', reject);
   request.on('response', (response) => {

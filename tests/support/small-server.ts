@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { main } from './command.ts';
+import { exchange } from './running-server.ts';
 
 const smallMachine = fileURLToPath(new URL('./small-machine.ts', import.meta.url));
 
@@ -61,7 +62,7 @@ export async function startSmallServer(t: TestContext): Promise<SmallServer> {
     opsPort,
     ca,
     call: (path, body, agent = false) =>
-      answerOf(
+      exchange(
         request({
           host: '127.0.0.1',
           servername: 'localhost',
@@ -75,26 +76,10 @@ export async function startSmallServer(t: TestContext): Promise<SmallServer> {
         body,
       ),
     metrics: async () =>
-      (await answerOf(httpRequest({ host: '127.0.0.1', port: opsPort, path: '/metrics', agent: false }), ''))
+      (await exchange(httpRequest({ host: '127.0.0.1', port: opsPort, path: '/metrics', agent: false }), ''))
         .body,
     peak: () =>
       Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     alive: () => child.exitCode === null && child.signalCode === null,
   };
-}
-
-async function answerOf(
-  call: ReturnType<typeof httpRequest>,
-  body: string | Buffer,
-): Promise<{ status: number; body: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  call.on('error', reject).on('response', (response) => {
-    const chunks: Buffer[] = [];
-    response
-      .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .on('error', reject)
-      .on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-  });
-  call.end(body);
-  return promise;
 }

@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import { mortal } from '../../support/mortal.ts';
-import { run } from '../../support/run.ts';
 import { cacheFolder } from './cache.ts';
 import { type Program, programs } from './programs.ts';
 
@@ -28,9 +27,7 @@ export async function ensurePrograms(wanted: readonly Program[]): Promise<string
   const missing = wanted.filter((program) => !existsSync(join(assets, program)));
   if (missing.length === 0) return [assets];
   console.error(`KUBEBUILDER_ASSETS=${assets} has no ${missing.join(', ')}: taken from the build instead.`);
-  const folders = [assets, await built()];
-  if (missing.length < wanted.length) await checkOneMinor(folders);
-  return folders;
+  return [assets, await built()];
 }
 
 /** The folder that has all of them, built now if it is not there yet. */
@@ -56,22 +53,6 @@ async function built(): Promise<string> {
     );
   }
   return folder;
-}
-
-/** Controllers and scheduler must not be newer than their API server, and nobody tests them far older. */
-async function checkOneMinor(folders: string[]): Promise<void> {
-  const [server, scheduler] = await Promise.all(
-    (['kube-apiserver', 'kube-scheduler'] as const).map(async (program) => ({
-      program,
-      version: (await run(find(folders, program), ['--version'])).trim(),
-    })),
-  );
-  const minor = (version = ''): string | undefined => /v\d+\.\d+/.exec(version)?.[0];
-  if (minor(server?.version) === minor(scheduler?.version)) return;
-  throw new Error(
-    `NOT RUN: the API server is ${server?.version} and the scheduler ${scheduler?.version}. Put all programs of one ` +
-      'minor into KUBEBUILDER_ASSETS, or unset it.',
-  );
 }
 
 /**

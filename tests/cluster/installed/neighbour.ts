@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { Cluster } from '../harness/cluster.ts';
 
@@ -16,22 +16,47 @@ export interface Neighbour {
   close(): Promise<void>;
 }
 
+/** What a neighbour is called for, if it is not pods, and how long the API server waits for it. */
+export interface Called {
+  resources?: string[];
+  timeoutSeconds?: number;
+}
+
 /**
- * Starts and registers a mutating webhook for pods.
+ * Starts and registers a mutating webhook, for namespaces with the label `neighbours: yes`.
  *
  * @param name of its configuration, by which the API server orders the calls
- * @param change what it does to a pod; nothing where it is as it wants it
  */
-export async function startNeighbour(
+export async function startWebhook(
   cluster: Cluster,
   name: string,
   address: string,
-  change: (pod: ReviewedPod) => Patch,
+  listener: RequestListener,
+  { resources = ['pods'], timeoutSeconds = 10 }: Called = {},
 ): Promise<Neighbour> {
-  const server = createServer(await tls(cluster, address), answering(change));
-  await listening(server, address);
-  const port = (server.address() as { port: number }).port;
-  await cluster.apply(registration(cluster, name, `https://${address}:${port}/`));
+  const { certificate, key } = await cluster.authority.serving([address]);
+  const server = createServer({ cert: certificate, key }, listener);
+  await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));
+  const { port } = server.address() as { port: number };
+  const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
+  await cluster.apply({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.com`,
+        clientConfig: { url: `https://${address}:${port}/`, caBundle },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
+        namespaceSelector: { matchLabels: { neighbours: 'yes' } },
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: 'IfNeeded',
+        timeoutSeconds,
+      },
+    ],
+  });
   return {
     close: async () => {
       await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);
@@ -40,6 +65,14 @@ export async function startNeighbour(
     },
   };
 }
+
+/** {@link startWebhook} for pods. @param change what it does to a pod; nothing where it is as it wants it */
+export const startNeighbour = (
+  cluster: Cluster,
+  name: string,
+  address: string,
+  change: (pod: ReviewedPod) => Patch,
+): Promise<Neighbour> => startWebhook(cluster, name, address, answering(change));
 
 /** Answers reviews of pods with patches. */
 export function answering(change: (pod: ReviewedPod) => Patch): RequestListener {
@@ -59,37 +92,6 @@ const encoded = (patch: Patch): object => ({
   patchType: 'JSONPatch',
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
-
-async function tls(cluster: Cluster, address: string): Promise<{ cert: string; key: string }> {
-  const { certificate, key } = await cluster.authority.serving([address]);
-  return { cert: certificate, key };
-}
-
-function listening(server: Server, address: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.on('error', reject).listen(0, address, resolve);
-  });
-}
-
-function registration(cluster: Cluster, name: string, url: string): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: [
-      {
-        name: `${name}.example.com`,
-        clientConfig: { url, caBundle: Buffer.from(cluster.authority.pair.certificate).toString('base64') },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchLabels: { neighbours: 'yes' } },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        reinvocationPolicy: 'IfNeeded',
-      },
-    ],
-  };
-}
 
 /** Puts an init container of its own before all others. */
 export const firstInit = ({ spec }: ReviewedPod): Patch => {
