@@ -38,7 +38,7 @@ const listener: RequestListener = (request, response) => {
 await cluster.kubectl(['label', 'namespace', 'default', 'neighbours=yes']);
 const resources = ['configmaps'];
 const webhook = await startWebhook(cluster, 'busy', '10.254.9.10', listener, { resources, timeoutSeconds });
-after(() => webhook.close());
+after(() => webhook.end());
 
 const create = (name: string): Promise<unknown> =>
   cluster.api.post('/api/v1/namespaces/default/configmaps', {

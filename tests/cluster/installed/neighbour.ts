@@ -13,7 +13,10 @@ export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
 /** Another mutating webhook, of somebody else. */
 export interface Neighbour {
+  /** Takes its registration away, and ends it. */
   close(): Promise<void>;
+  /** Ends it alone. */
+  end(): Promise<void>;
 }
 
 /** What a neighbour is called for, if it is not pods, and how long the API server waits for it. */
@@ -57,12 +60,16 @@ export async function startWebhook(
       },
     ],
   });
+  const end = async (): Promise<void> => {
+    server.closeAllConnections();
+    await server[Symbol.asyncDispose]();
+  };
   return {
     close: async () => {
       await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);
-      server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
+      await end();
     },
+    end,
   };
 }
 
