@@ -105,16 +105,6 @@ test('a server that is gone, old data and a wrong token are shown, and what was 
   assert.equal(await other.page.locator('tbody tr').count(), 0);
 });
 
-test('the page is light or dark, as the system is', async (t) => {
-  const backgrounds = [];
-  for (const scheme of ['dark', 'light'] as const) {
-    const { page } = await openDashboard(t, browser, five, { scheme });
-    await drawn(page);
-    backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
-  }
-  assert.notEqual(backgrounds[0], backgrounds[1]);
-});
-
 const attack =
   '"><img src=x onerror=alert(1)><script>alert(2)</script>\'; </script>{{1}} javascript:alert(3)';
 

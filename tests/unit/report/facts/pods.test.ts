@@ -4,7 +4,6 @@ import { reasonText } from '../../../../webhook/admission/mutate/status-annotati
 import { timeText } from '../../../../webhook/lib/time-text.ts';
 import { type ApiStatusPod, pickPod } from '../../../../webhook/report/facts/pick-pod.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { type Rebooted, rebootedPod } from '../../../support/rebooted-pod.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import { annotationOf as statusOf } from '../objects.ts';
 
@@ -59,7 +58,6 @@ const crashLoop = (seconds: number): ApiStatusPod['status'] => ({
     },
   ],
 });
-const running = { name: 'web', state: { running: {} } };
 
 suite('pods that run without a proof', () => {
   const cases: [string, ApiStatusPod, string | undefined][] = [
@@ -92,11 +90,6 @@ suite('pods that run without a proof', () => {
           initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: { exitCode: 95 } } }],
         },
       }),
-      'not-completed',
-    ],
-    [
-      'runs, and its status has no init container',
-      provedPod('web', { status: { initContainerStatuses: null } }),
       'not-completed',
     ],
     [
@@ -136,43 +129,9 @@ suite('pods that run without a proof', () => {
   for (const [name, pod, expected] of cases) test(name, () => assert.equal(unproved(pod), expected));
 });
 
-suite('after a reboot, the phase is Running while nothing runs', () => {
-  const cases: [Rebooted, string][] = [
-    ['shut down', 'waiting'],
-    ['not run again', 'waiting'],
-    ['runs again', 'waiting'],
-    ['failed', 'failed'],
-    ['back-off', 'failed'],
-    ['passed', 'passed'],
-    ['started', 'passed'],
-  ];
-  for (const [step, expected] of cases) {
-    test(`${step}: ${expected}`, () => {
-      const pod = provedPod('web', { status: rebootedPod(now, step) });
-      const { proof, unproved: without } = pickPod(pod, { policy, ownNamespace: 'cni-gate' });
-      assert.deepEqual([proof, without], [expected, undefined]);
-    });
-  }
-});
-
-suite('a pod that admission skips is no pod without a proof', () => {
-  const status = { phase: 'Running', containerStatuses: [running] };
-  const cases: [string, Partial<ApiStatusPod>][] = [
-    ['on the host network', { metadata: bare, spec: { containers: [], hostNetwork: true } }],
-    ['a mirror pod', { metadata: meta({ ...bare, annotations: { 'kubernetes.io/config.mirror': 'x' } }) }],
-    ['in the namespace of cni-gate', { metadata: meta({ ...bare, namespace: 'cni-gate' }) }],
-    ['opted out', { metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }) }],
-  ];
-  for (const [name, more] of cases)
-    test(name, () => assert.equal(unproved(provedPod('x', { ...more, status })), undefined));
-
-  test('a pod that opts out where that is not allowed is not skipped', () => {
-    const pod = provedPod('x', {
-      metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }),
-      status,
-    });
-    assert.equal(unproved(pod, { proof: { allowOptOut: false } }), 'not-reviewed');
-  });
+test('a pod that opts out where that is not allowed is not skipped', () => {
+  const metadata = meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } });
+  assert.equal(unproved(provedPod('x', { metadata }), { proof: { allowOptOut: false } }), 'not-reviewed');
 });
 
 test('of a healthy pod only its name and node are kept', () => {
@@ -245,6 +204,12 @@ suite('the state of the check of a pod', () => {
     ['it waits for a node', { status: notStarted }, 'waiting'],
     ['nothing is promised', annotated(statusOf([], [])), 'leftAlone'],
     ['host network', { metadata: bare, spec: { containers: [], hostNetwork: true } }, 'leftAlone'],
+    ['of cni-gate itself', { metadata: meta({ ...bare, namespace: 'cni-gate' }) }, 'leftAlone'],
+    [
+      'a mirror pod',
+      { metadata: meta({ ...bare, annotations: { 'kubernetes.io/config.mirror': 'x' } }) },
+      'leftAlone',
+    ],
     ['opted out', { metadata: meta({ ...bare, labels: { 'cni-gate.io/profile': 'none' } }) }, 'optedOut'],
     ['it runs, and was not reviewed', { metadata: bare }, 'unproved'],
     ['it is not started, and was not reviewed', { metadata: bare, status: notStarted }, 'waiting'],

@@ -43,7 +43,7 @@ suite('a held pod that no node is nominated for', () => {
 });
 
 suite('failed proofs', () => {
-  for (const verdict of ['failed', 'not-possible', 'wrong-usage', 'crashed'] satisfies Verdict[])
+  for (const verdict of ['failed', 'crashed'] satisfies Verdict[])
     test(`${verdict}: not well, and the first line says so`, () => {
       const { headline, failedPods } = tell([pod('web', 'failed', { verdict, at: now - 5000 })]);
       assert.equal(headline, 'Not all is well: failed proofs: 1.');
