@@ -199,21 +199,15 @@ test('a watch yields lines as they arrive, however the chunks are cut', async (t
   assert.deepEqual(lines, ['{"a":"ä"}', '{"b":1}', '{}']);
 });
 
-test('a watch that is cut within a line, refused or aborted ends with an error', async (t) => {
+test('a watch that is refused or aborted ends with an error', async (t) => {
   const api = await startFakeApi(t, ({ index }, response) => {
-    if (index === 0) response.writeHead(200).end('{}\n{');
-    else if (index === 1) json(response, 410, status(410, 'Expired', 'too old'));
+    if (index === 0) json(response, 410, status(410, 'Expired', 'too old'));
     else response.writeHead(200).write('{}\n');
   });
-  const watch = async (signal?: AbortSignal) =>
-    Readable.from(await api.client.watch('/api/v1/namespaces', { signal, objectBytes: 1000 })).toArray();
-  await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ended within a line/));
-  await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_GONE', /^cannot watch namespaces: too old/));
   const abort = new AbortController();
-  const lines = await api.client.watch('/api/v1/namespaces', {
-    signal: abort.signal,
-    objectBytes: 1000,
-  });
+  const watch = () => api.client.watch('/api/v1/namespaces', { signal: abort.signal, objectBytes: 1000 });
+  await assert.rejects(watch(), fails('CNI_GATE_CLUSTER_GONE', /^cannot watch namespaces: too old/));
+  const lines = await watch();
   assert.equal((await lines.next()).value?.text, '{}');
   const next = lines.next();
   abort.abort(new Error('enough'));

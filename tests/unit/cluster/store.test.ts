@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { keyOf } from '../../../webhook/cluster/informer/object.ts';
 import type { Retention } from '../../../webhook/cluster/informer/source.ts';
 import { Store } from '../../../webhook/cluster/informer/store.ts';
 
@@ -61,11 +60,6 @@ test('a list reports the changes that no event reported', () => {
     { type: 'added', key: 'new', uid: 'uid-new', object: 'new@4', listed: true },
   ]);
   assert.deepEqual([...store.list()], ['same@1', 'changed@2', 'again@3', 'new@4']);
-});
-
-test('a key has the namespace where there is one', () => {
-  assert.equal(keyOf({ name: 'a' }), 'a');
-  assert.equal(keyOf({ name: 'a', namespace: 'b' }), 'b/a');
 });
 
 interface Thing {

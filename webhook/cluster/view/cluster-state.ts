@@ -1,3 +1,4 @@
+import { isObject } from '../../admission/envelope.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
@@ -64,9 +65,6 @@ function valuesIn(text: string, file: string): unknown[] {
 const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_STATE_INVALID', message);
 
 type KubernetesObject = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The objects of a document: itself, or the items of a List. */
 function objectsOf(value: unknown): KubernetesObject[] {

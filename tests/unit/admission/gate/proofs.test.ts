@@ -115,12 +115,6 @@ suite('the gate with proofs', () => {
     assert.equal(replica.says('n1', { uid: 'u2', heldSince: now - 599_000 }), 'refused unproved');
   });
 
-  test('gate.mode audit allows with a warning', () => {
-    const replica = new Replica({ mode: 'audit' });
-    replica.says('n1');
-    assert.equal(replica.says('n1', { uid: 'u2' }), 'audited unproved');
-  });
-
   test('allows while the pods are not listed yet, and says so', () => {
     const replica = new Replica({}, false);
     const { outcome, reason, warnings } = replica.decides('n1');

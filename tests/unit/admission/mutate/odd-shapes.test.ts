@@ -11,23 +11,8 @@ import { recorded } from '../../../support/reviews.ts';
 
 /** Values that replace any other value. */
 const odd: unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1e300,
-  '',
-  'x',
-  '__proto__',
-  [],
-  [null],
-  [[]],
-  ['x'],
-  [1],
-  {},
-  { x: null },
-  { name: null },
-  [{ name: 'x' }],
+  ...[null, true, 0, -1, 1e300, '', 'x', '__proto__'],
+  ...[[], [null], [[]], ['x'], [1], {}, { x: null }, { name: null }, [{ name: 'x' }]],
 ];
 
 /** Every place of a JSON value, as the keys that lead there. */
