@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import jsonpatch from 'fast-json-patch';
 import { validatorContainer } from '../../webhook/lib/names.ts';
-import type { Admission } from '../../webhook/review/ask/judge.ts';
+import type { Ask } from './client.ts';
 
 /** What the demo shows of a pod. */
 interface Pod {
@@ -19,11 +19,11 @@ interface Pod {
  * @param mutate the way to `/mutate`
  * @returns whether the pod was injected
  */
-export async function showCreation(mutate: Admission): Promise<boolean> {
+export async function showCreation(mutate: Ask): Promise<boolean> {
   const review = JSON.parse(readFileSync(new URL('../reviews/pod-meshed.json', import.meta.url), 'utf8'));
   const before: Pod = review.request.object;
   const after = structuredClone(before);
-  const { response } = await mutate.answer(review);
+  const { response } = await mutate(review);
   if (response?.patch === undefined) return false;
   jsonpatch.applyPatch(after, JSON.parse(Buffer.from(response.patch, 'base64').toString()));
 

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { selfMadeCertificate } from '../../certs/sources.ts';
-import { remote } from '../../webhook/review/ask/remote.ts';
 import { serve } from '../../webhook/server/serve.ts';
+import { clientOf } from './client.ts';
 import { showCreation } from './creation.ts';
 import { cluster, showHold } from './hold.ts';
 
@@ -38,11 +38,9 @@ const server = await serve({
 const origin = `https://127.0.0.1:${server.port}`;
 console.log(`The server runs on ${origin}. Every namespace has the label cni-gate.io/profile: ${profile}.`);
 try {
-  const ca = join(folder, 'ca.crt');
-  writeFileSync(ca, server.certificate.authority ?? '');
-  const injected = await showCreation(remote({ url: `${origin}/mutate`, ca, timeout: 10_000 }));
-  const gate = remote({ url: `${origin}/gate`, ca, timeout: 10_000 });
-  const held = await showHold(gate, clusterState, reloaded.promise);
+  const ca = server.certificate.authority ?? '';
+  const injected = await showCreation(clientOf(`${origin}/mutate`, ca));
+  const held = await showHold(clientOf(`${origin}/gate`, ca), clusterState, reloaded.promise);
   // CI runs the demo too: it must not end well when nothing was shown
   if (!injected || !held) process.exitCode = 1;
 } finally {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
-import type { Admission } from '../../webhook/review/ask/judge.ts';
+import type { Ask } from './client.ts';
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -19,9 +19,9 @@ const later = cluster.replace('status: "False"', 'status: "True"').replace('read
  * @param reloaded resolves when the server has read it again
  * @returns whether it was shown
  */
-export async function showHold(gate: Admission, state: string, reloaded: Promise<unknown>): Promise<boolean> {
+export async function showHold(gate: Ask, state: string, reloaded: Promise<unknown>): Promise<boolean> {
   const binding: object = JSON.parse(file('../reviews/binding-deployment-web.json'));
-  const ask = async (): Promise<AdmissionResponse | undefined> => (await gate.answer(binding)).response;
+  const ask = async (): Promise<AdmissionResponse | undefined> => (await gate(binding)).response;
   const say = (text: string): void => console.log(`\n${styleText('bold', text)}`);
 
   say('The scheduler binds a pod to node n1. Cilium is not ready there, so cni-gate refuses:');

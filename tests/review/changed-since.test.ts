@@ -307,7 +307,7 @@ suite('--changed-since: errors', () => {
       process.env.PATH = PATH;
     });
     process.env.PATH = '/nonexistent';
-    const error = { code: 'CNI_GATE_GIT', message: /^--changed-since needs git: .*PATH/ };
+    const error = { code: 'CNI_GATE_GIT', message: /^--changed-since needs git: .*ENOENT/ };
     await assert.rejects(inProcess(repository, 'HEAD'), error);
   });
 });

@@ -103,12 +103,6 @@ test('wrong usage: the message says what is wrong', async () => {
     [['-f', 'x', '-o', 'html'], /Allowed choices are text, json, yaml, junit, sarif, github, gitlab\./],
     [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
     [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],
-    [['-f', 'x', '--profile', 'cilium', '--server', 'https://x'], /cannot be used with option '--profile/],
-    [['-f', 'x', '--config', 'x', '--server', 'https://x'], /cannot be used with option '--config/],
-    [['-f', 'x', '--server', 'http://localhost'], /expected a URL such as https:/],
-    [['-f', 'x', '--timeout', '10'], /expected a duration such as/],
-    [['-f', 'x', '--ca', 'x'], /--ca goes with --server/],
-    [['-f', 'x', '--assume-meshed', '--server', 'https://x'], /cannot be used with option '--server/],
     [['-f', 'x', '--summary', '-o', 'json'], /--summary is text: it does not go with --output json/],
     [['-f', '-', '--changed-since', 'x'], /does not go with -f -/],
     [['-f', 'x', '--changed-since', 'x', '-o', 'yaml'], /does not go with --output yaml/],
@@ -159,7 +153,7 @@ suite('as a process', () => {
     const { status, stdout, stderr } = cniGate(['review', ...files, '-o', 'json'], { input });
     const { summary } = JSON.parse(stdout);
     assert.deepEqual([status, summary.injected, summary.namespaces], [2, 2, 1]);
-    assert.equal(stderr, 'cni-gate: none.yaml: no such file or folder (CNI_GATE_INPUT_UNREADABLE)\n');
+    assert.match(stderr, /^cni-gate: none\.yaml: ENOENT: .* \(CNI_GATE_INPUT_UNREADABLE\)\n$/);
   });
 
   test('a closed output pipe is not an error', () => {

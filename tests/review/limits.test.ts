@@ -45,14 +45,14 @@ interface Deployment {
   spec: { template: { spec: { initContainers: { name: string }[] } } };
 }
 
-test('items of a large typed list get its kind; a broken item does not affect the others', async (t) => {
+test('a broken item of a large List does not affect the others', async (t) => {
   const item = (name: string): string =>
-    `- metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
-  const text = `apiVersion: v1\nkind: PodList\nitems: # all\n${item('a')}${item('b: c')}${item('d')}metadata: {}\n${filler}`;
+    `- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
+  const text = `apiVersion: v1\nkind: List\nitems:\n${item('a')}${item('b: c')}${item('d')}metadata: {}\n${filler}`;
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(reviewed.reported, ['injected promised Pod shop/a', 'injected promised Pod shop/d']);
   assert.equal(reviewed.faults.length, 1);
-  assert.match(reviewed.faults[0] ?? '', /^12: neither YAML nor JSON/);
+  assert.match(reviewed.faults[0] ?? '', /^16: neither YAML nor JSON/);
 });
 
 test('a document beyond the limit is an error with a code, and the others are reviewed', async (t) => {
@@ -84,15 +84,13 @@ test('depth, aliases and the number of documents are bounded', async (t) => {
     const reviewed = await reviewText(t, text);
     const reported = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
     assert.equal(reported.length, 1);
-    assert.ok(reviewed.faults.length <= mostObjects() + 1);
+    assert.ok(reviewed.faults.length <= mostObjects + 1);
   }
 });
 
 test("the size of the input is bounded by Node's heap limit", async (t) => {
   assert.equal(mostInput(2 ** 40), 256 * 2 ** 20);
   assert.equal(mostInput(2 ** 30), 128 * 2 ** 20);
-  assert.equal(mostObjects(2 ** 40), 50_000);
-  assert.equal(mostObjects(120 * 2 ** 20), 10_240);
   const folder = folderWith(t, { 'a.yaml': 'a: 1\n' });
   assert.ok('text' in (await readInput(`${folder}/a.yaml`, 5)));
   const fault = await readInput(`${folder}/a.yaml`, 4);

@@ -31,8 +31,8 @@ export const flagsOf = ({ profile, config }: TableCase): Flags => ({
 
 /**
  * YAML documents of short forms: `Namespace NAME [PROFILE]`, `Pod NAME [NAMESPACE]`, `Host NAME [NAMESPACE]` for a pod
- * on the host network; an object with `namespace` for a Namespace, with `apiVersion` for itself, with `volcano` for a
- * Job of Volcano, and any other for a workload.
+ * on the host network; an object with `namespace` for a Namespace, with `apiVersion` for itself, and any other for a
+ * workload.
  */
 export const manifests = (forms: TableCase['in']): string =>
   forms.map((form) => stringify(typeof form === 'string' ? ofWords(form) : ofFields(form))).join('---\n');
@@ -53,7 +53,6 @@ function ofWords(words: string): object {
 
 function ofFields(form: Fields): object {
   if ('namespace' in form) return namespaceObject(form);
-  if ('volcano' in form) return volcanoJob(form.volcano as { job?: object; task?: object });
   if (!('apiVersion' in form)) return workload(form);
   const text = JSON.stringify({ metadata: { name: 'a', namespace: 'shop' }, ...form });
   return JSON.parse(text.replaceAll(/"(\$\w+)"/g, (_, name) => JSON.stringify(values[name])));
@@ -67,13 +66,6 @@ const namespaceObject = ({ namespace, profile, labels = {}, ...others }: Fields)
     labels: { ...(labels as object), ...(profile !== undefined && { 'cni-gate.io/profile': profile }) },
     ...others,
   },
-});
-
-const volcanoJob = ({ job, task }: { job?: object; task?: object }): object => ({
-  apiVersion: 'batch.volcano.sh/v1alpha1',
-  kind: 'Job',
-  metadata: { name: 'a', namespace: 'shop' },
-  spec: { ...job, tasks: [{ name: 'a', ...task, ...(values.$job as object) }] },
 });
 
 /** A Deployment `web`, or another kind: `labels` and `annotations` are of its pods, `own` is its own metadata. */

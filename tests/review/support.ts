@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { reviewCommand } from '../../webhook/commands/review.ts';
 import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/commands/run-review.ts';
 import { readPolicy } from '../../webhook/config/load.ts';
-import { parseManifest } from '../../webhook/review/input/locate.ts';
+import * as yaml from '../../webhook/lib/yaml.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
@@ -149,4 +149,4 @@ export const pod = (name: string, namespace = 'shop'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  containers:\n    - name: app\n      image: app:1\n`;
 
 /** The value of a YAML document, as review reads it. */
-export const readYaml = (text: string): unknown => parseManifest(text).value;
+export const readYaml = (text: string): unknown => yaml.readYaml(text)[0]?.value;

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { milliseconds } from './options.ts';
 import type { ReviewFlags } from './run-review.ts';
 
 /** The forms of the output. */
@@ -53,25 +52,10 @@ export function reviewCommand(): Command {
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
       .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
-      .addOption(
-        new Option('--server <url>', 'ask a running server, with its configuration and namespaces').conflicts(
-          ['profile', 'config', 'ownNamespace'],
-        ),
-      )
-      .option('--ca <file>', "authority of the server's certificate")
-      .addOption(
-        new Option('--timeout <duration>', 'time for each answer of the server')
-          .argParser(milliseconds)
-          .default(10_000, '10s'),
-      )
       .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
-      .addOption(
-        new Option('--assume-meshed', 'assume that the injector of linkerd or Istio has run').conflicts(
-          'server',
-        ),
-      )
+      .option('--assume-meshed', 'assume that the injector of linkerd or Istio has run')
       .option(
         '--changed-since <revision>',
         'only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
-import { remote } from '../review/ask/remote.ts';
+import type { AdmissionOptions } from '../review/ask/judge.ts';
 import { standardInput } from '../review/input/files.ts';
 import { placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
@@ -15,7 +14,7 @@ import { painter } from '../review/output/styles.ts';
 import { tableOutput } from '../review/output/table.ts';
 import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
-import { type ReviewOptions, review } from '../review/run.ts';
+import { review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import type { OutputForm } from './review.ts';
 
@@ -28,9 +27,6 @@ export interface ReviewFlags {
   namespace: string;
   config?: string;
   ownNamespace: string;
-  server?: string;
-  ca?: string;
-  timeout: number;
   output: OutputForm;
   strict?: true;
   summary?: true;
@@ -72,24 +68,18 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
     assumeMeshed = false,
     changedSince,
   } = flags;
-  if (names.length + kustomize.length === 0) {
-    throw new CniGateError('CNI_GATE_USAGE', 'expected a file or folder to review, or - for standard input');
-  }
-  if (changedSince !== undefined && kustomize.length > 0) {
-    throw new CniGateError('CNI_GATE_USAGE', '--changed-since compares files: it does not go with -k');
-  }
-  if (short && form !== 'text') {
-    throw new CniGateError('CNI_GATE_USAGE', `--summary is text: it does not go with --output ${form}`);
-  }
-  if (changedSince !== undefined && form === 'yaml') {
-    throw new CniGateError(
-      'CNI_GATE_USAGE',
+  const sincePast = changedSince !== undefined;
+  const wrong: [boolean, string][] = [
+    [names.length + kustomize.length === 0, 'expected a file or folder to review, or - for standard input'],
+    [short === true && form !== 'text', `--summary is text: it does not go with --output ${form}`],
+    [sincePast && kustomize.length > 0, '--changed-since compares files: it does not go with -k'],
+    [sincePast && names.includes(standardInput), '--changed-since compares files: it does not go with -f -'],
+    [
+      sincePast && form === 'yaml',
       '--changed-since does not go with --output yaml, which is the whole input',
-    );
-  }
-  if (changedSince !== undefined && names.includes(standardInput)) {
-    throw new CniGateError('CNI_GATE_USAGE', '--changed-since compares files: it does not go with -f -');
-  }
+    ],
+  ];
+  for (const [is, message] of wrong) if (is) throw new CniGateError('CNI_GATE_USAGE', message);
   const report = await review({
     names,
     kustomize,
@@ -106,15 +96,8 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   };
 }
 
-function admissionOf(flags: ReviewFlags): ReviewOptions['admission'] {
-  const { server, ca, timeout, profile, ownNamespace } = flags;
-  if (server !== undefined) return remote({ url: server, ca, timeout });
-  if (ca !== undefined) throw new CniGateError('CNI_GATE_USAGE', '--ca goes with --server');
-  if (flags.config !== undefined && !existsSync(flags.config)) {
-    const message = `there is no file ${flags.config}: correct the path of --config, or leave it out to review with the built-in profiles`;
-    throw new CniGateError('CNI_GATE_CONFIG_UNREADABLE', message);
-  }
-  const policy = readPolicy(flags.config);
+function admissionOf({ config, profile, ownNamespace }: ReviewFlags): AdmissionOptions {
+  const policy = readPolicy(config);
   // one that does not exist is one error, instead of a refusal of every pod
   if (profile !== undefined) policy.join(profile);
   return { policy, profile, ownNamespace };

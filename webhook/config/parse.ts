@@ -1,7 +1,6 @@
 import type { ValidateFunction } from 'ajv';
-import { isScalar, type Node } from 'yaml';
 import { CniGateError } from '../lib/errors.ts';
-import { offsetNear, parseYaml, placeOf, valueOfYaml, type YamlDocument, YamlError } from '../lib/yaml.ts';
+import { readYaml, type YamlDocument, YamlError } from '../lib/yaml.ts';
 import { configurationYaml } from '../lib/yaml-schema.ts';
 import { dotted, explain, type Fault } from './explain.ts';
 
@@ -22,15 +21,14 @@ export function parseChecked<T>(
   validate: ValidateFunction<T>,
   rules: (value: T) => Fault[],
 ): T {
-  const { value, root } = read(text, file);
+  const { value, lineOf } = read(text, file);
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(isCause).map((error) => explain(error));
   if (faults.length > 0) {
-    const reported = faults.slice(0, mostFaults).map((fault) => {
-      const { line } = placeOf(text, offsetNear(root, fault.path));
-      return `${file}:${line}: ${dotted(fault.path) || 'the document'}: ${fault.text}`;
-    });
+    const reported = faults
+      .slice(0, mostFaults)
+      .map(({ path, text }) => `${file}:${lineOf(path)}: ${dotted(path) || 'the document'}: ${text}`);
     const more = faults.length - reported.length;
     throw new CniGateError(
       'CNI_GATE_CONFIG_INVALID',
@@ -40,20 +38,19 @@ export function parseChecked<T>(
   return value as T;
 }
 
-/** The value of the text, which has one document, and its nodes. */
-function read(text: string, file: string): { value: unknown; root: Node | null } {
+/** The value of the text, which has one document, and the lines in it. */
+function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'> {
   try {
     // a line `---` alone begins a document without contents
-    const isFilled = ({ contents }: YamlDocument): boolean => !isScalar(contents) || contents.value !== null;
-    const [document, second] = parseYaml(text, configurationYaml).filter(isFilled);
-    if (second !== undefined) throw new YamlError('a second document begins here', second.range[0]);
-    return document === undefined
-      ? { value: null, root: null }
-      : { value: valueOfYaml(document), root: document.contents };
+    const [document, second] = readYaml(text, configurationYaml).filter(({ value }) => value !== null);
+    if (second !== undefined) {
+      throw new YamlError('a second document begins here', { line: second.lineOf([]), col: 1 });
+    }
+    return document ?? { value: null, lineOf: () => 1 };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const { line, column } = placeOf(text, error.offset);
-    throw new CniGateError('CNI_GATE_CONFIG_SYNTAX', `${file}:${line}:${column}: not YAML: ${error.message}`);
+    const { line, column, message } = error;
+    throw new CniGateError('CNI_GATE_CONFIG_SYNTAX', `${file}:${line}:${column}: not YAML: ${message}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CollectionTag, DocumentOptions, ParseOptions, ScalarTag, SchemaOptions, Tags } from 'yaml';
+import type { DocumentOptions, ParseOptions, ScalarTag, SchemaOptions, Tags } from 'yaml';
 
 const standard = 'tag:yaml.org,2002:';
 
@@ -32,7 +32,7 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
 
 type AddToMap = (context: unknown, map: object, value: unknown) => void;
 
-/** The merge key, with which a map's keys above it are overridden, as in Kubernetes; the package keeps them. */
+/** The merge key overrides a map's keys above it, as in Kubernetes; that of the package does not. */
 const overriding = (tag: ScalarTag): ScalarTag => ({
   ...tag,
   resolve: (...args) => {
@@ -55,12 +55,11 @@ const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
 const kubernetesTags = (tags: Tags): Tags => [
   number('int', integer, integerOf),
   number('float', float, floatOf),
-  ...tags
-    .filter((tag) => typeof tag !== 'string' && !replaced.test(tag.tag))
-    .map((tag) => (typeof tag !== 'string' && isMerge(tag) ? overriding(tag) : tag)),
+  ...tags.flatMap((tag) => {
+    if (typeof tag === 'string' || replaced.test(tag.tag)) return [];
+    return tag.tag === `${standard}merge` ? overriding(tag as ScalarTag) : tag;
+  }),
 ];
-
-const isMerge = (tag: ScalarTag | CollectionTag): tag is ScalarTag => tag.tag === `${standard}merge`;
 
 /**
  * Options of the package `yaml` for Kubernetes' rules, which are neither YAML 1.1 nor 1.2
@@ -72,6 +71,8 @@ export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: 'silent',
+  // texts that any reader of YAML 1.1 takes for another value are written in quotes
+  compat: 'yaml-1.1',
   customTags: kubernetesTags,
 };
 
@@ -92,25 +93,3 @@ const inWords = (tag: ScalarTag): ScalarTag => ({
   ...tag,
   test: tag.test?.test('true') ? /^(?:true|True|TRUE)$/ : /^(?:false|False|FALSE)$/,
 });
-
-/** The text "<<" is quoted: nothing that is written is a merge key. */
-const mergeText: ScalarTag = {
-  tag: `${standard}merge`,
-  default: true,
-  test: /^<<$/,
-  resolve: (text) => text,
-};
-
-/** Options for writing a value. Texts that any reader of YAML 1.1 takes for another value are quoted. */
-export const writing = {
-  ...kubernetesYaml,
-  merge: false,
-  compat: 'yaml-1.1',
-  aliasDuplicateObjects: false,
-  // by default, long scalars are folded
-  lineWidth: 0,
-  customTags: (tags: Tags): Tags => [
-    mergeText,
-    ...kubernetesTags(tags).filter((tag) => typeof tag === 'string' || !tag.tag.endsWith(':merge')),
-  ],
-} as const;

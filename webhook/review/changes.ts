@@ -39,7 +39,7 @@ export interface Changes {
  *
  * @param name a name of a commit, by the rules of gitrevisions(7)
  * @throws CniGateError CNI_GATE_GIT if the current folder is in no working tree, CNI_GATE_GIT_REVISION if there is no such
- *   commit, CNI_GATE_INPUT_TOO_LARGE if the repository has too many files
+ *   commit
  */
 export async function compareWith(name: string): Promise<Revision> {
   // otherwise an option of git; no revision begins with one
@@ -143,23 +143,14 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
   };
 }
 
-/**
- * Runs git.
- *
- * @throws CniGateError CNI_GATE_GIT if it cannot be started or does not end, CNI_GATE_INPUT_TOO_LARGE for too long an
- *   output
- */
+/** Runs git. @throws CniGateError CNI_GATE_GIT if it cannot be started or does not end */
 async function tryGit(...args: string[]): Promise<Ended> {
   // a hook of core.fsmonitor would be a program that the repository's configuration names
   const options = ['-c', 'core.fsmonitor=false'];
   // a question for a password would wait for ever, and messages are shown as they are
   const env = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
   const ended = await run('git', [...options, ...args], mostInput(), env);
-  if ('output' in ended || ended.reason === 'exit') return ended;
-  if (ended.reason === 'too-large') {
-    const message = `--changed-since: git: ${ended.failure}: review fewer files at a time, or without --changed-since`;
-    throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
-  }
+  if ('output' in ended || typeof ended.code === 'number') return ended;
   throw new CniGateError('CNI_GATE_GIT', `--changed-since needs git: ${ended.failure}`);
 }
 

@@ -18,6 +18,8 @@ export interface SourceDocument {
   json: boolean;
   /** Whether it continues the previous one without `---`, as the items of a large List do. */
   continues: boolean;
+  /** Whether there is no object to read: only comments, or a text that was reported. */
+  blank: boolean;
 }
 
 /** An object of the input that creates pods, or an AdmissionReview for a pod. */
@@ -36,6 +38,8 @@ export interface Workload {
   unknownKind?: true;
   /** The path of the pod or its template in the object. */
   podPath: Path;
+  /** Why the Job may fail for its network although repair runs. */
+  jobFault?: string;
   /** The body of the admission call, parsed at each call: objects use several times the memory of their text. */
   body: () => unknown;
   /** Whether the body is from the input rather than made from a manifest. */

@@ -1,19 +1,16 @@
-import { builtInKinds } from '../config/builtin.ts';
-import { type InProcess, inProcess } from './ask/in-process.ts';
-import { type Admission, judge, type Uncalled } from './ask/judge.ts';
+import { type AdmissionOptions, Judge, type Uncalled } from './ask/judge.ts';
 import { changesSince, compareWith, onlyChanged } from './changes.ts';
 import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
-import { readStream } from './input/documents.ts';
+import { lineOf, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
-import { renderKustomization } from './input/kustomize.ts';
 import { mostInput } from './input/limits.ts';
-import { withLines } from './input/locate.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
+import { renderKustomization } from './input/program.ts';
 import { proxyMissing } from './mesh/gaps.ts';
 import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
 
-/** What to review, and who decides. */
+/** What to review. */
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
@@ -21,39 +18,41 @@ export interface ReviewOptions {
   kustomize?: readonly string[];
   /** The namespace of objects that name none. */
   namespace: string;
-  /** What answers: this process, or a server. */
-  admission: InProcess | Admission;
-  /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. Not with a server. */
+  admission: AdmissionOptions;
+  /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. */
   assumeMeshed?: boolean;
   /** A Git revision: only workloads that changed since are reported. Not with standard input. */
   changedSince?: string | undefined;
 }
 
 /**
- * Reads everything, then asks admission about each workload.
+ * Reads everything, then judges each workload as the server's `/mutate` does.
  *
- * @throws CniGateError CNI_GATE_SERVER if a server gives no valid answer; CNI_GATE_GIT, CNI_GATE_GIT_REVISION or
- *   CNI_GATE_INPUT_TOO_LARGE if the input cannot be compared with the revision
+ * @throws CniGateError CNI_GATE_GIT or CNI_GATE_GIT_REVISION if the input cannot be compared with the revision
  */
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, names, namespace, changedSince } = options;
-  const kinds = 'policy' in admission ? admission.policy.templateKinds : builtInKinds();
-  const newReader = (): ManifestReader => new ManifestReader(namespace, kinds);
+  const { policy, profile } = admission;
+  const newReader = (): ManifestReader => new ManifestReader(namespace, policy.templateKinds);
   const revision = changedSince === undefined ? undefined : await compareWith(changedSince);
   const reader = newReader();
   const notRead = await readAll(options, reader);
   const changes = revision && (await changesSince(revision, names, reader, newReader));
-  if (changes !== undefined && !('policy' in admission && admission.profile !== undefined)) {
-    reader.findings.push(...lostOptIns(changes.before, reader.namespaces));
-  }
-  const ask = 'policy' in admission ? inProcess(admission, reader.namespaces) : admission;
-  const reviewed = await judgeAll(reader, ask, options);
-  reader.findings.push(...reader.missingTemplates((name) => isExpected(ask.uncalled(name))));
+  const judge = new Judge(admission, reader.namespaces);
+  const reviewed = await judgeAll(reader, judge, options);
+  const findings = [
+    ...reader.findings,
+    ...(changes !== undefined && profile === undefined ? lostOptIns(changes.before, reader.namespaces) : []),
+    ...reader.missingTemplates((name) => isExpected(judge.uncalled(name))),
+    // in this mode a proof that fails ends with 0
+    ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
+    ...coverageFindings(reviewed, reader.namespaces, policy, profile === undefined),
+  ];
   const report: Report = {
     reviewed,
     documents: reader.documents,
     faults: reader.faults,
-    findings: withLines(findingsOf(reviewed, reader, admission)),
+    findings: findings.map(withLine),
     otherObjects: reader.otherObjects,
     reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
     namespaces: reader.namespaces.size,
@@ -61,6 +60,10 @@ export async function review(options: ReviewOptions): Promise<Report> {
   };
   return withoutRepeated(changes === undefined ? report : onlyChanged(report, changes));
 }
+
+/** A finding with the line of the value that it is about. */
+const withLine = ({ at, ...finding }: Finding): Finding =>
+  at === undefined ? finding : { ...finding, line: lineOf(at.document, at.path) };
 
 /** @returns the paths that were not read */
 async function readAll({ names, kustomize = [] }: ReviewOptions, reader: ManifestReader): Promise<string[]> {
@@ -101,12 +104,12 @@ const isExpected = (uncalled: Uncalled | undefined): boolean =>
 
 async function judgeAll(
   reader: ManifestReader,
-  admission: Admission,
+  judge: Judge,
   { assumeMeshed = false }: ReviewOptions,
 ): Promise<Reviewed[]> {
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
-    const result = await judge(workload, admission, assumeMeshed);
+    const result = await judge.judge(workload, assumeMeshed);
     // it is not needed again, and is as large as the input
     workload.body = () => undefined;
     if ('verdict' in result) {
@@ -117,20 +120,4 @@ async function judgeAll(
     else reader.countOther(`AdmissionReview of ${result.otherKind}`);
   }
   return reviewed;
-}
-
-function findingsOf(
-  reviewed: readonly Reviewed[],
-  { findings, namespaces, jobFaults }: ManifestReader,
-  admission: ReviewOptions['admission'],
-): Finding[] {
-  const offline = 'policy' in admission;
-  const optIn = !offline ? 'server' : admission.profile === undefined ? 'labels' : 'profile';
-  const join = offline ? (profile: string) => admission.policy.join(profile) : undefined;
-  return [
-    ...findings,
-    // in this mode a proof that fails ends with 0
-    ...(offline && admission.policy.proof.mode === 'warn' ? [] : jobFindings(reviewed, jobFaults)),
-    ...coverageFindings(reviewed, namespaces, optIn, join),
-  ];
 }

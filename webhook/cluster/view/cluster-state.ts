@@ -3,7 +3,7 @@ import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/g
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
-import { parseYaml, placeOf, valueOfYaml, YamlError } from '../../lib/yaml.ts';
+import { readYaml, YamlError } from '../../lib/yaml.ts';
 import { Evidence } from '../../nodes/evidence/evidence.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import { Readiness } from '../../nodes/readiness/readiness.ts';
@@ -54,11 +54,10 @@ export function parseClusterState(text: string, file: string): ClusterState {
 
 function valuesIn(text: string, file: string): unknown[] {
   try {
-    return parseYaml(text).map(valueOfYaml);
+    return readYaml(text).map(({ value }) => value);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const { line, column } = placeOf(text, error.offset);
-    throw invalid(`${file}:${line}:${column}: not YAML: ${error.message}`);
+    throw invalid(`${file}:${error.line}:${error.column}: not YAML: ${error.message}`);
   }
 }
 

@@ -1,33 +1,31 @@
 import { decodePodRequest } from '../../admission/decode.ts';
-import { isOurs } from '../../admission/mutate/profile-selection.ts';
-import type { AdmissionReview } from '../../admission/review.ts';
+import { exemption, isExemptNamespace } from '../../admission/mutate/exempt.ts';
+import { mutate } from '../../admission/mutate/mutate.ts';
+import { isOurs, selectProfile } from '../../admission/mutate/profile-selection.ts';
+import { readStatus } from '../../admission/mutate/status-annotation.ts';
+import { FixedNamespaces } from '../../admission/namespaces.ts';
+import type { Pod } from '../../admission/pod.ts';
+import type { PodRequest } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
+import type { Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
-import { lineNear, valueOfDocument } from '../input/locate.ts';
-import type { MeshGap } from '../mesh/gaps.ts';
+import { lineOf, parsed } from '../input/documents.ts';
+import type { NamespaceObject } from '../input/namespace.ts';
+import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
 import { type Fault, faultAt, nameOf, type Reviewed, type Verdict, type Workload } from '../model.ts';
 import { fieldsOf, parts, relocate, valueAt } from '../values.ts';
-import { verdictOf } from './verdict.ts';
 
-/** Answers admission calls: the server's code in this process, or a running server. */
-export interface Admission {
-  /**
-   * @param meshes the meshes whose injectors are assumed to have run
-   * @throws CniGateError if the body is not a review of a pod, or if there is no answer
-   */
-  answer(body: unknown, meshes?: readonly Mesh[]): Promise<AdmissionReview>;
-  /** Why the API server would not call for a pod of this namespace, or undefined if it would. */
-  uncalled(namespace: string): Uncalled | undefined;
-  /**
-   * The meshes whose injector must run before their profiles apply to the pod of a body; absent if the profiles are
-   * unknown.
-   *
-   * @throws CniGateError if the body is not a review of a pod
-   */
-  meshGaps?(body: unknown): MeshGap[];
+/** How the server is configured. */
+export interface AdmissionOptions {
+  policy: Policy;
+  /** The profile of every namespace, instead of its label. */
+  profile?: string | undefined;
+  /** The namespace of cni-gate, whose pods are exempt. */
+  ownNamespace?: string | undefined;
 }
 
 /** An AdmissionReview of another kind than Pod. */
@@ -35,8 +33,120 @@ export interface OtherKind {
   otherKind: string;
 }
 
-/** The namespace is exempt, has no label that opts in, or is not in the input. */
+/** Why the API server does not call: the namespace is exempt, has no label that opts in, or is not in the input. */
 export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
+
+/** Judges workloads by the code of the server's `/mutate`. */
+export class Judge {
+  readonly #options: AdmissionOptions;
+  readonly #known: ReadonlyMap<string, NamespaceObject>;
+  readonly #namespaces: FixedNamespaces;
+  readonly #policies = new Map<string, Policy>();
+
+  /** @param known the namespaces in the input */
+  constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
+    this.#options = options;
+    this.#known = known;
+    this.#namespaces = new FixedNamespaces(
+      new Map([...known].map(([name, { labels }]) => [name, labels])),
+      options.profile,
+      new Map([...known].map(([name, { annotations }]) => [name, annotations])),
+    );
+  }
+
+  /** Why the API server would not call for a pod of this namespace, or undefined if it would. */
+  uncalled(namespace: string): Uncalled | undefined {
+    // the webhook configuration excludes namespaces by name, and selects them by this label
+    if (isExemptNamespace(namespace, this.#options.ownNamespace)) return 'exempt-namespace';
+    const facts = this.#namespaces.facts(namespace);
+    if (facts === undefined) return 'namespace-not-given';
+    return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
+  }
+
+  /**
+   * Returns what admission does with a workload, and the meshes whose injector must run first.
+   *
+   * @param assumeMeshed whether a pod that requests a mesh is judged as if the mesh's injector had run
+   */
+  async judge(
+    workload: Workload,
+    assumeMeshed: boolean,
+  ): Promise<(Reviewed & { gaps: MeshGap[] }) | Fault | OtherKind> {
+    const body = workload.body();
+    try {
+      // an invalid pod is reported in any namespace: no cluster would accept it
+      const request = decodePodRequest(body);
+      const label = podLabelOf(request.pod);
+      const uncalled = workload.given ? undefined : this.uncalled(workload.namespace);
+      if (uncalled !== undefined)
+        return { workload, verdict: { ...notCalled(uncalled), ...label }, gaps: [] };
+      const gaps = workload.given ? [] : this.#gapsOf(request);
+      const verdict = await this.#verdictOn(workload, body, assumeMeshed ? gaps : []);
+      const labelled = !workload.given && verdict.reason === 'not-opted-in' ? label : {};
+      return { workload, verdict: { ...verdict, ...labelled }, gaps: assumeMeshed ? [] : gaps };
+    } catch (error) {
+      if (error instanceof RangeError) {
+        return faultAt(place(workload), 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
+      }
+      if (!(error instanceof CniGateError)) throw error;
+      const other = fieldsOf(fieldsOf(fieldsOf(body).request).kind).kind;
+      if (error.code === 'CNI_GATE_REVIEW_KIND' && typeof other === 'string') return { otherKind: other };
+      return malformed(workload, error);
+    }
+  }
+
+  async #verdictOn(workload: Workload, body: unknown, gaps: readonly MeshGap[]): Promise<Verdict> {
+    const meshes = gaps.map(({ mesh }) => mesh);
+    const { decision, review, request } = await mutate(body, {
+      policy: this.#policyWith(meshes),
+      namespaces: this.#namespaces,
+      ownNamespace: this.#options.ownNamespace,
+    });
+    const { outcome, reason, profiles } = decision;
+    const { warnings = [], status } = review.response;
+    const { checks } = readStatus(request.pod) ?? {};
+    const moved = relocate(structuredClone(decision.operations), workload.podPath);
+    return {
+      outcome,
+      reason,
+      profiles: [...profiles],
+      checks: outcome !== 'refused' && Array.isArray(checks) ? checks.map(String) : [],
+      warnings,
+      operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
+      ...(status !== undefined && { message: status.message }),
+      ...(meshes.length > 0 && { assumed: meshes.map(({ name }) => name) }),
+      // the output answers only reviews of the input, and each answer contains its patch a second time
+      ...(workload.given && { answer: review }),
+    };
+  }
+
+  /** The policy as if the injectors of some meshes had run. Each is made once. */
+  #policyWith(meshes: readonly Mesh[]): Policy {
+    const key = meshes.map(({ name }) => name).join();
+    return getOrMake(this.#policies, key, () =>
+      meshes.reduce(
+        (policy, mesh) => policy.withProfiles((profile) => asIfInjected(profile, mesh)),
+        this.#options.policy,
+      ),
+    );
+  }
+
+  #gapsOf(request: PodRequest): MeshGap[] {
+    const { policy } = this.#options;
+    const facts = this.#namespaces.facts(request.namespace);
+    if (facts === undefined || exemption(request, policy.daemonSets, undefined) !== undefined) return [];
+    const profile = selectProfile(request.pod, facts.labels, policy.proof.allowOptOut)?.profile;
+    if (profile === undefined || profile === optOutValue) return [];
+    const { annotations = {} } = this.#known.get(request.namespace) ?? {};
+    try {
+      return meshGaps(request.pod, { labels: facts.labels, annotations }, policy.join(profile).profiles);
+    } catch (error) {
+      // the pod is refused for it
+      if (error instanceof CniGateError) return [];
+      throw error;
+    }
+  }
+}
 
 const notCalled = (reason: Uncalled): Verdict => ({
   outcome: 'skipped',
@@ -47,64 +157,8 @@ const notCalled = (reason: Uncalled): Verdict => ({
   operations: [],
 });
 
-/**
- * Returns what admission does with a workload, or why it was not asked.
- *
- * @param assumeMeshed whether a pod that requests a mesh is judged as if the mesh's injector had run
- * @throws CniGateError CNI_GATE_SERVER
- */
-export async function judge(
-  workload: Workload,
-  admission: Admission,
-  assumeMeshed = false,
-): Promise<(Reviewed & { gaps: MeshGap[] }) | Fault | OtherKind> {
-  const { given, namespace } = workload;
-  const body = workload.body();
-  const { kind } = fieldsOf(fieldsOf(body).request);
-  try {
-    const uncalled = given ? undefined : admission.uncalled(namespace);
-    if (uncalled !== undefined) {
-      // an invalid pod is reported in any namespace: no cluster would accept it
-      const verdict = { ...notCalled(uncalled), ...podLabelOf(body) };
-      return { workload, verdict, gaps: [] };
-    }
-    const gaps = given ? [] : (admission.meshGaps?.(body) ?? []);
-    const meshes = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
-    const verdict = verdictOf(await admission.answer(body, meshes), body);
-    const moved = relocate(verdict.operations, workload.podPath);
-    const operations = moved.length > 0 ? [...workload.prelude, ...moved] : moved;
-    const assumed = meshes.map(({ name }) => name);
-    // the output answers only reviews of the input, and each answer contains its patch a second time
-    const { answer, ...kept } = verdict;
-    return {
-      workload,
-      verdict: {
-        ...kept,
-        operations,
-        ...(!given && verdict.reason === ('not-opted-in' satisfies Uncalled) && podLabelOf(body)),
-        ...(given && answer !== undefined && { answer }),
-        ...(assumed.length > 0 && { assumed }),
-      },
-      gaps: assumeMeshed ? [] : gaps,
-    };
-  } catch (error) {
-    if (error instanceof RangeError) {
-      return faultAt(place(workload), 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
-    }
-    if (!(error instanceof CniGateError) || error.code === 'CNI_GATE_SERVER') throw error;
-    const other = fieldsOf(kind).kind;
-    if (error.code === 'CNI_GATE_REVIEW_KIND' && typeof other === 'string') return { otherKind: other };
-    return malformed(workload, error);
-  }
-}
-
-/**
- * The profile that the label of the pod names, unless an earlier call copied it from the namespace.
- *
- * @throws CniGateError if the body is not a review of a pod
- */
-function podLabelOf(body: unknown): Pick<Verdict, 'podLabel'> {
-  const { pod } = decodePodRequest(body);
+/** The profile that the label of the pod names, unless an earlier call copied it from the namespace. */
+function podLabelOf(pod: Pod): Pick<Verdict, 'podLabel'> {
   const label = own(pod.metadata.labels, profileLabel) ?? '';
   return label === '' || label === optOutValue || isOurs(pod, label) ? {} : { podLabel: label };
 }
@@ -113,15 +167,15 @@ const place = ({ document, line }: Workload): Pick<Fault, 'file' | 'line'> => ({
 
 /** The fault with paths of the manifest: admission knows only the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
+  const { document } = workload;
   const match = /^request\.object(\/\S*)? /.exec(error.message);
   const code = workload.given ? error.code : 'CNI_GATE_INPUT_SYNTAX';
   if (match === null) return faultAt(place(workload), code, `${nameOf(workload)}: ${error.message}`);
   const inObject = [...workload.podPath, ...parts(match[1] ?? '')];
-  const line = lineNear(workload.document, [...workload.path, ...inObject]) ?? workload.line;
+  const path = [...workload.path, ...inObject];
   const what = `${dotted(inObject) || 'the object'} ${error.message.slice(match[0].length)}`;
-  const seen = valueAt(valueOfDocument(workload.document), [...workload.path, ...inObject]);
-  const message = `${nameOf(workload)}: ${what}${seenInstead(what, seen)}`;
-  return faultAt({ file: workload.document.file, line }, code, message);
+  const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, path))}`;
+  return faultAt({ file: document.file, line: lineOf(document, path) }, code, message);
 }
 
 /** YAML reads `1.10` as a number and `yes` as a boolean, the most common mistake in labels. */

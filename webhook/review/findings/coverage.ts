@@ -1,26 +1,23 @@
 import { optedInTo } from '../../admission/mutate/profile-selection.ts';
+import type { Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
-import type { Finding, Report, Reviewed, Workload } from '../model.ts';
-import { nameOf } from '../model.ts';
+import { type Finding, nameOf, type Report, type Reviewed, type Workload } from '../model.ts';
 import { isNotInInput } from '../summary.ts';
-
-/** What opts namespaces in: their labels, `--profile`, or the server's labels. */
-export type OptIn = 'labels' | 'profile' | 'server';
 
 /**
  * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, an input in which
  * no workload gets one, a namespace that is not in the input, a profile that does not exist, a label of pods whose
  * namespace did not opt in. AdmissionReviews of the input do not count: they are single calls.
  *
- * @param join throws a CniGateError if a label names no profile; absent if the profiles are unknown
+ * @param byLabel whether labels opt namespaces in, rather than `--profile`
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
   namespaces: ReadonlyMap<string, NamespaceObject>,
-  optIn: OptIn,
-  join: ((profile: string) => unknown) | undefined,
+  policy: Policy,
+  byLabel: boolean,
 ): Finding[] {
   const manifests = reviewed.filter(({ workload }) => !workload.given);
   const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
@@ -28,17 +25,17 @@ export function coverageFindings(
     ...notInInput(name, group),
     ...labelAlone(name, group),
   ]);
-  for (const [name, namespace] of optIn === 'labels' ? namespaces : []) {
+  for (const [name, namespace] of byLabel ? namespaces : []) {
     const profile = optedInTo(namespace.labels);
     if (profile === undefined) continue;
     const group = byNamespace.get(name) ?? [];
-    const fault = faultOf(profile, join);
+    const fault = faultOf(profile, policy);
     if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
     if (isUnchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
   }
   const [first] = manifests;
   if (first !== undefined && isUnchecked(manifests)) {
-    findings.push({ ...of(first.workload), ...noCheckAtAll(manifests) });
+    findings.push({ ...of(first.workload, 'the input'), ...noCheckAtAll(manifests) });
   }
   return findings;
 }
@@ -66,8 +63,8 @@ const about = (name: string, { file, line, at }: NamespaceObject): Omit<Finding,
   at: { ...at, path: [...at.path, 'metadata', 'labels', profileLabel] },
 });
 
-const of = ({ document, line }: Workload): Omit<Finding, 'code' | 'message'> => ({
-  subject: 'the input',
+const of = ({ document, line }: Workload, subject: string): Omit<Finding, 'code' | 'message'> => ({
+  subject,
   file: document.file,
   line,
 });
@@ -75,20 +72,13 @@ const of = ({ document, line }: Workload): Omit<Finding, 'code' | 'message'> => 
 type CoverageFault = Pick<Finding, 'code' | 'message'>;
 
 function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
-  const missing = group.filter(({ verdict }) => isNotInInput(verdict));
+  const missing = group.filter(({ verdict }) => isNotInInput(verdict)).map(({ workload }) => workload);
   const [first] = missing;
   if (first === undefined) return [];
   const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
-  return [
-    {
-      ...of(first.workload),
-      at: { document: first.workload.document, path: [...first.workload.path, 'metadata', 'namespace'] },
-      subject: `Namespace ${name}`,
-      namespace: name,
-      code: 'CNI_GATE_NAMESPACE_NOT_GIVEN',
-      message,
-    },
-  ];
+  const at = { document: first.document, path: [...first.path, 'metadata', 'namespace'] };
+  const place = { ...of(first, `Namespace ${name}`), namespace: name, at };
+  return [{ ...place, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message }];
 }
 
 /** Pods that carry the label in a namespace that did not opt in: one finding for the namespace. */
@@ -99,12 +89,12 @@ function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   const [first] = labelled;
   if (first === undefined) return [];
   const { workload, verdict } = first;
+  const { document, path, podPath } = workload;
   const many = labelled.length > 1 ? ` and ${labelled.length - 1} more` : '';
   const message = `did not opt in, so the label ${profileLabel}=${verdict.podLabel} on the pods of ${nameOf(workload)}${many} has no effect: it opts in nothing by itself, so put it on the Namespace`;
-  const code = 'CNI_GATE_NOT_OPTED_IN';
-  const path = [...workload.path, ...workload.podPath, 'metadata', 'labels', profileLabel];
-  const at = { document: workload.document, path };
-  return [{ ...of(workload), at, subject: `Namespace ${name}`, namespace: name, code, message }];
+  const at = { document, path: [...path, ...podPath, 'metadata', 'labels', profileLabel] };
+  const place = { ...of(workload, `Namespace ${name}`), namespace: name, at };
+  return [{ ...place, code: 'CNI_GATE_NOT_OPTED_IN', message }];
 }
 
 /**
@@ -127,12 +117,9 @@ export const lostOptIns = (
     return [{ ...about(name, now), code: 'CNI_GATE_NOT_OPTED_IN', message }];
   });
 
-function faultOf(
-  profile: string,
-  join: ((profile: string) => unknown) | undefined,
-): CoverageFault | undefined {
+function faultOf(profile: string, policy: Policy): CoverageFault | undefined {
   try {
-    join?.(profile);
+    policy.join(profile);
     return undefined;
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;

@@ -1,7 +1,7 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
 import type { Outcome } from '../../admission/mutate/decide.ts';
 import { dotted } from '../../config/explain.ts';
-import type { Finding, Path, Reviewed, Workload } from '../model.ts';
+import type { Finding, Path, Reviewed } from '../model.ts';
 import { nameOf } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
@@ -32,43 +32,15 @@ export function jobFault(object: Fields, podPath: Path): string | undefined {
   return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: add to ${dotted([...path])} \`${lines}\` (${guide})`;
 }
 
-/**
- * The same for a task of Volcano's Job, which has no `backoffLimit`: a failed pod is not made again unless a policy of
- * the task, or else of the Job, restarts it. A policy for an exit code never fits, because it is that of a container
- * that did not start. Source: Volcano, `updatePod` in `pkg/controllers/job/job_controller_handler.go`, and
- * `docs/user-guide/how_to_configure_job_policy.md`.
- */
-export function volcanoFault(object: Fields, podPath: Path): string | undefined {
-  const path = podPath.slice(0, -1);
-  const task = fieldsOf(valueAt(object, path));
-  const { restartPolicy } = fieldsOf(valueAt(task, ['template', 'spec']));
-  const own = Array.isArray(task.policies) && task.policies.length > 0;
-  const policies = own ? task.policies : fieldsOf(object.spec).policies;
-  if (restartPolicy !== 'Never' || (Array.isArray(policies) && policies.some(restartsFailedPod)))
-    return undefined;
-  const policy = 'policies: [{event: PodFailed, action: RestartTask}]';
-  return `has restartPolicy Never and no policy that restarts it after the event PodFailed, so it fails with the first proof that fails: add to ${dotted([...path])} \`${policy}\` (${guide})`;
-}
-
-function restartsFailedPod(policy: unknown): boolean {
-  const { event, events, action } = fieldsOf(policy);
-  const named = [event, ...(Array.isArray(events) ? events : [])];
-  return named.some((one) => one === 'PodFailed' || one === '*') && String(action).startsWith('Restart');
-}
-
 /** Outcomes of pods that start with a check. */
 const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']);
 
 /** Jobs whose pods get a check and that may fail for their network. */
-export const jobFindings = (
-  reviewed: readonly Reviewed[],
-  faults: ReadonlyMap<Workload, string>,
-): Finding[] =>
+export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   reviewed.flatMap(({ workload, verdict }) => {
-    const message = faults.get(workload);
+    const { document, line, path, podPath, jobFault: message } = workload;
     if (message === undefined || !checked.has(verdict.outcome)) return [];
-    const { document, line } = workload;
-    const at = { document, path: [...workload.path, ...workload.podPath, 'spec', 'restartPolicy'] };
+    const at = { document, path: [...path, ...podPath, 'spec', 'restartPolicy'] };
     const place = { file: document.file, line, at };
     return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', message, subject: nameOf(workload), ...place, workload }];
   });

@@ -18,11 +18,6 @@ const known: Record<MapName, readonly string[]> = {
   annotations: [statusAnnotation],
 };
 
-/** A key with more wrong letters than this is another key. */
-const furthest = 2;
-/** The number of characters of the longest key that is compared. */
-const longest = 40;
-
 type Where = Required<Pick<Finding, 'file' | 'line' | 'at'>>;
 
 /** What is wrong with a key. */
@@ -100,18 +95,14 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
   return `${name} is unknown and has no effect: did you mean ${profileLabel}?`;
 }
 
+/** The number of characters of the longest key that is compared, which takes quadratic time. */
+const longest = 40;
+
 /** Whether a key is under our prefix, misspelled by a letter or two, or the profile label with another domain. */
-function isLikeOurs(key: string): boolean {
-  if (key.startsWith(ownPrefix)) return true;
-  if (/(?:^|[./])cni[-_]?gate(?:[-./]|$)/i.test(key) && /profil/i.test(key)) return true;
-  // a longer key is unlike ours, and the comparison takes quadratic time
-  return (
-    key.length <= longest &&
-    Object.values(known)
-      .flat()
-      .some((one) => distance(key, one) <= furthest)
-  );
-}
+const isLikeOurs = (key: string): boolean =>
+  key.startsWith(ownPrefix) ||
+  (/(?:^|[./])cni[-_]?gate(?:[-./]|$)/i.test(key) && /profil/i.test(key)) ||
+  (key.length <= longest && Object.values(known).some((keys) => keys.some((one) => distance(key, one) <= 2)));
 
 const isEmpty = (value: unknown): boolean => value === '' || value === null;
 

@@ -1,9 +1,8 @@
 import type { TemplateKind } from '../../config/types.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { nearest } from '../../lib/nearest.ts';
-import { groupOf, podKinds } from '../input/kinds.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
-import type { FoundTemplates } from '../input/templates.ts';
+import { type FoundTemplates, groupOf, isCustom, kubernetesKinds, noPath } from '../input/templates.ts';
 import type { Position } from '../input/workload.ts';
 import type { Finding, Path, Workload } from '../model.ts';
 import { nameOf } from '../model.ts';
@@ -31,14 +30,14 @@ export function unknownObject(
 ): (Finding & { namespace: string }) | undefined {
   const { metadata: _, status: __, data: ___, ...rest } = object;
   const apiVersion = String(object.apiVersion);
-  // groups of custom resources have a dot: https://kubernetes.io/docs/reference/using-api/api-concepts
-  const isCustom = groupOf(apiVersion).includes('.');
-  const pod = (isCustom ? undefined : podIn(object, [])) ?? search(rest, []);
+  const pod = (isCustom(apiVersion) ? undefined : podIn(object, [])) ?? search(rest, []);
   if (pod === undefined) return undefined;
   const where = pod.path.map((part) => (isFieldName(part) ? part : '*')).join('.');
   const meant = similar(names.kind, apiVersion, kinds);
   const advice =
-    meant === undefined ? `${adviceFor(pod, isCustom, where)} (${guide})` : `did you mean ${meant}?`;
+    meant === undefined
+      ? `${adviceFor(pod, isCustom(apiVersion), where)} (${guide})`
+      : `did you mean ${meant}?`;
   return {
     code: 'CNI_GATE_KIND_UNKNOWN',
     message: `has containers in ${where || 'spec'}, and kind ${names.kind} of ${apiVersion} is unknown, so they are not reviewed: ${advice}`,
@@ -50,8 +49,8 @@ export function unknownObject(
   };
 }
 
-function adviceFor(pod: FoundPod, isCustom: boolean, where: string): string {
-  if (!isCustom) return 'correct apiVersion and kind';
+function adviceFor(pod: FoundPod, custom: boolean, where: string): string {
+  if (!custom) return 'correct apiVersion and kind';
   return pod.isTemplate
     ? `add the kind to review.kinds of the configuration, with path ${where}`
     : 'they are in no pod template, which is all that review finds; to accept that, add the kind to review.kinds of the configuration with path none';
@@ -93,14 +92,14 @@ const isFieldName = (part: string | number): boolean => /^[A-Za-z][A-Za-z0-9_-]*
 
 /** The kind or the apiVersion that was probably meant. */
 function similar(kind: string, apiVersion: string, kinds: readonly TemplateKind[]): string | undefined {
-  const served = podKinds.get(kind)?.apiVersion;
-  if (served !== undefined) return `apiVersion ${served}`;
-  const ours = kinds.filter(({ path }) => path !== 'none');
-  const named = ours.find((entry) => entry.kind === kind);
+  const all = [...kubernetesKinds, ...kinds.filter(({ path }) => path !== noPath)];
+  const named = all.find((entry) => entry.kind === kind);
   if (named !== undefined) return `apiVersion ${named.apiVersion}`;
-  const inGroup = ours.filter((entry) => groupOf(entry.apiVersion) === groupOf(apiVersion));
-  const ofKubernetes = [...podKinds].filter(([, entry]) => groupOf(entry.apiVersion) === groupOf(apiVersion));
-  const meant = nearest(kind, [...inGroup.map((entry) => entry.kind), ...ofKubernetes.map(([name]) => name)]);
+  const inGroup = all.filter((entry) => groupOf(entry.apiVersion) === groupOf(apiVersion));
+  const meant = nearest(
+    kind,
+    inGroup.map((entry) => entry.kind),
+  );
   return meant === undefined ? undefined : `kind ${meant}`;
 }
 

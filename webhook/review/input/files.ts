@@ -1,8 +1,16 @@
-import { createReadStream, type Dirent, globSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  createReadStream,
+  type Dirent,
+  existsSync,
+  globSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
-import { tooMuchInput } from './limits.ts';
+import { inMebi, mostInput } from './limits.ts';
 
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';
@@ -39,7 +47,7 @@ export function expandInputs(names: readonly string[], skipped: string[] = []): 
     .flatMap((name) => expand(name, skipped))
     .filter((found) => {
       if (typeof found !== 'string') return true;
-      const key = found === standardInput ? found : realPath(found);
+      const key = found === standardInput || !existsSync(found) ? found : realpathSync(found);
       if (seen.has(key)) return false;
       seen.add(key);
       return true;
@@ -52,9 +60,9 @@ function expand(name: string, skipped: string[]): (string | Fault)[] {
     return statSync(name).isDirectory() ? manifestsIn(name, skipped) : [name];
   } catch (error) {
     // an existing file takes precedence over a pattern
-    if (errnoOf(error) !== 'ENOENT' || !/[*?[{]/.test(name)) return [unreadable(name, error)];
-    const matches = globSync(name).sort();
-    if (matches.length === 0) return [unreadable(name, 'no file matches')];
+    const isPattern = errnoOf(error) === 'ENOENT' && /[*?[{]/.test(name);
+    const matches = isPattern ? globSync(name).sort() : [];
+    if (matches.length === 0) return [unreadable(name, isPattern ? 'no file matches' : messageOf(error))];
     return matches.flatMap((match) => expand(match, skipped));
   }
 }
@@ -77,18 +85,22 @@ function walk(folder: string, skipped: string[]): (string | Fault)[] {
   try {
     entries = readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    return [unreadable(folder, error)];
+    return [unreadable(folder, messageOf(error))];
   }
-  if (entries.some(({ name }) => kustomizations.has(name))) return [notRendered(folder)];
+  if (entries.some(({ name }) => kustomizations.has(name))) {
+    const message =
+      'the folder has a kustomization, so its files are not read: review what it renders with -k, or with `kustomize build` and -f -';
+    return [faultAt({ file: folder }, 'CNI_GATE_INPUT_KUSTOMIZE', message)];
+  }
   return entries
     .filter(({ name }) => !name.startsWith('..'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      const isSkipped = toolFolders.has(entry.name) || isLinkToFolder(entry, path);
-      if (entry.isDirectory() && !isSkipped) return walk(path, skipped);
-      if (!isSkipped && !isManifest(entry.name)) return [];
-      if (!isSkipped && !entry.name.startsWith('.')) return [path];
+      const isTool = toolFolders.has(entry.name) || isLinkToFolder(entry, path);
+      if (!isTool && entry.isDirectory()) return walk(path, skipped);
+      if (!isTool && !isManifest(entry.name)) return [];
+      if (!isTool && !entry.name.startsWith('.')) return [path];
       skipped.push(path);
       return [];
     });
@@ -98,22 +110,6 @@ function walk(folder: string, skipped: string[]): (string | Fault)[] {
 const isLinkToFolder = (entry: Dirent, path: string): boolean =>
   entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-const notRendered = (folder: string): Fault =>
-  faultAt(
-    { file: folder },
-    'CNI_GATE_INPUT_KUSTOMIZE',
-    'the folder has a kustomization, so its files are not read: review what it renders with -k, or with `kustomize build` and -f -',
-  );
-
-/** The path without links, by which a file that is linked is read once. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
-}
-
 /**
  * Reads a file, or standard input for `-`, as UTF-8 text without a byte order mark.
  *
@@ -121,29 +117,25 @@ function realPath(path: string): string {
  */
 export async function readInput(path: string, max: number): Promise<Input | Fault> {
   const file = path === standardInput ? standardInputName : path;
-  try {
-    // a pipe or another special file has no size
-    const bytes = await readUpTo(path === standardInput ? process.stdin : createReadStream(path), max);
-    if (bytes === undefined) return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', tooMuchInput());
-    const text = decodeText(bytes);
-    if (text !== undefined && !text.includes('\0')) return { file, text, size: bytes.length };
-    return unreadable(file, 'expected UTF-8 text, found other bytes: is it binary, or UTF-16?');
-  } catch (error) {
-    return unreadable(file, error);
-  }
-}
-
-/** Undefined if there is more. */
-async function readUpTo(stream: NodeJS.ReadableStream, max: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > max) return undefined;
-    chunks.push(bytes);
+  try {
+    // a pipe or another special file has no size
+    for await (const chunk of path === standardInput ? process.stdin : createReadStream(path)) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > max) {
+        const message = `review accepts ${inMebi(mostInput())} of input in total: review fewer files at a time, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
+        return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', message);
+      }
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    return unreadable(file, messageOf(error));
   }
-  return Buffer.concat(chunks);
+  const text = decodeText(Buffer.concat(chunks));
+  if (text !== undefined && !text.includes('\0')) return { file, text, size };
+  return unreadable(file, 'expected UTF-8 text, found other bytes: is it binary, or UTF-16?');
 }
 
 /** UTF-8 text without a byte order mark; undefined if the bytes are something else. */
@@ -155,15 +147,5 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-const explanations: Record<string, string> = {
-  ENOENT: 'no such file or folder',
-  EACCES: 'it may not be read',
-  ELOOP: 'its symbolic links lead in a circle',
-};
-
-/** The fault of an input that cannot be read, by an error or a text. */
-function unreadable(file: string, why: unknown): Fault {
-  const message =
-    typeof why === 'string' ? why : (explanations[errnoOf(why) ?? ''] ?? errnoOf(why) ?? messageOf(why));
-  return faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', message);
-}
+const unreadable = (file: string, message: string): Fault =>
+  faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', message);

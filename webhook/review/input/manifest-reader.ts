@@ -3,22 +3,13 @@ import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import { namespaceTwice, templateNotGiven, unknownObject } from '../findings/objects.ts';
-import {
-  type Fault,
-  type Finding,
-  faultAt,
-  type Path,
-  type SourceDocument,
-  type Workload,
-} from '../model.ts';
-import { describe, type Fields, isObject } from '../values.ts';
-import type { ReadDocument } from './documents.ts';
-import { customKind, groupOf, podKinds } from './kinds.ts';
-import { mostObjects, tooLarge } from './limits.ts';
-import { itemsOf } from './list.ts';
+import { type Fault, type Finding, faultAt, type SourceDocument, type Workload } from '../model.ts';
+import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
+import { lineOf, parsed } from './documents.ts';
+import { mostObjects } from './limits.ts';
 import { type NamespaceObject, namespaceLabels } from './namespace.ts';
-import { type FoundTemplates, templatesIn } from './templates.ts';
-import { givenWorkload, jobFaultOf, nameIn, type Position, workloadOf } from './workload.ts';
+import { type FoundTemplates, groupOf, kubernetesKinds, templatesIn } from './templates.ts';
+import { givenWorkload, nameIn, type Position, workloadOf } from './workload.ts';
 
 /** An object whose pods are not in it, or are not found. */
 interface Reference {
@@ -37,14 +28,11 @@ export class ManifestReader {
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
   readonly findings: Finding[] = [];
-  /** Of Jobs and CronJobs that would be findings if their pods get a check. */
-  readonly jobFaults = new Map<Workload, string>();
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
   readonly #references: Reference[] = [];
-  readonly #max = mostObjects();
   #counted = 0;
 
   /**
@@ -58,31 +46,16 @@ export class ManifestReader {
 
   /** Whether there were too many documents and objects, which was reported. */
   get full(): boolean {
-    return this.#counted > this.#max;
+    return this.#counted > mostObjects;
   }
 
-  /** Adds a document; one without `lineOf` is blank or unreadable, and only its text is kept. */
-  take(read: ReadDocument | SourceDocument): void {
-    const { file, start } = read;
-    try {
+  /** Adds a document. */
+  take(document: SourceDocument): void {
+    this.#guarded(document, document.start, () => {
       this.#count();
-    } catch (error) {
-      this.#addFault(error, file, start);
-      return;
-    }
-    if (!('lineOf' in read)) {
-      this.documents.push(read);
-      return;
-    }
-    const { value, lineOf, repeated, ...document } = read;
-    this.documents.push(document);
-    if (repeated === undefined) {
-      this.#object(value, [], document, lineOf);
-    } else {
-      const { key, line, column } = repeated;
-      const message = `the key "${key}" occurs twice: is a "---" missing before it?`;
-      this.faults.push(faultAt({ file, line, column }, 'CNI_GATE_INPUT_SYNTAX', message));
-    }
+      this.documents.push(document);
+      if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
+    });
   }
 
   countOther(kind: string): void {
@@ -102,50 +75,50 @@ export class ManifestReader {
   }
 
   #has(namespace: string, target: Reference['target']): boolean {
-    if (target === undefined) return false;
-    const { apiVersion, kind, name } = target;
     return this.workloads.some(
       (one) =>
-        one.kind === kind &&
-        one.name === name &&
+        one.kind === target?.kind &&
+        one.name === target.name &&
         one.namespace === namespace &&
-        groupOf(one.apiVersion) === groupOf(apiVersion),
+        groupOf(one.apiVersion) === groupOf(target.apiVersion),
     );
   }
 
   #count(): void {
     this.#counted += 1;
-    if (this.full) {
-      throw tooLarge(
-        `more than ${this.#max} documents and objects, which depends on Node's memory: review fewer at a time`,
-      );
+    if (!this.full) return;
+    const message = `more than ${mostObjects} documents and objects: review fewer at a time`;
+    throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
+  }
+
+  /** Reports what is wrong with an object, and goes on with the next one. */
+  #guarded({ file }: SourceDocument, line: number, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (error instanceof CniGateError) {
+        this.faults.push(faultAt({ file, line }, error.code, error.message));
+      } else if (error instanceof RangeError) {
+        const message = 'the object is nested too deeply or too large';
+        this.faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
+      } else throw error;
     }
   }
 
-  #addFault(error: unknown, file: string, line: number): void {
-    if (error instanceof CniGateError) {
-      this.faults.push(faultAt({ file, line }, error.code, error.message));
-    } else if (error instanceof RangeError) {
-      const message = 'the object is nested too deeply or too large';
-      this.faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
-    } else throw error;
-  }
-
-  #object(value: unknown, path: Path, document: SourceDocument, lineOf: ReadDocument['lineOf']): void {
-    const line = lineOf(path);
-    const items = itemsOf(value);
-    try {
+  #object(value: unknown, { document, path }: Omit<Position, 'line'>): void {
+    const line = lineOf(document, path);
+    this.#guarded(document, line, () => {
+      const items = itemsOf(value);
       if (items === undefined) {
         if (value !== null) this.#single(value, { document, path, line });
         return;
       }
-      for (const [index, item] of items.list.entries()) {
+      const at = Array.isArray(value) ? path : [...path, 'items'];
+      for (const [index, item] of items.entries()) {
         this.#count();
-        this.#object(items.complete(item), [...path, ...items.path, index], document, lineOf);
+        this.#object(item, { document, path: [...at, index] });
       }
-    } catch (error) {
-      this.#addFault(error, document.file, line);
-    }
+    });
   }
 
   #single(value: unknown, position: Position): void {
@@ -153,35 +126,14 @@ export class ManifestReader {
       throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `expected a Kubernetes object, got ${describe(value)}`);
     }
     const { kind, apiVersion } = value;
-    if (typeof kind !== 'string') {
-      this.countOther('no kind');
-      return;
-    }
-    const known = podKinds.get(kind);
-    if (known !== undefined && typeof apiVersion !== 'string') {
-      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `a ${kind} has no apiVersion`);
-    }
     const group = groupOf(String(apiVersion));
-    if (kind === reviewKind && group === 'admission.k8s.io') {
+    if (typeof kind !== 'string') this.countOther('no kind');
+    else if (kind === reviewKind && group === 'admission.k8s.io') {
       this.workloads.push(givenWorkload(value, position));
-    } else if (known !== undefined && known.apiVersion === apiVersion) {
-      const workload = workloadOf(value, known, position, this.#defaultNamespace);
-      this.#add(value, [workload], [group === 'batch']);
-    } else if (kind === 'Namespace' && group === '') {
-      this.#namespace(value, position);
-    } else {
-      this.#other(value, position);
-    }
-  }
-
-  /** @param isJob whether each workload's template is that of a Job */
-  #add(object: Fields, workloads: readonly Workload[], isJob: readonly boolean[]): void {
-    this.workloads.push(...workloads);
-    this.findings.push(...workloadKeys(object, workloads));
-    for (const [index, workload] of workloads.entries()) {
-      const fault = jobFaultOf(object, workload.podPath, isJob[index] === true);
-      if (fault !== undefined) this.jobFaults.set(workload, fault);
-    }
+    } else if (kind === 'Namespace' && group === '') this.#namespace(value, position);
+    else if (typeof apiVersion !== 'string' && kubernetesKinds.some((one) => one.kind === kind)) {
+      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `a ${kind} has no apiVersion`);
+    } else this.#workloads(value, position);
   }
 
   #namespace(object: Fields, { document, path, line }: Position): void {
@@ -195,32 +147,39 @@ export class ManifestReader {
     this.namespaces.set(name, namespace);
   }
 
-  /** An object of another project's kind is a workload for each of its templates. */
-  #other(object: Fields, position: Position): void {
+  /** An object is a workload for each of its templates. */
+  #workloads(object: Fields, position: Position): void {
     const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
     const found = templatesIn(object, this.#kinds);
-    const { templates = [], reference, known = false } = found ?? {};
-    if (templates.length === 0) {
-      this.countOther(names.kind);
-      const isExpected = found?.none === true || reference !== undefined;
-      const unknown = isExpected ? undefined : unknownObject(object, this.#kinds, names, position);
-      if (unknown !== undefined) this.#references.push({ finding: unknown });
-    }
+    const { templates = [], reference, known = false, none = false } = found ?? {};
+    if (templates.length === 0) this.countOther(names.kind);
     if (reference !== undefined) {
       this.#references.push({ finding: templateNotGiven(reference, names, position), target: reference });
+    } else if (templates.length === 0 && !none) {
+      const unknown = unknownObject(object, this.#kinds, names, position);
+      if (unknown !== undefined) this.#references.push({ finding: unknown });
     }
-    const workloads = templates.map(({ path, part }): Workload => {
-      const podKind = customKind(String(object.apiVersion), names.kind, path);
-      return {
-        ...workloadOf(object, podKind, position, this.#defaultNamespace),
-        ...(part !== undefined && { part }),
+    const workloads = templates.map(
+      (template): Workload => ({
+        ...workloadOf(object, template, position, this.#defaultNamespace),
         ...(!known && { unknownKind: true }),
-      };
-    });
-    this.#add(
-      object,
-      workloads,
-      templates.map(({ job }) => job === true),
+      }),
     );
+    this.workloads.push(...workloads);
+    this.findings.push(...workloadKeys(object, workloads));
   }
+}
+
+/**
+ * The objects of a list, a List, or a list of one kind such as PodList, whose items may omit kind and apiVersion
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections). Undefined for any other value.
+ */
+function itemsOf(value: unknown): unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  const { kind, apiVersion, items } = fieldsOf(value);
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return undefined;
+  const itemKind = kind.slice(0, -'List'.length);
+  return items.map((item) =>
+    itemKind === '' || !isObject(item) || 'kind' in item ? item : { apiVersion, kind: itemKind, ...item },
+  );
 }

@@ -1,41 +1,89 @@
-/** A part of a stream, from one document marker to the next. */
-export interface Piece {
-  /** Its text: all parts together are the stream. */
+import { largestObject } from './limits.ts';
+
+/** A part of a stream that is read as one document. All parts together are the stream. */
+export interface Part {
   text: string;
   /** The number of its first line. */
   start: number;
+  /** Whether it continues the previous one, so that no marker belongs between them. */
+  continues: boolean;
+  /** Whether it is the text around the items of a List, without an object. */
+  between: boolean;
 }
 
 /**
  * Splits a YAML stream at its document markers, as kubectl does: at every line that begins with `---`, in block scalars
  * and quotes too (apimachinery `pkg/util/yaml` YAMLReader). `...` also ends a document; the text after it, which
- * kubectl ignores, is read as another.
+ * kubectl ignores, is read as another. A document with several JSON values is split between them, and a List that is too
+ * large for one object between its items.
  */
-export function* splitStream(text: string): Generator<Piece, undefined> {
-  let from = 0;
+export function* partsOf(text: string): Generator<Part, undefined> {
   let start = 1;
-  for (const marker of text.matchAll(/(?<=^|\n)(?:---|\.\.\.(?=[ \t\r\n]|$))/g)) {
-    const piece = text.slice(from, marker.index);
-    if (piece === '') continue;
-    yield { text: piece, start };
-    start += newlines(piece);
-    from = marker.index;
+  for (const document of text.split(/(?<=^|\n)(?=---|\.\.\.(?:[ \t\r\n]|$))/)) {
+    const json = jsonValues(document);
+    const list = json === undefined && document.length > largestObject ? listParts(document) : undefined;
+    for (const [index, own] of (json ?? list ?? [document]).entries()) {
+      if (own === '') continue;
+      const between = list !== undefined && !own.startsWith('- ');
+      yield { text: own, start, continues: list !== undefined && index > 0, between };
+      start += newlines(own);
+    }
   }
-  if (from < text.length) yield { text: text.slice(from), start };
+}
+
+/** The parts of a text that begins with several JSON values; undefined for flow YAML, which looks similar. */
+function jsonValues(text: string): string[] | undefined {
+  const own = withoutMarker(text);
+  if (!/^\s*[{[]/.test(own)) return undefined;
+  const starts = valueStarts(own);
+  if (starts.length < 2) return undefined;
+  const texts = starts.map((from, index) => text.slice(index === 0 ? 0 : from, starts[index + 1]));
+  try {
+    JSON.parse(withoutMarker(texts[0] ?? ''));
+    return texts;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where JSON values behind one another begin, by their brackets. */
+function valueStarts(text: string): number[] {
+  const starts: number[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]/gs)) {
+    const opens = token === '{' || token === '[';
+    if (opens && depth === 0) starts.push(index);
+    if (opens) depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+  }
+  return starts;
+}
+
+/**
+ * The items of a List in the form of `kubectl get --output yaml`, and the texts before and after them. If a line in
+ * quotes looks like the next item, the split leaves quotes open, so a wrong split is an error and never another value.
+ */
+function listParts(text: string): string[] | undefined {
+  const items = /^items:[ \t]*\r?\n(?=- )/m.exec(text);
+  if (items === null || !/^kind: List\s*$/m.test(text)) return undefined;
+  const begin = items.index + items[0].length;
+  const behind = text.slice(begin).search(/^[^-\s#]/m);
+  const end = behind < 0 ? text.length : begin + behind;
+  return [text.slice(0, begin), ...text.slice(begin, end).split(/^(?=- )/m), text.slice(end)];
 }
 
 /** The part without its marker; offsets do not change. */
-export const withoutMarker = (piece: string): string =>
-  piece.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
+export const withoutMarker = (part: string): string =>
+  part.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
 /** Whether there are only markers, comments and directives. */
-export function isBlank(piece: string): boolean {
-  return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(piece));
+export function isBlank(part: string): boolean {
+  return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(part));
 }
 
 /** The text after a marker in its line, where only a comment is allowed. */
-export function behindMarker(piece: string): string | undefined {
-  const rest = /^---(.*)/.exec(piece)?.[1]?.trim() ?? '';
+export function behindMarker(part: string): string | undefined {
+  const rest = /^---(.*)/.exec(part)?.[1]?.trim() ?? '';
   return rest === '' || rest.startsWith('#') ? undefined : rest;
 }
 
@@ -44,30 +92,6 @@ export function newlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
-}
-
-/** Line numbers of offsets in a text; each text is searched for newlines once. */
-export class Lines {
-  readonly #first: number;
-  readonly #starts: number[] = [0];
-
-  /** @param first the number of the text's first line */
-  constructor(text: string, first = 1) {
-    this.#first = first;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
-  }
-
-  /** Line and column of an offset, both counted as editors do. */
-  at(offset: number): { line: number; column: number } {
-    let low = 0;
-    let high = this.#starts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: this.#first + low, column: offset - (this.#starts[low] ?? 0) + 1 };
-  }
 }
 
 /**

@@ -3,27 +3,42 @@ import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
-import { groupOf } from './kinds.ts';
 
-/** A pod template in a custom resource. */
+/** A pod template in an object, or the object itself if the path is empty. */
 export interface FoundTemplate {
   path: Path;
   /** Which of several templates it is, for messages; absent if the kind has only one. */
   part?: string;
   /** Whether it is in the spec of a Job. */
-  job?: true;
+  job?: boolean;
 }
 
 /** The pod templates of an object. */
 export interface FoundTemplates {
   templates: FoundTemplate[];
-  /** Whether the kind is in the list, rather than recognized by its fields. */
+  /** Whether the kind is in a list, rather than recognized by its fields. */
   known: boolean;
   /** Whether the list says that the kind has no templates. */
-  none?: true;
+  none?: boolean;
   /** The workload whose template the object uses if it has none. */
   reference?: { apiVersion: string; kind: string; name: string };
 }
+
+const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
+  kinds.map((kind) => ({ apiVersion, kind, path: 'spec.template' }));
+
+/**
+ * The kinds of Kubernetes whose pods are reviewed
+ * (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/).
+ */
+export const kubernetesKinds: readonly TemplateKind[] = [
+  { apiVersion: 'v1', kind: 'Pod', path: '.' },
+  { apiVersion: 'v1', kind: 'PodTemplate', path: 'template' },
+  ...inSpec('v1', 'ReplicationController'),
+  ...inSpec('apps/v1', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Deployment'),
+  { apiVersion: 'batch/v1', kind: 'Job', path: 'spec.template', job: true },
+  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template', job: true },
+];
 
 /** More than any workload has. All templates of an object are kept in memory. */
 const mostTemplates = 1000;
@@ -31,66 +46,70 @@ const mostTemplates = 1000;
 const usualPath = ['spec', 'template'];
 
 /** The path of a kind without pod templates. */
-const noPath = 'none';
+export const noPath = 'none';
+
+/** The group of an `apiVersion`: `apps` of `apps/v1`, nothing of `v1`. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
+/** Groups of custom resources have a dot: https://kubernetes.io/docs/reference/using-api/#api-groups. */
+export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object by the list of kinds. A custom resource that is not in the list counts as a workload
- * if it has `spec.template.spec.containers`.
+ * The pod templates of an object by the lists of kinds. A custom resource that is in no list counts as a workload if it
+ * has `spec.template.spec.containers`.
  *
+ * @param kinds kinds of other projects
  * @returns undefined if the object is not a workload
  * @throws CniGateError CNI_GATE_INPUT_SYNTAX for an object with too many templates
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplates | undefined {
   const apiVersion = String(object.apiVersion);
-  const entries = kinds.filter(
-    (entry) => entry.kind === object.kind && matchesVersion(entry.apiVersion, apiVersion),
-  );
+  const matches = (entry: TemplateKind): boolean =>
+    entry.kind === object.kind &&
+    (entry.apiVersion.endsWith('/*')
+      ? groupOf(apiVersion) === groupOf(entry.apiVersion)
+      : entry.apiVersion === apiVersion);
+  const own = kubernetesKinds.find(matches);
+  if (own !== undefined) return { templates: [{ path: pathOf(own), job: own.job === true }], known: true };
+  const entries = kinds.filter(matches);
   if (entries.length > 0) return byEntries(object, entries);
-  // groups of custom resources have a dot: https://kubernetes.io/docs/reference/using-api/#api-groups
-  const looksLikeOne =
-    groupOf(apiVersion).includes('.') && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']));
-  return looksLikeOne ? { templates: [{ path: usualPath }], known: false } : undefined;
+  return isCustom(apiVersion) && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']))
+    ? { templates: [{ path: usualPath }], known: false }
+    : undefined;
 }
 
-const matchesVersion = (pattern: string, apiVersion: string): boolean =>
-  pattern.endsWith('/*') ? groupOf(apiVersion) === groupOf(pattern) : pattern === apiVersion;
+const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
 
 function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTemplates {
   if (entries.some(({ path }) => path === noPath)) return { templates: [], known: true, none: true };
-  const severalPaths = entries.length > 1;
-  const templates = entries.flatMap(({ path, job }) =>
-    pathsOf(object, path).map((found): FoundTemplate => {
-      const named = severalPaths || path.includes('*');
-      return { path: found, ...(named && { part: partOf(found) }), ...(job && { job }) };
+  const templates = entries.flatMap((entry) =>
+    pathsOf(object, entry).map((path): FoundTemplate => {
+      const isNamed = entries.length > 1 || entry.path.includes('*');
+      return { path, job: entry.job === true, ...(isNamed && { part: partOf(path) }) };
     }),
   );
-  if (templates.length > 0) return { templates, known: true };
-  const reference = entries.map((entry) => referenceOf(object, entry)).find((found) => found !== undefined);
-  return { templates, known: true, ...(reference && { reference }) };
+  const reference = entries.flatMap((entry) => referenceOf(object, entry) ?? [])[0];
+  return { templates, known: true, ...(templates.length === 0 && reference && { reference }) };
 }
 
 /** The paths in an object that match a path of the list. */
-function pathsOf(object: Fields, path: string): Path[] {
-  if (path === '.') return [[]];
+function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   let found: Path[] = [[]];
-  for (const part of path.split('.')) {
+  for (const part of pathOf(entry)) {
     found = found.flatMap((at) => {
-      if (part !== '*') return [[...at, part]];
       const value = valueAt(object, at);
-      return Array.isArray(value)
-        ? value.map((_, index) => [...at, index])
-        : Object.keys(fieldsOf(value)).map((key) => [...at, key]);
+      const keys = part !== '*' ? [part] : Array.isArray(value) ? value.keys() : Object.keys(fieldsOf(value));
+      return [...keys].map((key) => [...at, key]);
     });
-    found = found.filter((at) => isPresent(valueAt(object, at)));
+    found = found.filter((at) => (valueAt(object, at) ?? null) !== null);
     if (found.length > mostTemplates) {
-      const message = `${path} matches more than ${mostTemplates} values`;
+      const message = `${entry.path} matches more than ${mostTemplates} values`;
       throw new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
     }
   }
   return found;
 }
-
-const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** `pytorchReplicaSpecs.Worker`: the path without the common beginning and end. */
 function partOf(path: Path): string {

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { Operation } from 'fast-json-patch';
-import { asDryRun, createReview, podOf } from '../ask/pod.ts';
-import { jobFault, volcanoFault } from '../findings/jobs.ts';
+import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { jobFault } from '../findings/jobs.ts';
 import type { Path, Workload } from '../model.ts';
-import { type Fields, fieldsOf, isObject, pointer, valueAt } from '../values.ts';
-import { groupOf, type PodKind } from './kinds.ts';
-import { inMebi, largestObject, tooLarge } from './limits.ts';
+import { describe, type Fields, fieldsOf, isObject, pointer, valueAt } from '../values.ts';
+import { inMebi, largestObject } from './limits.ts';
+import { type FoundTemplate, isCustom } from './templates.ts';
 
 /** Where an object of the input is. */
 export type Position = Pick<Workload, 'document' | 'path' | 'line'>;
@@ -17,23 +19,30 @@ export type Position = Pick<Workload, 'document' | 'path' | 'line'>;
  */
 export function workloadOf(
   object: Fields,
-  podKind: PodKind,
+  { path, part, job = false }: FoundTemplate,
   position: Position,
   defaultNamespace: string,
 ): Workload {
   const kind = String(object.kind);
+  const apiVersion = String(object.apiVersion);
   const { namespace, name } = nameIn(object, defaultNamespace);
-  const pod = podOf(podKind, object, namespace, `${kind} ${namespace}/${name}`);
+  const isPod = kind === 'Pod' && apiVersion === 'v1';
+  const pod = isPod
+    ? podIn(object, namespace)
+    : podOf(object, path, namespace, `${kind} ${namespace}/${name}`);
+  const fault = job ? jobFault(object, path) : undefined;
   return {
     ...position,
-    apiVersion: String(object.apiVersion),
+    apiVersion,
     kind,
     namespace,
     name,
-    podPath: podKind.podPath,
+    ...(part !== undefined && { part }),
+    podPath: path,
+    ...(fault !== undefined && { jobFault: fault }),
     body: keptAsText(createReview(pod, namespace)),
     given: false,
-    prelude: podKind.template ? missingMetadata(object, podKind.podPath) : [],
+    prelude: isPod ? [] : missingMetadata(object, path),
   };
 }
 
@@ -48,18 +57,10 @@ export function givenWorkload(review: Fields, position: Position): Workload {
     namespace: String(request.namespace ?? metadata.namespace ?? ''),
     name: String(request.name || ownName(metadata)),
     podPath: ['request', 'object'],
-    body: keptAsText(asDryRun(review)),
+    body: keptAsText(review),
     given: true,
     prelude: [],
   };
-}
-
-/** Why the Job at the end of a path may fail for its network although repair runs; undefined where it does not. */
-export function jobFaultOf(object: Fields, podPath: Path, isJob: boolean): string | undefined {
-  if (isJob) return jobFault(object, podPath);
-  return groupOf(String(object.apiVersion)) === 'batch.volcano.sh'
-    ? volcanoFault(object, podPath)
-    : undefined;
 }
 
 /** The name and namespace of an object, for messages also of one without a name. */
@@ -76,11 +77,78 @@ function ownName({ name, generateName }: Fields): string {
   return typeof generateName === 'string' ? `${generateName}*` : '(no name)';
 }
 
-/** A value as JSON text, as it would be sent. */
+/** A pod in its namespace. Admission judges metadata that is not an object. */
+const podIn = (pod: Fields, namespace: string): Fields =>
+  isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
+
+/**
+ * The pod that would be created for a manifest. From a template's metadata, its controller uses labels, annotations and
+ * finalizers (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). Labels that controllers add, such as
+ * `pod-template-hash`, are omitted: the manifest has no place for them. The object counts as the owner: no decision
+ * depends on an owner in between, such as a ReplicaSet.
+ *
+ * @param who the name of the object for messages
+ */
+function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
+  const template = valueAt(object, path);
+  const where = path.join('.');
+  if (!isObject(template)) {
+    throw wrong(`${who}: expected a pod template in ${where}, got ${describe(template)}`);
+  }
+  const { metadata, spec } = template;
+  if (metadata !== null && metadata !== undefined && !isObject(metadata)) {
+    throw wrong(`${who}: expected an object in ${where}.metadata, got ${describe(metadata)}`);
+  }
+  const { labels, annotations, finalizers } = fieldsOf(metadata);
+  const { apiVersion, kind } = object;
+  const { name: own } = fieldsOf(object.metadata);
+  const name = typeof own === 'string' ? own : '';
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: `${name}-`,
+      namespace,
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
+      ...(finalizers !== undefined && { finalizers }),
+      ownerReferences: [{ apiVersion, kind, name, controller: true }],
+    },
+    // Knative's controller names containers that have no name
+    spec: isCustom(String(apiVersion)) ? withNames(spec) : spec,
+  };
+}
+
+/** The pod spec with a name for each container that has none. */
+function withNames(spec: unknown): unknown {
+  if (!isObject(spec) || !Array.isArray(spec.containers)) return spec;
+  const containers = spec.containers.map((container, index) =>
+    isObject(container) ? { name: `container-${index}`, ...container } : container,
+  );
+  return { ...spec, containers };
+}
+
+const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
+
+/** The body of the API server's admission call for the creation of a pod. */
+const createReview = (pod: Fields, namespace: string): Fields => ({
+  apiVersion: reviewApiVersion,
+  kind: reviewKind,
+  request: {
+    uid: randomUUID(),
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    namespace,
+    operation: 'CREATE',
+    object: pod,
+  },
+});
+
+/** A value as JSON text, as it would be sent: objects use several times the memory of their text. */
 function keptAsText(value: unknown): () => unknown {
   const text = JSON.stringify(value);
   if (text.length > largestObject) {
-    throw tooLarge(`the object has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}`);
+    const message = `the object has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}`;
+    throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
   }
   return () => JSON.parse(text);
 }

@@ -1,9 +1,9 @@
 import { structuredPatch } from 'diff';
-import { nodeAt, textOfYaml, writeYaml } from '../../lib/yaml.ts';
-import { valueOfDocument } from '../input/locate.ts';
+import { nodeAt, writeYaml } from '../../lib/yaml.ts';
+import { parsed } from '../input/documents.ts';
 import type { Reviewed, SourceDocument } from '../model.ts';
 import { valueAt } from '../values.ts';
-import { parseSource, patchObject, patchValue } from './yaml.ts';
+import { nodesOf, patchNode, patchValue } from './yaml.ts';
 
 /**
  * The changes of a document's patches, as lines of a unified diff without its header. The texts that are compared are
@@ -13,38 +13,31 @@ import { parseSource, patchObject, patchValue } from './yaml.ts';
 export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[]): Map<Reviewed, string[]> {
   const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
   if (changed.length === 0) return new Map();
-  const textsOf = document.json ? jsonTexts(document) : yamlTexts(document);
+  const contents = document.json ? null : (nodesOf(document)?.contents ?? null);
   return new Map(
     changed.map((one) => {
-      const [before, after] = textsOf(one);
-      const comments = before.split('\n').findIndex((line) => /^\s*[^\s#]/.test(line));
-      const first = document.json ? 1 : one.workload.line - comments;
-      return [one, diff(before, after, first)];
+      const { path, line } = one.workload;
+      const [before, after] = document.json
+        ? jsonTexts(valueAt(parsed(document).value, path), one)
+        : yamlTexts(nodeAt(contents, path), document, one);
+      const comments = before.split('\n').findIndex((text) => /^\s*[^\s#]/.test(text));
+      return [one, diff(before, after, document.json ? 1 : line - comments)];
     }),
   );
 }
 
-/** The object of a workload as YAML, before and after its patch. */
-type Texts = (one: Reviewed) => [before: string, after: string];
+type Texts = [before: string, after: string];
 
-function jsonTexts(document: SourceDocument): Texts {
-  const value = valueOfDocument(document);
-  return (one) => {
-    const before = valueAt(value, one.workload.path);
-    const after = structuredClone(before);
-    patchValue(after, one);
-    return [writeYaml(before), writeYaml(after)];
-  };
+function jsonTexts(before: unknown, one: Reviewed): Texts {
+  const after = structuredClone(before);
+  patchValue(after, one);
+  return [writeYaml(before), writeYaml(after)];
 }
 
-function yamlTexts(document: SourceDocument): Texts {
-  const contents = parseSource(document)?.contents ?? null;
-  return (one) => {
-    const before = nodeAt(contents, one.workload.path) ?? null;
-    const after = before?.clone() as typeof before;
-    patchObject(after, one);
-    return [textOfYaml(before, document.text), textOfYaml(after, document.text)];
-  };
+function yamlTexts(before: ReturnType<typeof nodeAt>, document: SourceDocument, one: Reviewed): Texts {
+  const after = before?.clone() as typeof before;
+  patchNode(after, one);
+  return [writeYaml(before, document.text), writeYaml(after, document.text)];
 }
 
 /** @param first the number of the first line */

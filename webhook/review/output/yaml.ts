@@ -1,13 +1,10 @@
-import jsonpatch from 'fast-json-patch';
-import type { Node } from 'yaml';
-import { CniGateError, messageOf } from '../../lib/errors.ts';
-import { expandAliases, nodeAt, parseYaml, textOfYaml, type YamlDocument } from '../../lib/yaml.ts';
-import { valueOfDocument } from '../input/locate.ts';
+import jsonpatch, { type Operation } from 'fast-json-patch';
+import { isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
+import { expandAliases, nodeAt, nodeOf, readYaml, writeYaml, type YamlDocument } from '../../lib/yaml.ts';
+import { parsed } from '../input/documents.ts';
 import { withoutMarker } from '../input/split.ts';
 import type { Report, Reviewed, SourceDocument } from '../model.ts';
-import { nameOf } from '../model.ts';
-import { valueAt } from '../values.ts';
-import { patchNode } from './patch-yaml.ts';
+import { parts, valueAt } from '../values.ts';
 
 /**
  * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
@@ -27,11 +24,11 @@ export function yamlOutput(report: Report): string {
   return texts.join('');
 }
 
-/** The nodes of a document of YAML, without aliases; undefined if it is empty. */
-export function parseSource({ text }: SourceDocument): YamlDocument | undefined {
-  const [yaml] = parseYaml(withNewline(withoutMarker(text)));
-  if (yaml !== undefined) expandAliases(yaml);
-  return yaml;
+/** The nodes of a document of YAML, without aliases. They may be changed. */
+export function nodesOf({ text }: SourceDocument): YamlDocument['source'] | undefined {
+  const source = readYaml(withNewline(withoutMarker(text)))[0]?.source;
+  if (source !== undefined) expandAliases(source);
+  return source;
 }
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
@@ -45,55 +42,75 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
   const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
   if (changed.length === 0) return own;
   const marker = own.startsWith('---') ? '---\n' : '';
-  const yaml = document.json ? undefined : parseSource(document);
-  if (yaml === undefined) {
-    const value = valueOfDocument(document);
+  const source = document.json ? undefined : nodesOf(document);
+  if (source === undefined) {
+    const value = structuredClone(parsed(document).value);
     for (const one of changed) patchValue(valueAt(value, one.workload.path), one);
-    return `${marker}${JSON.stringify(value, null, indentOf(own))}\n`;
+    const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
+    return `${marker}${JSON.stringify(value, null, indent)}\n`;
   }
-  for (const one of changed) patchObject(nodeAt(yaml.contents, one.workload.path), one);
-  return marker + layoutOf(own, textOfYaml(yaml, own));
+  for (const one of changed) patchNode(nodeAt(source.contents, one.workload.path), one);
+  const text = writeYaml(source, own);
+  return marker + (own.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
-/** A text with the line ends of another, and its column: that of an item of a List that was split. */
-function layoutOf(own: string, text: string): string {
-  const column = /^( *)[^\s#]/m.exec(withoutMarker(own))?.[1] ?? '';
-  const moved = text.replaceAll(/^(?=.)/gm, column);
-  return own.includes('\r\n') ? moved.replaceAll('\n', '\r\n') : moved;
-}
-
-/** The indentation of a JSON text; undefined if it is on one line. */
-const indentOf = (text: string): string | undefined => /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(text))?.[1];
-
-/**
- * Applies a workload's patch to its object, in place.
- *
- * @throws CniGateError CNI_GATE_SERVER if a server's patch does not apply; patches of this process were already applied
- *   to the pod
- */
-export function patchValue(object: unknown, one: Reviewed): void {
+/** Applies a workload's patch to its object, in place. */
+export function patchValue(object: unknown, { verdict }: Reviewed): void {
   // copied, because later operations change the values that became parts of the object
-  apply(one, () => jsonpatch.applyPatch(object, structuredClone(one.verdict.operations), true, true));
+  jsonpatch.applyPatch(object, structuredClone(verdict.operations), true, true);
 }
 
 /**
- * The same for the node of its object in a document of YAML.
+ * Applies a workload's patch to the node of its object, in place: `add`, `remove`, `replace` and `move`, which admission
+ * uses. Comments stay. A map or list in braces or brackets is written in lines if something in it changes.
  *
- * @throws CniGateError CNI_GATE_SERVER
+ * @param root a node without aliases and merge keys
  */
-export function patchObject(node: Node | null | undefined, one: Reviewed): void {
-  apply(one, () => {
-    if (node === null || node === undefined) throw new TypeError('there is no such object');
-    patchNode(node, one.verdict.operations);
-  });
+export function patchNode(root: Node | undefined, { verdict }: Reviewed): void {
+  for (const operation of verdict.operations) {
+    const { parent, key } = placeIn(root, operation);
+    if (operation.op === 'remove') parent.delete(key);
+    else if (operation.op === 'replace' || (operation.op === 'add' && isMap(parent))) {
+      setIn(parent, key, nodeOf(operation.value));
+    } else if (operation.op === 'add') insert(parent, key, nodeOf(operation.value));
+    else if (operation.op === 'move') {
+      const from = placeIn(root, { path: operation.from });
+      const moved = from.parent.get(from.key, true);
+      from.parent.delete(from.key);
+      insert(parent, key, moved);
+    }
+  }
 }
 
-function apply({ workload }: Reviewed, patch: () => void): void {
-  try {
-    patch();
-  } catch (error) {
-    const first = messageOf(error).split('\n')[0];
-    const message = `the patch for ${nameOf(workload)} does not apply to it: ${first}`;
-    throw new CniGateError('CNI_GATE_SERVER', message);
+type Collection = YAMLMap<unknown, unknown> | YAMLSeq;
+
+/** The map or list around a value, and the value's key in it. Everything from the root to it is written in lines. */
+function placeIn(root: Node | undefined, { path: pointer }: Pick<Operation, 'path'>) {
+  const path = parts(pointer);
+  const key = path.pop() ?? '';
+  let parent: Collection | undefined;
+  for (let depth = 0; depth <= path.length; depth += 1) {
+    const node = nodeAt(root ?? null, path.slice(0, depth));
+    if (!isMap(node) && !isSeq(node)) throw new TypeError(`there is nothing at ${pointer}`);
+    node.flow = false;
+    parent = node;
   }
+  return { parent: parent as Collection, key };
+}
+
+/** Sets a field or an item; comments of the old value stay. */
+function setIn(parent: Collection, key: string | number, node: Node): void {
+  const { commentBefore, comment } = (parent.get(key, true) ?? {}) as Partial<Node>;
+  parent.set(nodeOf(key), Object.assign(node, { commentBefore, comment }));
+}
+
+/** Puts an item into a list. */
+function insert(list: Collection, key: string | number, node: unknown): void {
+  const [first] = list.items as Node[];
+  // the package takes a comment above the first item for one of the list
+  if (key === 0 && first !== undefined && list.commentBefore) {
+    first.commentBefore = list.commentBefore;
+    list.commentBefore = null;
+  }
+  (list.items as unknown[]).splice(key === '-' ? list.items.length : Number(key), 0, node);
 }
