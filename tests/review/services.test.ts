@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { suite, test } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
@@ -8,13 +8,13 @@ import { version } from '../../webhook/lib/version.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { githubOutput } from '../../webhook/review/output/github.ts';
 import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
-import { pathFrom, reportRoot } from '../../webhook/review/output/root.ts';
+import { pathFrom, reportRoot } from '../../webhook/review/output/problems.ts';
 import { sarifOutput } from '../../webhook/review/output/sarif.ts';
 import { summarize } from '../../webhook/review/summary.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
 
-const root = { folder: '/repository', cwd: '/repository' };
+const root = '/repository';
 
 /** A refusal, an unknown key, a document that is no YAML, and a pod in which all is well. */
 const files = {
@@ -31,7 +31,7 @@ const files = {
 async function report(t: Parameters<typeof folderWith>[0]): Promise<Report> {
   const { report: read } = await reviewFiles(t, files);
   for (const place of [...read.documents, ...read.faults, ...read.findings]) {
-    place.file = place.file.replace(/^.*\//, 'deploy/');
+    place.file = place.file.replace(/^.*\//, '/repository/deploy/');
   }
   return read;
 }
@@ -247,27 +247,16 @@ suite('GitLab Code Quality', () => {
   });
 });
 
-suite('names of files in reports', () => {
-  test('from the root of the repository that CI names, if this process runs in it', () => {
-    const cwd = '/home/runner/shop/deploy';
-    for (const [env, expected] of [
-      [{}, 'a.yaml'],
-      [{ GITHUB_WORKSPACE: '/home/runner/shop' }, 'deploy/a.yaml'],
-      [{ GITHUB_WORKSPACE: '/home/runner/shop/' }, 'deploy/a.yaml'],
-      [{ CI_PROJECT_DIR: '/home/runner' }, 'shop/deploy/a.yaml'],
-      [{ GITHUB_WORKSPACE: '/elsewhere' }, 'a.yaml'],
-      [{ GITHUB_WORKSPACE: 'shop' }, 'a.yaml'],
-      [{ GITHUB_WORKSPACE: '' }, 'a.yaml'],
-    ] as const) {
-      assert.equal(pathFrom(reportRoot(env, cwd), './a.yaml'), expected, JSON.stringify(env));
-    }
-  });
-
-  test('a file elsewhere: its absolute path', () => {
-    assert.equal(pathFrom(root, '/tmp/a.yaml'), '/tmp/a.yaml');
-    assert.equal(pathFrom(root, '../repository-2/a.yaml'), '/repository-2/a.yaml');
-    assert.equal(pathFrom(root, '..a.yaml'), '..a.yaml');
-  });
+test('names of files are from the root of the repository that CI names, or absolute', () => {
+  for (const [env, file, expected] of [
+    [{}, './a.yaml', 'a.yaml'],
+    [{ GITHUB_WORKSPACE: resolve('..') }, 'a.yaml', `${basename(process.cwd())}/a.yaml`],
+    [{ CI_PROJECT_DIR: '/repository' }, '/repository/..a.yaml', '..a.yaml'],
+    [{ CI_PROJECT_DIR: '/repository' }, '/repository-2/a.yaml', '/repository-2/a.yaml'],
+    [{ GITHUB_WORKSPACE: '' }, 'a.yaml', 'a.yaml'],
+  ] as const) {
+    assert.equal(pathFrom(reportRoot(env), file), expected, JSON.stringify(env));
+  }
 });
 
 test('the command: each form, with the exit codes of a review', async (t) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { painter } from '../../webhook/review/output/styles.ts';
-import { textOutput } from '../../webhook/review/output/text.ts';
+import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {

@@ -8,11 +8,10 @@ import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
-import { reportRoot } from '../review/output/root.ts';
+import { reportRoot } from '../review/output/problems.ts';
 import { sarifOutput } from '../review/output/sarif.ts';
-import { painter } from '../review/output/styles.ts';
 import { tableOutput } from '../review/output/table.ts';
-import { textOutput } from '../review/output/text.ts';
+import { painter, textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
@@ -113,11 +112,11 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string 
     case 'junit':
       return junitOutput(report, strict);
     case 'sarif':
-      return sarifOutput(report, strict, reportRoot(process.env, process.cwd()));
+      return sarifOutput(report, strict, reportRoot(process.env));
     case 'github':
-      return githubOutput(report, summary, strict, reportRoot(process.env, process.cwd()));
+      return githubOutput(report, summary, strict, reportRoot(process.env));
     case 'gitlab':
-      return gitlabOutput(report, strict, reportRoot(process.env, process.cwd()));
+      return gitlabOutput(report, strict, reportRoot(process.env));
     case 'text': {
       const options = { paint: painter(hasColor(flags.color)), width: lineWidth(), strict };
       return flags.summary ? tableOutput(report, summary, options) : textOutput(report, summary, options);

@@ -120,19 +120,23 @@ export interface Report {
   unchanged?: number;
 }
 
+interface FilePlace {
+  file: string;
+  line?: number | undefined;
+  column?: number | undefined;
+}
+
 /** `file:line:column`, as far as known. */
-export function placeOf(fault: Pick<Fault, 'file' | 'line' | 'column'>): string {
-  return [fault.file, fault.line, fault.column].filter((part) => part !== undefined).join(':');
+export function placeOf({ file, line, column }: FilePlace): string {
+  return [file, line, column].filter((part) => part !== undefined).join(':');
 }
 
 /** An error in the input at a place. */
-export function faultAt(
+export const faultAt = (
   place: Pick<Fault, 'file' | 'line' | 'column'>,
   code: ErrorCode,
   message: string,
-): Fault {
-  return { code, message, ...place };
-}
+): Fault => ({ code, message, ...place });
 
 /** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` for one of several templates. */
 export function nameOf({
@@ -142,4 +146,16 @@ export function nameOf({
   part,
 }: Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined }): string {
   return `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
+}
+
+/** Notes on a verdict. */
+export function notesOn({ workload, verdict }: Reviewed): string[] {
+  const { kind, unknownKind } = workload;
+  const { assumed } = verdict;
+  return [
+    ...(unknownKind
+      ? [`${kind} is not a known kind: it counts as a workload because of its spec.template`]
+      : []),
+    ...(assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
+  ];
 }

@@ -1,9 +1,8 @@
 import { clean } from '../../lib/clean.ts';
 import { standardInputName } from '../input/files.ts';
-import type { Report } from '../model.ts';
+import { placeOf, type Report } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
-import { messageWithSubject, type Problem, problemsOf } from './problems.ts';
-import { pathFrom, type Root } from './root.ts';
+import { type Problem, problemsOf } from './problems.ts';
 
 /**
  * The output for a step of GitHub Actions: a workflow command for each problem, which GitHub shows at the line of the
@@ -11,35 +10,27 @@ import { pathFrom, type Root } from './root.ts';
  *
  * Source: GitHub's documentation, "Workflow commands for GitHub Actions".
  */
-export function githubOutput(report: Report, summary: Summary, strict: boolean, root: Root): string {
-  const problems = problemsOf(report, strict);
+export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
+  const problems = problemsOf(report, strict, root);
   const { workloads, injected, updated, current, refused, unchanged } = summary;
   const unit = workloads === 1 ? 'workload' : 'workloads';
   const checked = injected + updated + current;
   const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
-  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}: ${exitCodeOf(summary, strict) === 0 ? 'passed' : 'failed'}`;
-  return [...problems.map((problem) => annotation(problem, root)), totals]
-    .map((line) => `${line}\n`)
-    .join('');
+  const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
+  const end = exitCodeOf(summary, strict) === 0 ? 'passed' : 'failed';
+  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${found}: ${end}`;
+  return [...problems.map(annotation), totals].map((line) => `${line}\n`).join('');
 }
 
-function annotation(problem: Problem, root: Root): string {
-  const { level, code, file, line, column } = problem;
+function annotation({ level, code, text, file, line, column }: Problem): string {
+  // a line without a file would be one of the workflow itself
   const isFile = file !== standardInputName;
-  const properties = [
-    ['title', code],
-    ...(isFile ? [['file', pathFrom(root, file)]] : []),
-    // a line without a file would be one of the workflow itself
-    ...(isFile && line !== undefined ? [['line', String(line)]] : []),
-    ...(isFile && column !== undefined ? [['col', String(column)]] : []),
-  ].map(([name, value = '']) => `${name}=${escapeProperty(clean(value))}`);
-  const place = isFile
-    ? ''
-    : [file, line, column]
-        .filter((part) => part !== undefined)
-        .join(':')
-        .concat(': ');
-  return `::${level} ${properties.join(',')}::${escapeData(clean(`${place}${messageWithSubject(problem)}`))}`;
+  const place = isFile ? { file, line, col: column } : {};
+  const properties = Object.entries({ title: code, ...place })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${escapeProperty(clean(String(value)))}`);
+  const before = isFile ? '' : `${placeOf({ file, line, column })}: `;
+  return `::${level} ${properties.join(',')}::${escapeData(before + text)}`;
 }
 
 /** Escapes the text of a command, as `escapeData` of the toolkit of GitHub's actions does. */

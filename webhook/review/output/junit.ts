@@ -1,6 +1,5 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { type Fault, type Finding, nameOf, placeOf, type Report, type Reviewed } from '../model.ts';
-import { notesOn } from './problems.ts';
+import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed } from '../model.ts';
 
 /** Attributes begin with `@`, text is `#text`. */
 type Element = Record<string, unknown>;
@@ -11,18 +10,18 @@ type Element = Record<string, unknown>;
  * error.
  */
 export function junitOutput(report: Report, strict: boolean): string {
-  const faults = Map.groupBy(report.faults, (fault) => fault.file);
-  const reviewed = Map.groupBy(report.reviewed, (one) => one.workload.document.file);
-  const about = Map.groupBy(report.findings, (finding) => finding.workload);
-  const others = Map.groupBy(about.get(undefined) ?? [], (finding) => finding.file);
-  const files = new Set([...report.documents.map((document) => document.file), ...faults.keys()]);
-  const suites = [...files].map((file) =>
-    suite(file, [
-      ...(reviewed.get(file) ?? []).map((one) => testCase(one, about.get(one.workload) ?? [], strict)),
-      ...(others.get(file) ?? []).map((finding) => findingCase(finding, strict)),
-      ...(faults.get(file) ?? []).map(errorCase),
-    ]),
-  );
+  const findings = Map.groupBy(report.findings, ({ workload }) => workload);
+  const cases = [
+    ...report.reviewed.map((one) => workloadCase(one, findings.get(one.workload) ?? [], strict)),
+    ...(findings.get(undefined) ?? []).map((finding) => findingCase(finding, strict)),
+    ...report.faults.map((fault) => {
+      const error = { '@message': xml(fault.message), '@type': fault.code };
+      return testCase(placeOf(fault), fault.file, fault.line, { error });
+    }),
+  ];
+  const byFile = Map.groupBy(cases, (one) => one['@file']);
+  const files = new Set([...report.documents.map(({ file }) => xml(file)), ...byFile.keys()]);
+  const suites = [...files].map((file) => suite(String(file), byFile.get(file) ?? []));
   const builder = new XMLBuilder({
     ignoreAttributes: false,
     attributeNamePrefix: '@',
@@ -36,7 +35,7 @@ export function junitOutput(report: Report, strict: boolean): string {
 function suite(file: string, cases: Element[]): Element {
   const count = (name: string): string => String(cases.filter((one) => name in one).length);
   return {
-    '@name': xml(file),
+    '@name': file,
     '@tests': String(cases.length),
     '@failures': count('failure'),
     '@errors': count('error'),
@@ -45,54 +44,42 @@ function suite(file: string, cases: Element[]): Element {
   };
 }
 
-function testCase(one: Reviewed, findings: readonly Finding[], strict: boolean): Element {
+const testCase = (name: string, file: string, line: number | undefined, result: Element): Element => ({
+  '@name': xml(name),
+  '@classname': xml(file),
+  '@file': xml(file),
+  ...(line !== undefined && { '@line': String(line) }),
+  ...result,
+});
+
+function workloadCase(one: Reviewed, findings: readonly Finding[], strict: boolean): Element {
   const { workload, verdict } = one;
-  const { outcome, reason, profiles, message } = verdict;
-  const notes = notesOn(one);
+  const { outcome, reason, profiles, message = reason } = verdict;
   const warnings = [...verdict.warnings, ...findings.map(textOf)];
+  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(one), ...warnings];
   const failure =
     outcome === 'refused'
-      ? { '@message': xml(message ?? reason), '@type': reason }
+      ? { '@message': xml(message), '@type': reason }
       : strict && warnings.length > 0
         ? { '@message': xml(warnings.join('; ')), '@type': findings[0]?.code ?? reason }
         : undefined;
-  return {
-    '@name': xml(nameOf(workload)),
-    '@classname': xml(workload.document.file),
-    '@file': xml(workload.document.file),
-    '@line': String(workload.line),
+  return testCase(nameOf(workload), workload.document.file, workload.line, {
     // a test case has one result
     ...(failure !== undefined ? { failure } : outcome === 'skipped' && { skipped: { '@message': reason } }),
-    'system-out': xml([`${outcome}: ${profiles.join(', ') || reason}`, ...notes, ...warnings].join('\n')),
-  };
+    'system-out': xml(out.join('\n')),
+  });
 }
 
 function findingCase(finding: Finding, strict: boolean): Element {
-  const { subject, file, line, code } = finding;
-  return {
-    '@name': xml(subject),
-    '@classname': xml(file),
-    '@file': xml(file),
-    ...(line !== undefined && { '@line': String(line) }),
-    ...(strict && {
-      failure: { '@message': xml(textOf(finding)), '@type': code },
-    }),
-    'system-out': xml(textOf(finding)),
-  };
+  const text = xml(textOf(finding));
+  const failure = { '@message': text, '@type': finding.code };
+  return testCase(finding.subject, finding.file, finding.line, {
+    ...(strict && { failure }),
+    'system-out': text,
+  });
 }
 
 const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
-
-function errorCase(fault: Fault): Element {
-  const { code, message, file, line } = fault;
-  return {
-    '@name': xml(placeOf(fault)),
-    '@classname': xml(file),
-    '@file': xml(file),
-    ...(line !== undefined && { '@line': String(line) }),
-    error: { '@message': xml(message), '@type': code },
-  };
-}
 
 /** Text without characters that XML 1.0 excludes (its production `Char`). */
 const xml = (text: string): string =>

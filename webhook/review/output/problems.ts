@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { clean } from '../../lib/clean.ts';
 import { isErrorCode } from '../../lib/errors.ts';
-import { type Fault, type Finding, nameOf, type Report, type Reviewed } from '../model.ts';
+import { standardInputName } from '../input/files.ts';
+import { type Fault, nameOf, type Report, type Reviewed } from '../model.ts';
 
 /** Something in the input that its author may have to change: what reports of code reviews show. */
 export interface Problem {
@@ -10,89 +13,74 @@ export interface Problem {
   code: string;
   /** What it is about, such as `Deployment shop/web`; absent for an input that cannot be read. */
   subject?: string;
-  message: string;
+  /** The message with its subject. */
+  text: string;
+  /** The path from the root of the repository, with slashes; the absolute path if it is elsewhere. */
   file: string;
   /** From 1; absent if the input as a whole is meant. */
-  line?: number;
+  line?: number | undefined;
   /** From 1, in UTF-16 code units. */
-  column?: number;
+  column?: number | undefined;
+  /** By this, a service recognizes the problem in a later report. */
+  fingerprint: string;
 }
 
 /** The code of a warning of the cluster, which has no error code of its own. */
 export const admissionWarning = 'admission-warning';
+
+/** What is wrong, before files are named from the root. */
+type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
 
 /**
  * The problems of a report, in the order of outcomes: input that cannot be read, then refusals and warnings of
  * workloads, then findings.
  *
  * @param strict whether warnings and findings fail the review
+ * @param root the folder in which the names of files in a report begin
  */
-export function problemsOf(report: Report, strict: boolean): Problem[] {
+export function problemsOf(report: Report, strict: boolean, root: string): Problem[] {
   const level = strict ? 'error' : 'warning';
-  return [
-    ...report.faults.map((fault): Problem => ({ level: 'error', ...textOf(fault), ...placeOf(fault) })),
+  const wrongs: Wrong[] = [
+    ...report.faults.map((fault: Fault): Wrong => ({ level: 'error', ...fault })),
     ...report.reviewed.flatMap((one) => workloadProblems(one, level)),
-    ...report.findings.map(
-      (finding): Problem => ({
-        level,
-        ...textOf(finding),
-        subject: finding.subject,
-        ...placeOf(finding),
-      }),
-    ),
+    ...report.findings.map((finding): Wrong => ({ level, ...finding })),
   ];
+  const seen = new Map<string, number>();
+  return wrongs.map((wrong) => {
+    const { code, subject, message, line, column } = wrong;
+    const file = pathFrom(root, wrong.file);
+    // it has no line, because lines move; equal problems are numbered, because a service shows only one of each
+    const identity = JSON.stringify([code, subject ?? '', message, file]);
+    const number = seen.get(identity) ?? 0;
+    seen.set(identity, number + 1);
+    const fingerprint = createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
+    const text = clean(subject === undefined ? message : `${subject}: ${message}`);
+    const named = subject === undefined ? {} : { subject: clean(subject) };
+    return { level: wrong.level, code, ...named, text, file, line, column, fingerprint };
+  });
 }
 
-function workloadProblems(one: Reviewed, level: Problem['level']): Problem[] {
-  const { workload, verdict } = one;
-  const { outcome, reason, message, warnings } = verdict;
+function workloadProblems({ workload, verdict }: Reviewed, level: Problem['level']): Wrong[] {
+  const { outcome, reason, message = reason, warnings } = verdict;
   const about = { subject: nameOf(workload), file: workload.document.file, line: workload.line };
-  // admission may be a server of another release, whose reasons are not known here
   const code = isErrorCode(reason) ? reason : admissionWarning;
   return [
-    ...(outcome === 'refused'
-      ? [{ level: 'error', code, message: message ?? reason, ...about } satisfies Problem]
-      : []),
-    ...warnings.map((text): Problem => ({ level, code, message: text, ...about })),
-  ];
-}
-
-const textOf = ({ code, message }: Fault | Finding): Pick<Problem, 'code' | 'message'> => ({ code, message });
-
-const placeOf = ({ file, line, column }: Fault | Finding): Pick<Problem, 'file' | 'line' | 'column'> => ({
-  file,
-  ...(line !== undefined && { line }),
-  ...(column !== undefined && { column }),
-});
-
-/** The text of a problem with its subject. */
-export const messageWithSubject = ({ subject, message }: Problem): string =>
-  subject === undefined ? message : `${subject}: ${message}`;
-
-/** Notes on a verdict. */
-export function notesOn({ workload, verdict }: Reviewed): string[] {
-  const { assumed = [] } = verdict;
-  return [
-    ...(workload.unknownKind
-      ? [`${workload.kind} is not a known kind: it counts as a workload because of its spec.template`]
-      : []),
-    ...(assumed.length > 0 ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
+    ...(outcome === 'refused' ? [{ level: 'error' as const, code, message, ...about }] : []),
+    ...warnings.map((text) => ({ level, code, message: text, ...about })),
   ];
 }
 
 /**
- * A fingerprint for each problem, by which a service recognizes it in a later report. It has no line, because lines move
- * when something else changes. Equal problems of a file are numbered, because a service shows only one of each
- * fingerprint.
- *
- * @param pathOf the path of a file in the report
+ * The root of the repository in CI, otherwise the folder of this process. Sources: GitHub's `GITHUB_WORKSPACE` and
+ * GitLab's `CI_PROJECT_DIR`, among their predefined variables.
  */
-export function fingerprintsOf(problems: readonly Problem[], pathOf: (file: string) => string): string[] {
-  const seen = new Map<string, number>();
-  return problems.map(({ code, subject = '', message, file }) => {
-    const identity = JSON.stringify([code, subject, message, pathOf(file)]);
-    const number = seen.get(identity) ?? 0;
-    seen.set(identity, number + 1);
-    return createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
-  });
+export const reportRoot = ({ GITHUB_WORKSPACE, CI_PROJECT_DIR }: NodeJS.ProcessEnv): string =>
+  resolve(GITHUB_WORKSPACE || CI_PROJECT_DIR || '.');
+
+/** A file's path from the root, with slashes; the absolute path if it is elsewhere. */
+export function pathFrom(root: string, file: string): string {
+  if (file === standardInputName) return file;
+  const path = relative(root, resolve(file));
+  const isOutside = path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
+  return (isOutside ? resolve(file) : path).split(sep).join('/');
 }

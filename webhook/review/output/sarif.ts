@@ -1,11 +1,9 @@
 import { pathToFileURL } from 'node:url';
-import { clean } from '../../lib/clean.ts';
 import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
 import { docsUrl } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { Report } from '../model.ts';
-import { fingerprintsOf, messageWithSubject, type Problem, problemsOf } from './problems.ts';
-import { pathFrom, type Root } from './root.ts';
+import { type Problem, problemsOf } from './problems.ts';
 
 /**
  * The SARIF 2.1.0 output: a log with one run, which has a rule for each error code that occurs, and a result for each
@@ -14,17 +12,16 @@ import { pathFrom, type Root } from './root.ts';
  * Sources: OASIS, "Static Analysis Results Interchange Format 2.1.0"; what of it GitHub reads is in its documentation,
  * "SARIF support for code scanning".
  */
-export function sarifOutput(report: Report, strict: boolean, root: Root): string {
-  const problems = problemsOf(report, strict);
+export function sarifOutput(report: Report, strict: boolean, root: string): string {
+  const problems = problemsOf(report, strict, root);
   const codes = [...new Set(problems.map(({ code }) => code))];
-  const fingerprints = fingerprintsOf(problems, (file) => pathFrom(root, file));
-  const results = problems.map((problem, index) => ({
+  const results = problems.map((problem) => ({
     ruleId: problem.code,
     ruleIndex: codes.indexOf(problem.code),
     level: problem.level,
-    message: { text: clean(messageWithSubject(problem)) },
-    locations: [locationOf(problem, root)],
-    partialFingerprints: { 'subjectAndMessage/v1': fingerprints[index] },
+    message: { text: problem.text },
+    locations: [locationOf(problem)],
+    partialFingerprints: { 'subjectAndMessage/v1': problem.fingerprint },
   }));
   const driver = {
     name: 'cni-gate',
@@ -55,14 +52,14 @@ const ruleOf = (code: string): object => ({
   helpUri: isErrorCode(code) ? errorPage(code) : `${docsUrl}guides/review.md#in-ci---strict`,
 });
 
-function locationOf({ file, line, column, subject }: Problem, root: Root): object {
+function locationOf({ file, line, column, subject }: Problem): object {
   const region = { startLine: line, ...(column !== undefined && { startColumn: column }) };
   return {
     physicalLocation: {
-      artifactLocation: artifactOf(pathFrom(root, file)),
+      artifactLocation: artifactOf(file),
       ...(line !== undefined && { region }),
     },
-    ...(subject !== undefined && { logicalLocations: [{ fullyQualifiedName: clean(subject) }] }),
+    ...(subject !== undefined && { logicalLocations: [{ fullyQualifiedName: subject }] }),
   };
 }
 

@@ -2,8 +2,7 @@ import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import { nameOf, type Report, type Reviewed } from '../model.ts';
 import type { Summary } from '../summary.ts';
-import { styles } from './styles.ts';
-import { findingLines, header, label, type TextOptions, totals } from './text.ts';
+import { findingLines, header, label, styles, type TextOptions, totals } from './text.ts';
 
 /** The cells of a line, from left to right: outcome, name, namespace, checks or reason, and `file:line`. */
 type Row = readonly string[];

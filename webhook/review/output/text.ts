@@ -1,14 +1,35 @@
+import { styleText } from 'node:util';
+import type { Outcome } from '../../admission/mutate/decide.ts';
 import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
-import { type Finding, nameOf, placeOf, type Report, type Reviewed } from '../model.ts';
+import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
 import { diffsOf } from './diff.ts';
-import { notesOn } from './problems.ts';
-import { cut, type Paint, type Style, styles } from './styles.ts';
+
+/** A style or a color of a terminal. */
+type Style = Parameters<typeof styleText>[0];
+
+/** @param color whether to use colours */
+export const painter =
+  (color: boolean): TextOptions['paint'] =>
+  (style, text) =>
+    color ? styleText(style, text, { validateStream: false }) : text;
+
+/** How each outcome looks on a terminal. */
+export const styles: Record<Outcome, Style> = {
+  injected: 'green',
+  updated: 'green',
+  current: 'dim',
+  removed: 'yellow',
+  skipped: 'dim',
+  warned: 'yellow',
+  refused: 'red',
+};
 
 /** Options of {@link textOutput}. */
 export interface TextOptions {
-  paint: Paint;
+  /** Colours a text, or returns it unchanged. */
+  paint: (style: Style, text: string) => string;
   /** Characters of a line: sentences are wrapped, lines of a diff are cut. */
   width: number;
   /** Whether warnings and findings cause exit code 1. */
@@ -33,7 +54,7 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
 }
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
-export function header({ workload, verdict }: Reviewed, paint: Paint): string {
+export function header({ workload, verdict }: Reviewed, paint: TextOptions['paint']): string {
   const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
@@ -68,7 +89,8 @@ function diff(
     paint('bold', `+++ ${file} as admitted`),
     ...lines.map((line) => {
       const style = { '+': 'green', '-': 'red', '@': 'cyan' }[line.charAt(0)] as Style | undefined;
-      const text = cut(clean(line), width);
+      const whole = clean(line);
+      const text = whole.length <= width ? whole : `${whole.slice(0, width - 1)}…`;
       return style === undefined ? text : paint(style, text);
     }),
     '',
