@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readStream } from '../../webhook/review/input/documents.ts';
+import { parsed, readStream } from '../../webhook/review/input/documents.ts';
 
 const module = fileURLToPath(new URL('./reader', import.meta.url));
 
@@ -42,8 +42,9 @@ export function readByUs(text: string): Read {
   // readInput takes the byte order mark off
   for (const found of readStream('input', text.replace(/^\uFEFF/, ''))) {
     if ('code' in found) read.error ??= `${found.line}: ${found.message} (${found.code})`;
-    else if ('value' in found && found.value !== null)
-      read.values.push(JSON.parse(JSON.stringify(found.value)));
+    else if (!found.blank && parsed(found).value !== null) {
+      read.values.push(JSON.parse(JSON.stringify(parsed(found).value)));
+    }
   }
   return read;
 }

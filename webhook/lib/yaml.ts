@@ -92,11 +92,17 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
 }
 
 function toValue(document: Document.Parsed, lines: LineCounter): unknown {
+  let shares = false;
+  const onAnchor = (_: unknown, count: number): void => {
+    shares ||= count > 1;
+  };
   try {
-    return document.toJS({ maxAliasCount: mostAliases });
+    const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
+    // throws for an alias of what contains it
+    if (shares) JSON.stringify(value);
+    return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // an alias of what contains it is a RangeError
     const tooLarge = error instanceof RangeError || error.message.startsWith('Excessive alias count');
     throw new YamlError(error.message, lines.linePos(document.contents?.range[0] ?? 0), tooLarge);
   }

@@ -1,5 +1,6 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CniGateError } from '../lib/errors.ts';
 import { readStream } from './input/documents.ts';
 import { decodeText, isManifest } from './input/files.ts';
@@ -46,20 +47,21 @@ export async function compareWith(name: string): Promise<Revision> {
   if (name === '' || name.startsWith('-') || /[\0\n]/.test(name)) {
     throw new CniGateError('CNI_GATE_USAGE', `--changed-since: expected a revision, got "${name}"`);
   }
-  const top = realpathSync(lineOf(await git('rev-parse', '--show-toplevel')));
+  const top = realpathSync((await git('rev-parse', '--show-toplevel')).trim());
   const given = await tryGit('rev-parse', '--verify', '--quiet', `${name}^{commit}`);
-  if (!('output' in given)) {
+  if (given === undefined) {
     const message = `--changed-since: there is no commit "${name}": fetch it first (a shallow clone of CI has only the latest commit)`;
     throw new CniGateError('CNI_GATE_GIT_REVISION', message);
   }
-  const common = await tryGit('merge-base', lineOf(given.output), 'HEAD');
-  const commit = lineOf('output' in common ? common.output : given.output);
-  const differences = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', commit];
+  const common = await tryGit('merge-base', given.toString().trim(), 'HEAD');
+  const commit = (common ?? given).toString().trim();
+  const pathsOf = async (...args: string[]): Promise<Set<string>> =>
+    new Set((await git('-C', top, ...args, '-z')).split('\0').filter(Boolean));
   return {
     top,
     commit,
-    changed: pathsOf(await git('-C', top, ...differences)),
-    tracked: pathsOf(await git('-C', top, 'ls-files', '-z')),
+    changed: await pathsOf('diff', '--name-only', '--no-renames', '--no-ext-diff', commit),
+    tracked: await pathsOf('ls-files'),
   };
 }
 
@@ -68,18 +70,17 @@ export async function compareWith(name: string): Promise<Revision> {
  *
  * @param names the arguments of `-f`: files elsewhere are left out
  * @param now all objects of the input
- * @param newReader makes a reader for the earlier objects
+ * @param earlier a reader for the objects as they were
  */
 export async function changesSince(
   { top, commit, changed, tracked }: Revision,
   names: readonly string[],
   now: ManifestReader,
-  newReader: () => ManifestReader,
+  earlier: ManifestReader,
 ): Promise<Changes> {
-  const pathOf = (file: string): string | undefined => {
-    const real = realPath(file);
-    return real === undefined ? undefined : relative(top, real).split(sep).join('/');
-  };
+  // undefined for a pipe, such as one of `<(command)`, and for what does not exist
+  const pathOf = (file: string): string | undefined =>
+    existsSync(file) ? relative(top, realpathSync(file)).split(sep).join('/') : undefined;
   const differs = (file: string): boolean => {
     const path = pathOf(file);
     return path === undefined || changed.has(path) || !tracked.has(path);
@@ -87,35 +88,27 @@ export async function changesSince(
   const roots = names.map((name) => pathOf(withoutWildcards(name)));
   const isInput = (path: string): boolean =>
     roots.some((root) => root === '' || path === root || path.startsWith(`${root}/`));
-  const earlier = newReader();
   for (const path of [...changed].filter((one) => isManifest(one) && isInput(one))) {
     const shown = await tryGit('-C', top, 'show', `${commit}:${path}`);
     // the revision may lack the file, or it was no text
-    const text = 'output' in shown ? (decodeText(shown.output) ?? '') : '';
+    const text = decodeText(shown ?? Buffer.of()) ?? '';
     for (const read of readStream(path, text)) if (!('code' in read)) earlier.take(read);
   }
   const before = earlier.namespaces;
   const namespaces = new Set(
-    [...new Set([...before.keys(), ...now.namespaces.keys()])].filter((name) =>
-      isChanged(before.get(name), now.namespaces.get(name), differs),
-    ),
+    [...before.keys(), ...now.namespaces.keys()].filter((name) => {
+      const [old, current] = [before.get(name), now.namespaces.get(name)];
+      if (old === undefined) return current !== undefined && differs(current.file);
+      return current === undefined || !haveSameMaps(old, current);
+    }),
   );
   const inChanged = now.workloads.filter(({ document }) => differs(document.file));
   const touched = [...inChanged, ...earlier.workloads].map(({ namespace }) => namespace);
   return { differs, namespaces, touched: new Set([...namespaces, ...touched]), before };
 }
 
-function isChanged(
-  before: NamespaceObject | undefined,
-  now: NamespaceObject | undefined,
-  differs: (file: string) => boolean,
-): boolean {
-  if (before === undefined) return now !== undefined && differs(now.file);
-  return now === undefined || labelsAndAnnotations(now) !== labelsAndAnnotations(before);
-}
-
-const labelsAndAnnotations = ({ labels, annotations }: NamespaceObject): string =>
-  JSON.stringify([labels, annotations].map((map) => Object.entries(map).toSorted()));
+const haveSameMaps = (one: NamespaceObject, other: NamespaceObject): boolean =>
+  isDeepStrictEqual([one.labels, one.annotations], [other.labels, other.annotations]);
 
 /**
  * A report with what changed, for which everything was reviewed: whether a namespace has a check depends on all its
@@ -143,8 +136,21 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
   };
 }
 
-/** Runs git. @throws CniGateError CNI_GATE_GIT if it cannot be started or does not end */
-async function tryGit(...args: string[]): Promise<Ended> {
+/** What git prints; undefined if it fails. @throws CniGateError CNI_GATE_GIT if it cannot be started or does not end */
+async function tryGit(...args: string[]): Promise<Buffer | undefined> {
+  const ended = await runGit(args);
+  return 'output' in ended ? ended.output : undefined;
+}
+
+/** @throws CniGateError CNI_GATE_GIT also if it fails */
+async function git(...args: string[]): Promise<string> {
+  const ended = await runGit(args);
+  if ('output' in ended) return ended.output.toString();
+  const message = `--changed-since needs the current folder to be in a working tree of Git: ${ended.failure}`;
+  throw new CniGateError('CNI_GATE_GIT', message);
+}
+
+async function runGit(args: readonly string[]): Promise<Ended> {
   // a hook of core.fsmonitor would be a program that the repository's configuration names
   const options = ['-c', 'core.fsmonitor=false'];
   // a question for a password would wait for ever, and messages are shown as they are
@@ -154,27 +160,6 @@ async function tryGit(...args: string[]): Promise<Ended> {
   throw new CniGateError('CNI_GATE_GIT', `--changed-since needs git: ${ended.failure}`);
 }
 
-/** @throws CniGateError CNI_GATE_GIT also if it fails */
-async function git(...args: string[]): Promise<Buffer> {
-  const ended = await tryGit(...args);
-  if ('output' in ended) return ended.output;
-  const message = `--changed-since needs the current folder to be in a working tree of Git: ${ended.failure}`;
-  throw new CniGateError('CNI_GATE_GIT', message);
-}
-
-const lineOf = (output: Buffer): string => output.toString().replace(/\n$/, '');
-
-const pathsOf = (output: Buffer): Set<string> => new Set(output.toString().split('\0').filter(Boolean));
-
 /** The folder of a glob up to its first wildcard. */
 const withoutWildcards = (name: string): string =>
   /[*?[{]/.test(name) ? dirname(`${name.slice(0, name.search(/[*?[{]/))}x`) : name;
-
-/** The path without links; undefined for a pipe, such as one of `<(command)`, and for what does not exist. */
-function realPath(file: string): string | undefined {
-  try {
-    return realpathSync(file);
-  } catch {
-    return undefined;
-  }
-}

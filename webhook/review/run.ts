@@ -37,7 +37,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const revision = changedSince === undefined ? undefined : await compareWith(changedSince);
   const reader = newReader();
   const notRead = await readAll(options, reader);
-  const changes = revision && (await changesSince(revision, names, reader, newReader));
+  const changes = revision && (await changesSince(revision, names, reader, newReader()));
   const judge = new Judge(admission, reader.namespaces);
   const reviewed = await judgeAll(reader, judge, options);
   const findings = [

@@ -4,9 +4,8 @@ import { nearest } from '../../lib/nearest.ts';
 import type { NamespaceObject } from '../input/namespace.ts';
 import { type FoundTemplates, groupOf, isCustom, kubernetesKinds, noPath } from '../input/templates.ts';
 import type { Position } from '../input/workload.ts';
-import type { Finding, Path, Workload } from '../model.ts';
-import { nameOf } from '../model.ts';
-import { type Fields, fieldsOf, isObject } from '../values.ts';
+import { type Finding, nameOf, type Path, type Workload } from '../model.ts';
+import { type Fields, fieldsOf } from '../values.ts';
 
 /** Deeper than any kind known today has its templates. */
 const deepest = 16;
@@ -30,14 +29,17 @@ export function unknownObject(
 ): (Finding & { namespace: string }) | undefined {
   const { metadata: _, status: __, data: ___, ...rest } = object;
   const apiVersion = String(object.apiVersion);
-  const pod = (isCustom(apiVersion) ? undefined : podIn(object, [])) ?? search(rest, []);
-  if (pod === undefined) return undefined;
-  const where = pod.path.map((part) => (isFieldName(part) ? part : '*')).join('.');
+  const custom = isCustom(apiVersion);
+  const found = !custom && holdsPod(object, []) ? [] : search(rest, []);
+  if (found === undefined) return undefined;
+  const where = found.map((part) => (isFieldName(part) ? part : '*')).join('.');
   const meant = similar(names.kind, apiVersion, kinds);
   const advice =
-    meant === undefined
-      ? `${adviceFor(pod, isCustom(apiVersion), where)} (${guide})`
-      : `did you mean ${meant}?`;
+    meant !== undefined
+      ? `did you mean ${meant}?`
+      : custom
+        ? `add the kind to review.kinds of the configuration, with path ${where}, or with path none if that is no pod template (${guide})`
+        : `correct apiVersion and kind (${guide})`;
   return {
     code: 'CNI_GATE_KIND_UNKNOWN',
     message: `has containers in ${where || 'spec'}, and kind ${names.kind} of ${apiVersion} is unknown, so they are not reviewed: ${advice}`,
@@ -45,15 +47,8 @@ export function unknownObject(
     namespace: names.namespace,
     file: document.file,
     line,
-    at: { document, path: [...path, ...pod.path] },
+    at: { document, path: [...path, ...found] },
   };
-}
-
-function adviceFor(pod: FoundPod, custom: boolean, where: string): string {
-  if (!custom) return 'correct apiVersion and kind';
-  return pod.isTemplate
-    ? `add the kind to review.kinds of the configuration, with path ${where}`
-    : 'they are in no pod template, which is all that review finds; to accept that, add the kind to review.kinds of the configuration with path none';
 }
 
 /** An object that uses the pod template of another one, which is not in the input. */
@@ -103,16 +98,10 @@ function similar(kind: string, apiVersion: string, kinds: readonly TemplateKind[
   return meant === undefined ? undefined : `kind ${meant}`;
 }
 
-interface FoundPod {
-  path: Path;
-  /** Whether it is a pod template rather than containers in another form. */
-  isTemplate: boolean;
-}
-
-function search(value: unknown, path: Path): FoundPod | undefined {
+/** The path of the first pod in a value. */
+function search(value: unknown, path: Path): Path | undefined {
   if (typeof value !== 'object' || value === null || path.length > deepest) return undefined;
-  const found = path.length > 0 ? podIn(value, path) : undefined;
-  if (found !== undefined) return found;
+  if (path.length > 0 && holdsPod(value, path)) return path;
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [key, inner] of entries) {
     const deeper = search(inner, [...path, key]);
@@ -121,16 +110,13 @@ function search(value: unknown, path: Path): FoundPod | undefined {
   return undefined;
 }
 
-/** A pod template with containers; what is not called a template needs an image. Or a template of an Argo Workflow. */
-function podIn(value: unknown, path: Path): FoundPod | undefined {
-  if (!isObject(value)) return undefined;
-  const { containers } = fieldsOf(value.spec);
+/** Whether a value is a pod template with containers (what is not called one needs an image), or one of an Argo Workflow. */
+function holdsPod(value: unknown, path: Path): boolean {
+  const { spec, container, script } = fieldsOf(value);
+  const { containers } = fieldsOf(spec);
   const isCalledTemplate = /template$/i.test(String(path.at(-1)));
-  if (Array.isArray(containers) && containers.some((one) => isContainer(one, isCalledTemplate))) {
-    return { path, isTemplate: true };
-  }
-  const runs = [value.container, value.script].some((one) => isContainer(one, false));
-  return runs && path.at(-2) === 'templates' ? { path, isTemplate: false } : undefined;
+  if (Array.isArray(containers)) return containers.some((one) => isContainer(one, isCalledTemplate));
+  return path.at(-2) === 'templates' && [container, script].some((one) => isContainer(one, false));
 }
 
 function isContainer(value: unknown, byName: boolean): boolean {
