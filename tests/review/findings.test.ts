@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { exitCodeOf } from '../../webhook/review/summary.ts';
-import { recorded } from '../support/reviews.ts';
 import { flagsOf, manifests, type TableCase, tables } from './manifests.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
@@ -67,13 +66,6 @@ test('the lines that a finding about a Job names, added as they are, end it', as
     (spec) => `${spec}  ${lines}\n`,
   );
   assert.deepEqual((await reviewText(t, fixed)).findings, []);
-});
-
-test('recorded reviews cause no finding about a namespace', async (t) => {
-  const text = [JSON.stringify(recorded('pod-deployment-web')), namespaceOf('shop', 'linkerd')];
-  const { reported, findings } = await reviewText(t, text.join('\n---\n'));
-  assert.deepEqual(reported, ['skipped no-profile-applies Pod shop/web-7fdb9d4559-*']);
-  assert.deepEqual(findings, []);
 });
 
 test('a finding has the line of the label, annotation or field that it is about', async (t) => {

@@ -23,12 +23,6 @@ const files = {
   '.git/x.yaml': '',
 };
 
-test('folders are read recursively, sorted, and only manifests', (t) => {
-  const folder = folderWith(t, files);
-  assert.deepEqual(found(folder, ['']), ['a.yml', 'b.yaml', 'c/d.json']);
-  assert.deepEqual(found(folder, ['c']), ['c/d.json']);
-});
-
 test('named files are read whatever their extension, each once, in the order of the arguments', (t) => {
   const folder = folderWith(t, files);
   assert.deepEqual(found(folder, ['c/e.txt', 'b.yaml', '.', 'c/../b.yaml']), [
@@ -65,13 +59,6 @@ test('a link to a folder is not followed, and a circle of links is an error', (t
   ]);
 });
 
-test('a mounted ConfigMap with links into a hidden folder is read once', (t) => {
-  const folder = folderWith(t, { '..2026/a.yaml': '' });
-  symlinkSync('..2026', join(folder, '..data'));
-  symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
-  assert.deepEqual(found(folder, ['']), ['a.yaml']);
-});
-
 const asked = (names: string[]): Promise<Reviewed> =>
   reviewNames({ names, namespace: 'x', admission: { policy: readPolicy(undefined), profile: 'cilium' } });
 
@@ -96,12 +83,6 @@ test('an empty input is an error', async (t) => {
     const { faults } = await reviewText(t, text);
     assert.deepEqual(faults, ['undefined: there are no objects in the input'], JSON.stringify(text));
   }
-});
-
-test('a byte order mark is ignored', async (t) => {
-  const { reported, yaml } = await reviewText(t, `\ufeff---\n${pod('a')}`, { profile: 'cilium' });
-  assert.deepEqual(reported, ['injected promised Pod shop/a']);
-  assert.match(yaml(), /^---\napiVersion: v1\n/);
 });
 
 test('unreadable documents are errors with lines, and the others are reviewed', async (t) => {

@@ -95,21 +95,6 @@ test('items of a JSON List have their lines', async (t) => {
   }
 });
 
-test('several templates: each is named by its path', async (t) => {
-  const object = {
-    apiVersion: 'ray.io/v1',
-    kind: 'RayCluster',
-    metadata: { name: 'a', namespace: 'shop' },
-    spec: { headGroupSpec: { template }, workerGroupSpecs: [{ template }] },
-  };
-  const reviewed = await reviewText(t, stringify(object), { profile: 'cilium' });
-  assert.deepEqual(
-    reviewed.json().workloads.map(({ part }) => part),
-    ['headGroupSpec', 'workerGroupSpecs[0]'],
-  );
-  assert.match(reviewed.text(), /^injected RayCluster shop\/a workerGroupSpecs\[0\] \(/m);
-});
-
 test('a custom resource with spec.template.spec.containers is reviewed as an unknown kind', async (t) => {
   const widget = {
     apiVersion: 'example.com/v1',

@@ -36,15 +36,6 @@ test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
   assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
 
-test('--profile opts every namespace in and overrides its label', async (t) => {
-  const text = manifests(['Pod a', 'Namespace shop linkerd', 'Pod b unknown']);
-  const { report } = await reviewText(t, text, { profile: 'cilium' });
-  assert.deepEqual(
-    report.reviewed.map(({ verdict }) => verdict.profiles),
-    [['cilium'], ['cilium']],
-  );
-});
-
 test('objects without a namespace are in that of -n', async (t) => {
   const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
   const { reported } = await reviewText(t, text, { namespace: 'tools' });

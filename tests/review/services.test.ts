@@ -80,12 +80,6 @@ const validateSarif = (() => {
 const sarifFaults = (log: unknown): unknown => (validateSarif(log) ? undefined : validateSarif.errors);
 
 suite('SARIF', () => {
-  test('the schema refuses what is no log', () => {
-    assert.notEqual(sarifFaults({ version: '2.1.0', runs: [{}] }), undefined);
-    assert.notEqual(sarifFaults({ version: '2.0.0', runs: [] }), undefined);
-    assert.equal(sarifFaults({ version: '2.1.0', runs: [] }), undefined);
-  });
-
   test('a result for each problem, by the published schema', async (t) => {
     const log: SarifLog = JSON.parse(sarifOutput(await report(t), false, root));
     assert.equal(sarifFaults(log), undefined);
@@ -116,16 +110,6 @@ suite('SARIF', () => {
   test('--strict: a warning is an error', async (t) => {
     const log: SarifLog = JSON.parse(sarifOutput(await report(t), true, root));
     assert.deepEqual(new Set(log.runs[0]?.results.map(({ level }) => level)), new Set(['error']));
-  });
-
-  test('nothing is wrong: a log without results', async (t) => {
-    const { report: good } = await reviewFiles(t, {
-      'a.yaml': `${namespaceOf('shop', 'cilium')}---\n${pod('good')}`,
-    });
-    const log: SarifLog = JSON.parse(sarifOutput(good, true, root));
-    assert.equal(sarifFaults(log), undefined);
-    assert.deepEqual(log.runs[0]?.results, []);
-    assert.equal(log.runs[0]?.invocations[0]?.executionSuccessful, true);
   });
 
   test('any name of a file, and any text: valid, and the address leads to the file', () => {

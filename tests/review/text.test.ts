@@ -57,29 +57,6 @@ skipped Pod else/e (f:44): namespace-not-given
   );
 });
 
-test('refusals and warnings are in the text output', async (t) => {
-  const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
-  const warned = pod('b').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
-  const reviewed = await reviewText(t, [refused, warned].join('---\n'), {
-    profile: 'cilium',
-    config: 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
-  });
-  assert.match(
-    reviewed.text(),
-    /^refused Pod shop\/a \(.*:1\): profile "nowhere" of "cilium.nowhere" does not exist.*CNI_GATE_PROFILE_UNKNOWN\)$/m,
-  );
-  assert.match(reviewed.text(), /warning: label cni-gate\.io\/profile: none is not allowed/);
-  assert.equal(reviewed.summary.refused, 1);
-  assert.equal(reviewed.summary.warnings, 1);
-});
-
-test('JSON is shown as YAML', async (t) => {
-  const text =
-    '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"b"}]}}';
-  const output = (await reviewText(t, text, { profile: 'cilium' })).text();
-  assert.match(output, /^ {3}containers:\n {5}- name: b\n\+ {2}initContainers:$/m);
-});
-
 test('colours only on request', async (t) => {
   const { report, summary, text } = await reviewText(t, pod('a'), { profile: 'cilium' });
   const colored = textOutput(report, summary, { paint: painter(true), width: Infinity });
@@ -94,17 +71,6 @@ test('control characters in names do not reach the terminal', async (t) => {
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
   for (const output of [reviewed.text(), reviewed.table()]) assert.doesNotMatch(output, /[^\P{Cc}\n]/u);
   assert.match(reviewed.text(), /^injected Pod shop\/a/);
-});
-
-test('without opt-out, a pod label with a profile that does not apply: the profile of the namespace is injected', async (t) => {
-  const labelled = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: istio}');
-  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n';
-  const { text } = await reviewText(t, labelled, { profile: 'cilium', config });
-  assert.match(text(), /^injected Pod shop\/a \(.*:1\): cilium/m);
-  assert.match(
-    text(),
-    /profile: istio is not allowed \(proof\.allowOptOut\), so profile cilium\.istio applies/,
-  );
 });
 
 test('the summary: a line for each workload, then messages, then totals', async (t) => {

@@ -93,12 +93,6 @@ profiles:
   }
 });
 
-test('Windows line ends stay', async (t) => {
-  const output = (await reviewText(t, pod('a').replaceAll('\n', '\r\n'), { profile: 'cilium' })).yaml();
-  assert.match(output, /cni-gate-validator/);
-  assert.doesNotMatch(output, /[^\r]\n/);
-});
-
 test('documents keep their order, with a line of dashes between', async (t) => {
   const { yaml } = await reviewFiles(t, {
     'a.yaml': `# a\n${namespaceOf('shop', 'cilium')}---\n# nothing here\n---\n${pod('a')}`,

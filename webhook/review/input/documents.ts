@@ -56,7 +56,8 @@ function faultIn(document: SourceDocument): Fault | undefined {
     return faultAt({ file, line }, 'CNI_GATE_INPUT_TOO_LARGE', message);
   }
   try {
-    return repeatedKey(document);
+    parsed(document);
+    return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     // an error at the end is after the newline that was added
@@ -76,7 +77,7 @@ const notRendered =
   'this is a template, not a manifest: render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
 /** Two equal keys at the top level: two manifests without `---` between them. Deeper ones are left to the API server. */
-function repeatedKey(document: SourceDocument): Fault | undefined {
+export function repeatedKey(document: SourceDocument): Fault | undefined {
   const { source, lineOf: line } = parsed(document);
   const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
   const names = keys.filter((key) => isScalar(key)).map((key) => String(key.value));

@@ -5,7 +5,7 @@ import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import { namespaceTwice, templateNotGiven, unknownObject } from '../findings/objects.ts';
 import { type Fault, type Finding, faultAt, type SourceDocument, type Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
-import { lineOf, parsed } from './documents.ts';
+import { lineOf, parsed, repeatedKey } from './documents.ts';
 import { mostObjects } from './limits.ts';
 import { type NamespaceObject, namespaceLabels } from './namespace.ts';
 import { type FoundTemplates, groupOf, kubernetesKinds, templatesIn } from './templates.ts';
@@ -54,7 +54,9 @@ export class ManifestReader {
     this.#guarded(document, document.start, () => {
       this.#count();
       this.documents.push(document);
-      if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
+      const repeated = document.blank ? undefined : repeatedKey(document);
+      if (repeated !== undefined) this.faults.push(repeated);
+      else if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
     });
   }
 
