@@ -145,7 +145,6 @@ suite('--changed-since: since when', () => {
     git('checkout', '--quiet', 'mine');
     assert.deepEqual(await changed(repository, 'main'), [['three'], 2]);
   });
-
 });
 
 suite('--changed-since: findings', () => {
