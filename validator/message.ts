@@ -25,8 +25,6 @@ interface Entry {
   proved?: string;
 }
 
-type Shortening = (entries: Entry[]) => Entry[];
-
 /** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
@@ -36,16 +34,14 @@ const inJson = (character: string): number => inBytes(JSON.stringify(character))
  * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
  * then what was seen, then the note of a check that passed.
  */
-const shortenings: Shortening[] = [
-  (entries) => entries,
-  (entries) => entries.map((entry) => (entry.passed ? without(entry, 'expected') : entry)),
-  (entries) => entries.map((entry) => (entry.passed ? without(entry, 'seen') : entry)),
-  (entries) => entries.map((entry) => (entry.note ? { ...entry, note: cut(entry.note, 80) } : entry)),
-  (entries) => entries.map((entry) => without(entry, 'note')),
-  (entries) => entries.map((entry) => without(entry, 'expected')),
-  (entries) => entries.map((entry) => (entry.seen ? { ...entry, seen: cut(entry.seen, 60) } : entry)),
-  (entries) => entries.map((entry) => without(entry, 'seen')),
-  (entries) => entries.filter(({ passed }) => !passed),
+const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
+  { field: 'expected', bytes: 0, ofPassed: true },
+  { field: 'seen', bytes: 0, ofPassed: true },
+  { field: 'note', bytes: 80 },
+  { field: 'note', bytes: 0 },
+  { field: 'expected', bytes: 0 },
+  { field: 'seen', bytes: 60 },
+  { field: 'seen', bytes: 0 },
 ];
 
 /** One line of JSON for the termination log. */
@@ -64,12 +60,17 @@ export function terminationMessage(report: Report): string {
     return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) });
   };
   let entries = results.map(entryOf);
-  for (const shorten of shortenings) {
-    entries = shorten(entries);
+  for (const { field, bytes, ofPassed } of cuts) {
     if (fits(lineOf(entries))) return lineOf(entries);
+    entries = entries.map((entry) => {
+      const { [field]: text, ...rest } = entry;
+      if (text === undefined || (ofPassed && !entry.passed)) return entry;
+      return bytes === 0 ? rest : { ...entry, [field]: cut(text, bytes) };
+    });
   }
-  // a text of hostile length is not tried entry by entry
-  entries = entries.slice(0, mostBytes / leastEntry);
+  if (!fits(lineOf(entries))) entries = entries.filter(({ passed }) => !passed);
+  // of many entries, most are not tried one by one
+  if (!fits(lineOf(entries))) entries = entries.slice(0, mostBytes / leastEntry);
   while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
   return lineOf(entries);
 }
@@ -88,10 +89,4 @@ function entryOf({ profile, check, family, proves, expected, finding }: Result):
     ...(finding.passed && finding.note !== undefined && { note: finding.note }),
     ...(finding.passed && proves !== undefined && { proved: proves }),
   };
-}
-
-function without(entry: Entry, ...names: ('expected' | 'seen' | 'note')[]): Entry {
-  const result = { ...entry };
-  for (const name of names) delete result[name];
-  return result;
 }

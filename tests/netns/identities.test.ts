@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { configurationOf } from '../support/configurations.ts';
-import { injected } from './harness/admission.ts';
-import { type ContainerEnd, startContainer } from './harness/container.ts';
-import { environmentOf } from './harness/downward.ts';
 import { requireMachine } from './harness/machine.ts';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
-import { identityOf, type Proof, startProof } from './harness/proof.ts';
+import { type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { type RuleSet, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
@@ -90,46 +85,6 @@ describe("the proof runs with the ids that the pod's rule needs", { concurrency:
     const wrongUser = await prove(istio(), specimens.istio, { user: 2000 });
     assert.equal(wrongUser.code, 69, wrongUser.log);
     assert.match(wrongUser.log, /saw this program run as user 2000, where the rule is for user 1337/);
-  });
-});
-
-describe("a mesh's own validator runs with the ids that the pod's rule needs", { concurrency: 2 }, () => {
-  const program = '/app/linkerd2-network-validator.ts';
-  const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
-  const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140', '--timeout', '2s'];
-  const run = async (rules: RuleSet, exempt: object): Promise<ContainerEnd> => {
-    const container = { imageOf: 'linkerd-proxy', command: ['/node', program], args, ...exempt };
-    const profile = { name: 'linkerd', when: { container: 'linkerd-proxy' }, proof: { container } };
-    const pod = {
-      ...specimens.linkerd,
-      annotations: { [proxyUid]: '1000', [proxyGid]: '1000' },
-      runAsUser: 1000,
-      runAsGroup: 1000,
-    };
-    const seen = injected(pod, 'enforce', configurationOf({ profiles: [profile] }));
-    await using sandbox = await Sandbox.make();
-    await writeRules(sandbox, rules);
-    const [, ...command] = seen.container.command as string[];
-    return await startContainer(sandbox, {
-      args: [...command, ...(seen.container.args ?? [])],
-      environment: environmentOf(seen.container, { pod: seen.pod, podIPs: [] }),
-      mounts: { [program]: standIn },
-      ...identityOf(seen.pod, seen.container, undefined),
-    }).ended;
-  };
-  const rules = linkerd({ proxyUser: 1000, proxyGroup: 1000 });
-
-  test('with ids that the rule does not exempt: passes', async () => {
-    const { code, log } = await run(rules, {
-      notAsUser: { annotation: proxyUid },
-      notAsGroup: { annotation: proxyGid },
-    });
-    assert.equal(code, 0, log);
-  });
-
-  test('with an exempted id: fails', async () => {
-    const { code, log } = await run(rules, {});
-    assert.equal(code, 95, log);
   });
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSecondAddress, podAddress, secondAddress } from './harness/addresses.ts';
 import { injected } from './harness/admission.ts';
 import { requireMachine } from './harness/machine.ts';
@@ -11,7 +10,8 @@ import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 import { networkStatusOf } from './table/network-status.ts';
-import { addSecondInterface, downLo } from './table/steps.ts';
+import { type Plan, runCommand, type Step } from './table/plan.ts';
+import { addSecondInterface, downLo, write } from './table/steps.ts';
 
 /** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and its message. */
 before(requireMachine);
@@ -27,10 +27,8 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
       const specimen: PodSpecimen = { ...specimens.linkerd, runAsUser };
       const { pod, container } = injected(specimen);
       assert.equal(container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser, runs);
-      await using sandbox = await Sandbox.make();
-      await writeRules(sandbox, linkerd());
-      const proof = await startProof(sandbox, specimen).ended;
-      assert.equal(proof.code, 0, proof.log);
+      const { code, log } = await runCommand({ before: [write(linkerd())], ends: 0 }, specimen);
+      assert.equal(code, 0, log);
     });
   }
 
@@ -74,54 +72,41 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     );
   });
 
-  const listeners: [address: string, code: number][] = [
+  const listeners: [address: string, code: 0 | 95][] = [
     ['0.0.0.0:4143', 0],
     ['[::]:4143', 95],
   ];
   for (const [address, expected] of listeners) {
     test(`linkerd with rules for IPv4 only, on a dual-stack pod whose proxy listens on ${address}`, async () => {
-      const env = { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: address };
-      await using sandbox = await Sandbox.make();
-      await writeRules(sandbox, linkerd(), { families: 'ipv4' });
-      const { code, message, log } = await startProof(sandbox, { ...specimens.linkerd, env }).ended;
+      const pod = { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: address } };
+      const plan = { pod, before: [write(linkerd(), { families: 'ipv4' })], ends: expected };
+      const { code, message, log } = await runCommand(plan, specimens.linkerd);
       assert.equal(code, expected, log);
-      const families = message.checks.map(({ family, passed }) => [family, passed]);
-      assert.deepEqual(
-        families,
-        expected === 0
-          ? [['IPv4', true]]
-          : [
-              ['IPv4', true],
-              ['IPv6', false],
-            ],
-      );
+      const passed = Object.fromEntries(message.checks.map(({ family, passed }) => [family, passed]));
+      assert.deepEqual(passed, expected === 0 ? { IPv4: true } : { IPv4: true, IPv6: false });
     });
   }
 
   test('a redirect while lo is down: the failure says so', async () => {
-    await using sandbox = await Sandbox.make({ families: 'ipv4' });
-    await writeRules(sandbox, istio());
-    await downLo(sandbox);
-    const { code, log } = await startProof(sandbox, specimens.istio).ended;
+    const plan: Plan = { shape: { families: 'ipv4' }, before: [write(istio()), downLo], ends: 95 };
+    const { code, log } = await runCommand(plan, specimens.istio);
     assert.equal(code, 95, log);
     assert.match(log, /, and the interface lo is down\./);
   });
 
   test('network-status that comes a second late decides', async () => {
-    await using sandbox = await Sandbox.make();
-    await addSecondInterface(otherSecondAddress)(sandbox);
-    const proof = startProof(sandbox, specimens.multus);
-    await proof.started;
-    await sleep(1000);
-    proof.setNetworkStatus(networkStatusOf('dual', podAddress, secondAddress));
-    const { code, message, log } = await proof.ended;
+    const status = networkStatusOf('dual', podAddress, secondAddress);
+    const before = [addSecondInterface(otherSecondAddress)];
+    const late: Step = (_, proof) => proof?.setNetworkStatus(status);
+    const plan: Plan = { before, while: [{ after: 1000, step: late }], ends: 95 };
+    const { code, message, log } = await runCommand(plan, specimens.multus);
     assert.equal(code, 95, log);
     assert.equal(message.checks[0]?.reason, 'address-differs');
   });
 
   test('warn mode: failures are reported, exit 0', async () => {
-    await using sandbox = await Sandbox.make({ families: 'ipv4' });
-    const { code, message, log } = await startProof(sandbox, specimens.istio, { mode: 'warn' }).ended;
+    const plan: Plan = { shape: { families: 'ipv4' }, options: { mode: 'warn' }, ends: 0 };
+    const { code, message, log } = await runCommand(plan, specimens.istio);
     assert.equal(code, 0, log);
     assert.deepEqual(
       message.checks.map(({ passed, reason }) => [passed, reason]),
@@ -131,12 +116,9 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
   });
 
   test('SIGTERM: ends at once, verdict stopped', async () => {
-    await using sandbox = await Sandbox.make();
-    const proof = startProof(sandbox, specimens.linkerd);
-    await proof.started;
-    await sleep(1500);
-    proof.signal('SIGTERM');
-    const { code, milliseconds, log, message } = await proof.ended;
+    const stop: Step = (_, proof) => proof?.signal('SIGTERM');
+    const plan: Plan = { while: [{ after: 1500, step: stop }], ends: 95 };
+    const { code, milliseconds, log, message } = await runCommand(plan, specimens.linkerd);
     assert.equal(code, 143, log);
     assert.ok(milliseconds < 5000, `${milliseconds} ms`);
     assert.equal(message.code, 143);

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { requireMachine } from './harness/machine.ts';
 import { specimens } from './harness/pods.ts';
-import { startProof } from './harness/proof.ts';
-import { Sandbox } from './harness/sandbox.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import type { Step } from './table/plan.ts';
+import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { listenInPod, write } from './table/steps.ts';
 
-/** A pod of one family listens without a host, with the same results. */
+/** The same results in a pod of one family. */
 before(requireMachine);
 
 const withoutIPv6: Step = async (sandbox) => {
@@ -23,13 +21,13 @@ const meshes = [
 
 describe('pods of one family', { concurrency: 6 }, () => {
   test("istio, IPv6, no rules and no route to the mesh's own address: not-redirected", async () => {
-    await using sandbox = await Sandbox.make({ families: 'ipv6', gateway: 'none' });
-    const { code, message, log } = await startProof(sandbox, specimens.istio).ended;
+    const plan: Plan = { shape: { families: 'ipv6', gateway: 'none' }, ends: 95 };
+    const { code, message, log } = await runCommand(plan, specimens.istio);
     assert.deepEqual([code, message.checks[0]?.reason], [95, 'not-redirected'], log);
   });
 
   for (const { network, rules, port } of meshes) {
-    const cases: [name: string, families: 'ipv4' | 'ipv6', steps: Step[], code: number][] = [
+    const cases: [name: string, families: 'ipv4' | 'ipv6', steps: Step[], code: Plan['ends']][] = [
       ['IPv4, right rules', 'ipv4', [write(rules)], 0],
       ['IPv4 on a node that has IPv6 switched off, right rules', 'ipv4', [withoutIPv6, write(rules)], 0],
       ['IPv4, no rules', 'ipv4', [], 95],
@@ -40,9 +38,8 @@ describe('pods of one family', { concurrency: 6 }, () => {
     ];
     for (const [name, families, steps, expected] of cases) {
       test(`${network}, ${name}`, async () => {
-        await using sandbox = await Sandbox.make({ families });
-        for (const step of steps) await step(sandbox);
-        const { code, log } = await startProof(sandbox, specimens[network]).ended;
+        const plan = { shape: { families }, before: steps, ends: expected };
+        const { code, log } = await runCommand(plan, specimens[network]);
         assert.equal(code, expected, log);
       });
     }

@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { configurationOf } from '../support/configurations.ts';
 import { injected } from './harness/admission.ts';
-import { type ContainerEnd, startContainer } from './harness/container.ts';
+import { startContainer } from './harness/container.ts';
 import { environmentOf } from './harness/downward.ts';
 import { requireMachine } from './harness/machine.ts';
 import { specimens } from './harness/pods.ts';
@@ -16,38 +16,47 @@ import { linkerd } from './rules/linkerd.ts';
 const program = '/app/linkerd2-network-validator.ts';
 const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
 
+const proxyUid = 'config.linkerd.io/proxy-uid';
+const proxyGid = 'config.linkerd.io/proxy-gid';
 const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140', '--timeout', '2s'];
-const container = { imageOf: 'linkerd-proxy', command: ['/node', program], args, asUser: 65_534 };
-const profile = { name: 'linkerd', when: { container: 'linkerd-proxy' }, proof: { container } };
-
-/** Runs the container that the webhook injects into a pod of that profile, as a kubelet would. */
-function prove(sandbox: Sandbox): Promise<ContainerEnd> {
-  const seen = injected(specimens.linkerd, 'enforce', configurationOf({ profiles: [profile] }));
-  const [node, ...command] = seen.container.command as string[];
-  assert.equal(node, '/node');
-  assert.equal(seen.container.image, 'registry.example/linkerd-proxy:1');
-  return startContainer(sandbox, {
-    args: [...command, ...(seen.container.args ?? [])],
-    environment: environmentOf(seen.container, { pod: seen.pod, podIPs: [] }),
-    mounts: { [program]: standIn },
-    ...identityOf(seen.pod, seen.container, undefined),
-  }).ended;
-}
+const usual = { pod: specimens.linkerd, ids: { asUser: 65_534 }, rules: linkerd() };
+/** A pod whose proxy has the ids 1000, as the pod itself. */
+const own = {
+  pod: {
+    ...specimens.linkerd,
+    annotations: { [proxyUid]: '1000', [proxyGid]: '1000' },
+    runAsUser: 1000,
+    runAsGroup: 1000,
+  },
+  rules: linkerd({ proxyUser: 1000, proxyGroup: 1000 }),
+};
+const notExempt = { notAsUser: { annotation: proxyUid }, notAsGroup: { annotation: proxyGid } };
 
 before(requireMachine);
 
 describe("a mesh's own validator instead of ours", { concurrency: 3 }, () => {
-  test('without rules: blocks the pod with its own exit code and message', async () => {
-    await using sandbox = await Sandbox.make();
-    const { code, log } = await prove(sandbox);
-    assert.equal(code, 95, log);
-    assert.match(log, /Failed to validate/);
-  });
-
-  test('with rules: the pod starts', async () => {
-    await using sandbox = await Sandbox.make();
-    await writeRules(sandbox, linkerd());
-    const { code, log } = await prove(sandbox);
-    assert.equal(code, 0, log);
-  });
+  for (const [what, { pod, ids, rules }, expected] of [
+    ['without rules', { ...usual, rules: undefined }, 95],
+    ['with rules', usual, 0],
+    ['with ids that the rule does not exempt', { ...own, ids: notExempt }, 0],
+    ['with an exempted id', { ...own, ids: {} }, 95],
+  ] as const)
+    test(`${what}: ends with ${expected}`, async () => {
+      const container = { imageOf: 'linkerd-proxy', command: ['/node', program], args, ...ids };
+      const profile = { name: 'linkerd', when: { container: 'linkerd-proxy' }, proof: { container } };
+      const seen = injected(pod, 'enforce', configurationOf({ profiles: [profile] }));
+      const [node, ...command] = seen.container.command as string[];
+      assert.equal(node, '/node');
+      assert.equal(seen.container.image, 'registry.example/linkerd-proxy:1');
+      await using sandbox = await Sandbox.make();
+      if (rules) await writeRules(sandbox, rules);
+      const { code, log } = await startContainer(sandbox, {
+        args: [...command, ...(seen.container.args ?? [])],
+        environment: environmentOf(seen.container, { pod: seen.pod, podIPs: [] }),
+        mounts: { [program]: standIn },
+        ...identityOf(seen.pod, seen.container, undefined),
+      }).ended;
+      assert.equal(code, expected, log);
+      if (rules === undefined) assert.match(log, /Failed to validate/);
+    });
 });

@@ -29,7 +29,7 @@ interface Cell {
 const cells: Cell[] = networkNames.flatMap((network) =>
   situations.flatMap((row) => {
     const plan = networks[network][row];
-    return typeof plan === 'string' ? [] : [{ row, column: network, network, plan }];
+    return plan === undefined ? [] : [{ row, column: network, network, plan }];
   }),
 );
 

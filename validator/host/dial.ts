@@ -48,18 +48,9 @@ function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
   return new Promise((resolve) => {
     const forget = after(limit, () => resolve({ as: 'silent', resolved: false }));
     lookUp(host)
-      .then(alternating)
       .then(resolve, (error) => resolve({ as: 'refused', code: codeOf(error) }))
       .finally(forget);
   });
-}
-
-/** The addresses with their families in turns, beginning with the first one's: RFC 8305, 4. */
-function alternating(addresses: string[]): string[] {
-  const isIPv6 = (address = ''): boolean => address.includes(':');
-  const ofFirst = addresses.filter((address) => isIPv6(address) === isIPv6(addresses[0]));
-  const ofOther = addresses.filter((address) => isIPv6(address) !== isIPv6(addresses[0]));
-  return addresses.flatMap((_, index) => [ofFirst[index] ?? [], ofOther[index] ?? []].flat());
 }
 
 /** Connects to one address. */

@@ -1,5 +1,5 @@
 import { ambient } from '../rules/ambient.ts';
-import { notOfMeshes, onlyLo } from './meshes.ts';
+import { halfBreaks } from './meshes.ts';
 import type { Cells } from './plan.ts';
 import {
   answerOutside,
@@ -14,11 +14,11 @@ import {
   write,
 } from './steps.ts';
 
-const bothAlways = 'the proof always checks both families';
-const byMark = 'the rules match a mark that only ztunnel can set, not users';
-
+/**
+ * The proof always checks both families, sends nothing and binds no port. The rules match a mark that only ztunnel can
+ * set, not users.
+ */
 export const ambientCells: Cells = {
-  ...notOfMeshes,
   'correct rules': { before: [write(ambient()), openZtunnel], ends: 0 },
   'no rules': { before: [openZtunnel], ends: 95 },
   'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
@@ -27,9 +27,6 @@ export const ambientCells: Cells = {
     before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
     ends: 95,
   },
-  'only IPv4 rules on a dual-stack pod with IPv6 as first address': 'the order of addresses does not matter',
-  'the mesh serves both families, correct rules': bothAlways,
-  'the mesh serves both families, only IPv4 rules': bothAlways,
   'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
   'wrong port: that of the other direction': {
     before: [write(ambient({ outbound: 15_006 })), openZtunnel],
@@ -40,11 +37,6 @@ export const ambientCells: Cells = {
     ends: 95,
   },
   'listeners missing': { before: [write(ambient())], ends: 95 },
-  'the proof runs as the wrong user': byMark,
-  'rules for another proxy user': byMark,
-  'the proxy has other ids, correct rules': byMark,
-  'the proxy has other ids, rules for the default ids': byMark,
-  'port in use': 'the proof binds no port',
   "no default route, only the subnet's": {
     shape: { defaultRoute: false },
     before: [write(ambient()), openZtunnel],
@@ -63,30 +55,14 @@ export const ambientCells: Cells = {
   'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
   'correct rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
   'the target itself answers': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
-  'the target echoes': 'the proof sends nothing: what accepts the connection decides',
   'the target itself answers, correct rules': {
     before: [write(ambient()), openZtunnel, answerOutside('banner')],
     ends: 0,
   },
   'the target connects back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
   'the node routes back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
-  'half breaks at 2 s, the rest appears at 3 s': {
-    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
-    while: [
-      { after: 2000, step: flush },
-      { after: 3000, step: write(ambient(), { families: 'ipv6' }) },
-    ],
-    ends: 95,
-  },
-  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': {
-    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
-    while: [
-      { after: 2000, step: flush },
-      { after: 3000, step: write(ambient(), { families: 'ipv6' }) },
-      { after: 5000, step: write(ambient(), { families: 'ipv4' }) },
-    ],
-    ends: 0,
-  },
+  'half breaks at 2 s, the rest appears at 3 s': halfBreaks(ambient(), false, [openZtunnel]),
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': halfBreaks(ambient(), true, [openZtunnel]),
   'the target is an address of the pod': { before: [ownTarget, write(ambient()), openZtunnel], ends: 0 },
   'the target is an address of the pod, no rules': { before: [ownTarget, openZtunnel], ends: 95 },
   'a MASQUERADE rule in the pod': { before: [write(ambient()), openZtunnel, masquerade], ends: 0 },
@@ -96,6 +72,5 @@ export const ambientCells: Cells = {
     while: [{ after: 3000, step: write(ambient()) }],
     ends: 0,
   },
-  'sandbox without the interface': onlyLo,
   'a policy drops every packet': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
 };

@@ -1,7 +1,8 @@
 import { podAddress } from '../harness/addresses.ts';
+import type { RuleSet } from '../rules/backends.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
-import type { Cells } from './plan.ts';
+import type { Cells, Plan, Step } from './plan.ts';
 import {
   answerOutside,
   downLo,
@@ -14,42 +15,40 @@ import {
   refuseByRouter,
   write,
 } from './steps.ts';
-import { withoutMultus } from './without-multus.ts';
 
 const uninvolvedUser = 65_532;
-const noAddress = 'the proof of a mesh checks its rules, not addresses';
-const ownListener = 'the proof is its own listener: the proxy starts later';
-export const onlyLo = 'the same as no route at all: the pod has lo only';
-const byLo = 'the inbound rule is checked through lo, which needs no route';
-const ownByDesign = 'the targets of the inbound rule are on lo by design';
-const onePort = 'the proxy has one inbound port';
-const noGateway = 'a redirected connection never leaves the pod';
-
 /** Neither the usual user of a mesh nor that of our image. */
 const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
-const noLateness = 'the same as rules written late: plugins write them after the interface';
+/**
+ * Half of the rules are there, break after 2 s, and come back or not; the rest appears after 3 s.
+ *
+ * @param listeners what else the pod has
+ */
+export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] = []): Plan => ({
+  before: [write(rules, { families: 'ipv4' }), ...listeners],
+  while: [
+    { after: 2000, step: flush },
+    { after: 3000, step: write(rules, { families: 'ipv6' }) },
+    ...(recovers ? [{ after: 5000, step: write(rules, { families: 'ipv4' }) }] : []),
+  ],
+  ends: recovers ? 0 : 95,
+});
 
-/** Situations that do not apply to any mesh. */
-export const notOfMeshes = {
-  'interface appears after 2 s': noLateness,
-  'interface appears after 2 s, gateway does not answer': noGateway,
-  'address of another pod': noAddress,
-  ...withoutMultus,
-  'gateway does not answer': noGateway,
-  'gateway does not answer, other hosts do': noGateway,
-};
+/*
+ * The proof of a mesh checks its rules, not addresses, gateways or Multus' networks. It is its own listener, since the
+ * proxy starts later. linkerd's rule exempts one user, and the proof runs as neither; Istio's proof stays on `lo`, which
+ * needs no route, and the order of addresses matters to it alone.
+ */
 
 export const linkerdCells: Cells = {
-  ...notOfMeshes,
   'correct rules': { before: [write(linkerd())], ends: 0 },
   'no rules': { ends: 95 },
   'no rules, a router refuses': { before: [refuseByRouter], ends: 95 },
   'rules flushed': { before: [write(linkerd()), flush], ends: 95 },
   'only IPv4 rules on a dual-stack pod': { before: [write(linkerd(), { families: 'ipv4' })], ends: 95 },
-  'only IPv4 rules on a dual-stack pod with IPv6 as first address': 'the order of addresses does not matter',
   'the mesh serves both families, correct rules': {
     pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
     before: [write(linkerd())],
@@ -65,8 +64,6 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ outbound: 4143 }))],
     ends: 95,
   },
-  'wrong port: that of encrypted traffic': onePort,
-  'listeners missing': ownListener,
   'the proof runs as the wrong user': {
     before: [write(linkerd())],
     options: { user: 2102 },
@@ -85,8 +82,6 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
     ends: 0,
   },
-  'the proxy has other ids, rules for the default ids':
-    'the rule exempts one user only, and the proof runs as neither',
   'port in use': { before: [write(linkerd()), listenInPod(4140)], ends: 69 },
   "no default route, only the subnet's": {
     shape: { defaultRoute: false },
@@ -114,32 +109,14 @@ export const linkerdCells: Cells = {
   'the target connects back to the pod': { before: [answerOutside(4140)], ends: 95 },
   'the node routes back to the pod': { before: [leadBack(4140)], ends: 95 },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }], ends: 0 },
-  'half breaks at 2 s, the rest appears at 3 s': {
-    before: [write(linkerd(), { families: 'ipv4' })],
-    while: [
-      { after: 2000, step: flush },
-      { after: 3000, step: write(linkerd(), { families: 'ipv6' }) },
-    ],
-    ends: 95,
-  },
-  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': {
-    before: [write(linkerd(), { families: 'ipv4' })],
-    while: [
-      { after: 2000, step: flush },
-      { after: 3000, step: write(linkerd(), { families: 'ipv6' }) },
-      { after: 5000, step: write(linkerd(), { families: 'ipv4' }) },
-    ],
-    ends: 0,
-  },
-  'sandbox without the interface': onlyLo,
+  'half breaks at 2 s, the rest appears at 3 s': halfBreaks(linkerd(), false),
+  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': halfBreaks(linkerd(), true),
   'a policy drops every packet': { before: [write(linkerd()), dropEverything], ends: 0 },
 };
 
 export const istioCells: Cells = {
-  ...notOfMeshes,
   'correct rules': { before: [write(istio())], ends: 0 },
   'no rules': { ends: 95 },
-  'no rules, a router refuses': 'the proof stays on lo',
   'rules flushed': { before: [write(istio()), flush], ends: 95 },
   // what Istio itself writes without its dual-stack option: the proof follows the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })], ends: 0 },
@@ -163,8 +140,6 @@ export const istioCells: Cells = {
     before: [write(istio({ inbound: 15_001 }))],
     ends: 95,
   },
-  'wrong port: that of encrypted traffic': onePort,
-  'listeners missing': ownListener,
   // the other way round: the rule that the proof goes through is the proxy's own
   'the proof runs as the wrong user': {
     before: [write(istio())],
@@ -186,8 +161,6 @@ export const istioCells: Cells = {
     ends: 95,
   },
   'port in use': { before: [write(istio()), listenInPod(15_006)], ends: 69 },
-  "no default route, only the subnet's": byLo,
-  "no default route, only the services'": byLo,
   'no default route, no rules': { shape: { defaultRoute: false }, ends: 95 },
   'no route at all': { shape: { gateway: 'none' }, before: [write(istio())], ends: 0 },
   'correct rules, lo is down': { before: [write(istio()), downLo], ends: 95 },
@@ -197,23 +170,13 @@ export const istioCells: Cells = {
     before: [write(istio()), listenInPod(15_002, 'banner')],
     ends: 0,
   },
-  'the target is an address of the pod': ownByDesign,
-  'the target is an address of the pod, no rules': ownByDesign,
   'a MASQUERADE rule in the pod': { before: [write(istio()), masquerade], ends: 0 },
   'a MASQUERADE rule in the pod, no rules': { before: [masquerade, listenInPod(15_002, 15_006)], ends: 95 },
   'the target connects back to the pod': { before: [listenInPod(15_002, 15_006)], ends: 95 },
-  'the node routes back to the pod': 'the proof stays on lo',
   'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
   'half breaks at 2 s, the rest appears at 3 s': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
-    before: [write(istio(), { families: 'ipv4' })],
-    while: [
-      { after: 2000, step: flush },
-      { after: 3000, step: write(istio(), { families: 'ipv6' }) },
-    ],
-    ends: 95,
+    ...halfBreaks(istio(), false),
   },
-  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': 'the check times out at 5 s',
-  'sandbox without the interface': onlyLo,
   'a policy drops every packet': { before: [write(istio()), dropEverything], ends: 0 },
 };

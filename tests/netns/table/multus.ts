@@ -1,32 +1,22 @@
 import { otherPodAddress, otherSecondAddress, podAddress, secondAddress } from '../harness/addresses.ts';
 import { linkLayerStatus, networkStatusOf } from './network-status.ts';
 import type { Cells, Step } from './plan.ts';
-import { notOfPlugins } from './plugins.ts';
 import { addSecondInterface, downSecondInterface, dropEverything } from './steps.ts';
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
 const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
 const notListed = networkStatusOf('dual', podAddress);
-const oneCheck = 'one check covers everything';
-const noRoute = 'the proof needs no route';
 
+/** One check covers everything, without a route; other profiles check the first interface. */
 export const multusCells: Cells = {
-  ...notOfPlugins,
   'correct rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
-  "no default route, only the subnet's": noRoute,
-  "no default route, only the services'": noRoute,
-  'no route at all': noRoute,
   'rules are written after 3 s': {
     while: [{ after: 3000, step: addSecondInterface() }],
     options: { networkStatus: right },
     ends: 0,
   },
-  'half breaks at 2 s, the rest appears at 3 s': oneCheck,
-  'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': oneCheck,
   'sandbox without the interface': { ends: 95 },
-  'interface appears after 2 s': 'the same as `rules are written after 3 s`',
-  'interface appears after 2 s, gateway does not answer': 'other profiles check the first interface',
   'address of another pod': {
     before: [addSecondInterface(otherSecondAddress)],
     options: { networkStatus: right },
@@ -73,8 +63,6 @@ export const multusCells: Cells = {
     ends: 0,
   },
   'network without addresses, network-status absent': { before: [addSecondInterface({})], ends: 0 },
-  'gateway does not answer': 'other profiles check the first interface',
-  'gateway does not answer, other hosts do': 'other profiles check the first interface',
   'a policy drops every packet': {
     before: [addSecondInterface(), dropEverything],
     options: { networkStatus: right },

@@ -77,8 +77,8 @@ export interface Plan {
   ends: 0 | 69 | 95;
 }
 
-/** A plan for each situation, or why the situation does not apply to a network. */
-export type Cells = Record<Situation, Plan | string>;
+/** A plan for each situation that applies to a network; comments in its file say why others do not. */
+export type Cells = Partial<Record<Situation, Plan>>;
 
 /** Creates the situation in its own namespaces, runs the validator, and removes everything. */
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {

@@ -45,7 +45,7 @@ function renderTable(rows: readonly string[], columns: readonly string[], outcom
   return table(['', ...columns], lines);
 }
 
-/** A dash stands for a situation that the network's plan leaves out; the plan says why. */
+/** A dash stands for a situation that does not apply to the network. */
 function cellOf(row: string, column: string, outcomes: Outcomes): string {
   const outcome = outcomes.get(keyOf(row, column));
   return outcome === undefined ? '—' : verdictOf(outcome);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
-import { reasonFor } from '../../../validator/checks/reach.ts';
 import { worstFailure, wrongUser } from '../../../validator/checks/redirect.ts';
 import type { Device } from '../../../validator/devices.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
@@ -109,16 +108,4 @@ test('sockets left from an earlier connection with the same port do not count', 
   assert.deepEqual([established, synReceived, finWait1, finWait2].map(counts), [true, true, true, true]);
   assert.deepEqual([timeWait, closeWait, listen].map(counts), [false, false, false]);
   assert.equal(endedAt(from, 40_000, [{ ...left, state: timeWait }], liveOrClosed), 15_001, 'who answered');
-});
-
-test('errors of a connect have their reasons', () => {
-  const codes = ['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'];
-  assert.deepEqual(codes.map(reasonFor), [
-    'connect-refused',
-    'connect-timed-out',
-    'name-unknown',
-    'name-unknown',
-    'unreachable',
-    'unreachable',
-  ]);
 });

@@ -39,11 +39,6 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
   });
 });
 
-test('warn mode: the message has the mode and the code of the verdict', () => {
-  const { mode, code } = parse(terminationMessage(reportOn([bad('no-route')], { warn: true })));
-  assert.deepEqual({ mode, code }, { mode: 'warn', code: 69 });
-});
-
 /** What each of twelve containers keeps of the file, the line break at the end of the message among it. */
 const kept = 1024;
 const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;

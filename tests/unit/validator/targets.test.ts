@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseIPv6Routes, parseRoutes } from '../../../validator/proc/routes.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
-import { formatTarget, parseTarget, targetsOf } from '../../../validator/shared/targets.ts';
+import { formatTarget, parseTarget } from '../../../validator/shared/targets.ts';
 import { spareTargets } from '../../../validator/spare-targets.ts';
 
 const own = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
@@ -22,11 +22,6 @@ test('targets are addresses with a port', () => {
     '',
   ])
     assert.equal(parseTarget(text), undefined, text);
-});
-
-test('targets of one family', () => {
-  const texts = ['192.0.2.2:1404', '[2001:db8::2]:1404'];
-  assert.deepEqual(targetsOf(texts, 'IPv6').map(formatTarget), ['[2001:db8::2]:1404']);
 });
 
 const row = (destination: string, mask: string): string =>
@@ -50,10 +45,6 @@ test("the pod's own addresses are never spare targets", () => {
 test("a host route gives its address, unless it is the pod's own", () => {
   assert.deepEqual(spares4(row('0101FEA9', 'FFFFFFFF'), ['10.9.0.1']), ['169.254.1.1:1404']);
   assert.deepEqual(spares4(row('0100090A', 'FFFFFFFF'), ['10.9.0.1']), []);
-});
-
-test('a default route gives no spare target', () => {
-  assert.deepEqual(spares4('eth0\t00000000\t0100090A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n', []), []);
 });
 
 test('IPv6: link-local neighbours come last, with their interface', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Reason, reasons } from '../../../validator/reasons.ts';
+import type { Reason } from '../../../validator/reasons.ts';
 import { exitCodeFor, verdictOf } from '../../../validator/verdict.ts';
 import { bad, good } from './fixtures.ts';
 
@@ -26,11 +26,4 @@ test('warn: exit 0 for any finding; the code of a signal stays', () => {
   assert.equal(exitCodeFor({ verdict: 'wrong-usage', code: 64 }, true), 0);
   assert.equal(exitCodeFor({ verdict: 'stopped', code: 143 }, true), 143);
   assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, false), 95);
-});
-
-test('every reason is a lower-case word with a sentence on what to check', () => {
-  for (const [word, { advice }] of Object.entries(reasons)) {
-    assert.match(word, /^[a-z]+(-[a-z]+)*$/);
-    assert.match(advice, /^(Check |This is a defect).*\.$/, word);
-  }
 });
