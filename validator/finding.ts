@@ -35,21 +35,12 @@ export interface Result {
   finding: Finding;
 }
 
-/**
- * A finding that passes.
- *
- * @param seen reads on after "saw"
- * @param note what was not checked, and why that is right
- */
+/** A finding that passes. The note says what was not checked, and why that is right. */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }
 
-/**
- * A finding that fails.
- *
- * @param seen reads on after "saw"
- */
+/** A finding that fails. */
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }

@@ -25,6 +25,10 @@ const isTarget = (value: unknown): boolean => isText(value) && parseTarget(value
 const isList = (value: unknown, fits: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(fits);
 
+const oneOf = (...words: unknown[]): Rule => ({
+  fits: (value) => words.includes(value),
+  is: words.join(' or '),
+});
 const port: Rule = { fits: isPort, is: 'a port, 1 to 65535' };
 const userId: Rule = { fits: (value) => isNumber(value) && value >= 0, is: 'a user id', optional: true };
 const groupId: Rule = { ...userId, is: 'a group id' };
@@ -37,21 +41,14 @@ const timeout: Rule = {
 /** The settings of each check, as in `contract.ts`. */
 const words: Record<CheckName, Record<string, Rule>> = {
   redirect: {
-    direction: {
-      fits: (value) => value === 'outbound' || value === 'inbound',
-      is: 'outbound or inbound',
-    },
+    direction: oneOf('outbound', 'inbound'),
     listen: port,
     connect: targets,
     asUser: userId,
     asGroup: groupId,
     notAsUser: userId,
     notAsGroup: groupId,
-    families: {
-      fits: (value) => value === 'first' || value === 'all',
-      is: 'first or all',
-      optional: true,
-    },
+    families: { ...oneOf('first', 'all'), optional: true },
     timeout,
   },
   captured: {

@@ -6,140 +6,82 @@ interface Meaning {
   advice: string;
 }
 
-const { failed, unproved } = exitCode;
+const meaning = <Word extends string>(
+  code: FailureCode,
+  advice: Record<Word, string>,
+): Record<Word, Meaning> =>
+  Object.fromEntries(
+    Object.entries<string>(advice).map(([word, text]) => [word, { code, advice: text }]),
+  ) as Record<Word, Meaning>;
 
 /** Every reason. The words are stable: termination messages contain them, and tools may depend on them. */
 export const reasons = {
-  'no-route': {
-    code: unproved,
-    advice:
+  ...meaning(exitCode.unproved, {
+    'no-route':
       "Check the pod's routes: it has no route to any `connect` address of the profile, to the API " +
       "server's service address, or to a neighbour. Add a `connect` address to which the pod has a route.",
-  },
-  'no-target': {
-    code: unproved,
-    advice:
+    'no-target':
       "Check the profile's `connect` list and the pod's addresses (`status.podIPs`): the list needs an " +
       "address of the pod's family that is not the pod's own.",
-  },
-  'port-taken': {
-    code: unproved,
-    advice:
+    'port-taken':
       'Check which program of this pod listens on that port: a container that runs before this one, or a ' +
       'sidecar that was running when this one ran again. The proof must run before the proxy.',
-  },
-  'cannot-listen': {
-    code: unproved,
-    advice:
+    'cannot-listen':
       'Check the port (below 1024 may need a right that this container does not have), and whether the ' +
       'address family is disabled in this pod.',
-  },
-  'wrong-user': {
-    code: unproved,
-    advice:
+    'wrong-user':
       'Check who changed `runAsUser` or `runAsGroup` of this container after cni-gate set it, and ' +
       "`asUser`, `notAsUser` and `notAsGroup` of the profile's check: the rule does not apply to this id.",
-  },
-  'not-redirected': {
-    code: failed,
-    advice:
+    'networks-unreadable':
+      "Check the pod's annotation `k8s.v1.cni.cncf.io/networks`: it is neither a comma list nor a JSON " +
+      'list of networks.',
+    'address-unknown':
+      "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
+    'send-refused':
+      "Check for rules in the pod's network namespace that drop what it sends, and for addresses that `ip " +
+      '-6 addr` shows as tentative or dadfailed: the gateway could not be asked.',
+    unexpected: 'This is a defect of the validator: please report it with this log.',
+  }),
+  ...meaning(exitCode.failed, {
+    'not-redirected':
       "Check the mesh's CNI pod on this node: was it ready, and its plugin in the node's CNI " +
       'configuration, before this sandbox was created? Rules are written when a sandbox is created: ' +
       "recreate this pod. If other pods of the node pass, check this pod's annotations that exclude ports " +
       'or addresses, and the port of the rule.',
-  },
-  'answered-by-someone-else': {
-    code: failed,
-    advice:
+    'answered-by-someone-else':
       'Check who answered: a host outside if the connection left the pod, or a program of the pod if it ' +
       "ended at one of its ports. No rule redirected it: check whether the mesh's plugin was in the node's " +
       'CNI configuration before this sandbox was created.',
-  },
-  'no-listener': {
-    code: failed,
-    advice:
+    'no-listener':
       "Check ztunnel on this node, and istio-cni's log for this pod: ztunnel opens these ports inside the " +
       'pod when istio-cni hands it over. The annotation `ambient.istio.io/redirection` is no proof: it ' +
       'outlives a reboot.',
-  },
-  'not-captured': {
-    code: failed,
-    advice:
+    'not-captured':
       "Check istio-cni's log for this pod: ztunnel listens in it, but no rule redirects connections to " +
       'ztunnel. Recreate the pod when istio-cni is ready on this node.',
-  },
-  'interface-missing': {
-    code: failed,
-    advice:
+    'interface-missing':
       "Check whether Multus was in the node's CNI configuration, and the network's plugin and IPAM ready, " +
       'before this sandbox was created. Interfaces are created with the sandbox: recreate this pod.',
-  },
-  'interface-down': {
-    code: failed,
-    advice: "Check the node's device of this interface: its link, its VLAN, its virtual function.",
-  },
-  'interface-without-address': {
-    code: failed,
-    advice:
+    'interface-down': "Check the node's device of this interface: its link, its VLAN, its virtual function.",
+    'interface-without-address':
       "Check the network's IPAM (Whereabouts, host-local, DHCP) and the pod's annotation " +
       '`k8s.v1.cni.cncf.io/network-status`.',
-  },
-  'address-differs': {
-    code: failed,
-    advice:
+    'address-differs':
       "Check the pod's annotation `k8s.v1.cni.cncf.io/network-status` and the network's IPAM: the " +
       'interface does not have the assigned address.',
-  },
-  'networks-unreadable': {
-    code: unproved,
-    advice:
-      "Check the pod's annotation `k8s.v1.cni.cncf.io/networks`: it is neither a comma list nor a JSON " +
-      'list of networks.',
-  },
-  'address-missing': {
-    code: failed,
-    advice:
+    'address-missing':
       "Check the CNI plugin's log for this sandbox: none of the pod's interfaces has the address by which " +
       'the cluster knows the pod, so traffic does not reach it. Recreate the pod.',
-  },
-  'address-unknown': {
-    code: unproved,
-    advice:
-      "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
-  },
-  'gateway-silent': {
-    code: failed,
-    advice:
+    'gateway-silent':
       "Check the CNI agent on this node and the node's end of the pod's interface. Network policies do not " +
       'affect the link layer, so the pod is not attached to its datapath.',
-  },
-  'send-refused': {
-    code: unproved,
-    advice:
-      "Check for rules in the pod's network namespace that drop what it sends, and for addresses that `ip " +
-      '-6 addr` shows as tentative or dadfailed: the gateway could not be asked.',
-  },
-  'name-unknown': {
-    code: failed,
-    advice: "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
-  },
-  'connect-refused': {
-    code: failed,
-    advice: 'Check the program at that address: it does not listen, or a firewall answered for it.',
-  },
-  'connect-timed-out': {
-    code: failed,
-    advice: 'Check network policies and firewalls on the path, and whether the address is up.',
-  },
-  unreachable: {
-    code: failed,
-    advice: "Check the pod's routes, and the gateways on the path.",
-  },
-  unexpected: {
-    code: unproved,
-    advice: 'This is a defect of the validator: please report it with this log.',
-  },
-} as const satisfies Record<string, Meaning>;
+    'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
+    'connect-refused':
+      'Check the program at that address: it does not listen, or a firewall answered for it.',
+    'connect-timed-out': 'Check network policies and firewalls on the path, and whether the address is up.',
+    unreachable: "Check the pod's routes, and the gateways on the path.",
+  }),
+};
 
 /** Why a check did not pass. */
 export type Reason = keyof typeof reasons;

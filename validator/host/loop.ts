@@ -1,8 +1,7 @@
 import { native } from './native.ts';
 
 /**
- * The only place where the program waits. Each turn handles one event, and the host then runs what its promises led to,
- * as Node does between two callbacks.
+ * The only place where the program waits. Each turn handles one event, and the host then runs what its promises led to.
  */
 interface Watch {
   wanted: number;
