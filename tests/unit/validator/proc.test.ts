@@ -85,10 +85,6 @@ test('two routes for half of all addresses count as a default route and take pre
   assert.equal(first(route + upper), '0.0.0.0/0 10.16.0.1 net1');
 });
 
-test('routes of lo are ignored', () => {
-  assert.deepEqual(parseRoutes(route.replaceAll('eth0', 'lo')).map(line), ['0.0.0.0/0 10.16.0.1 net1']);
-});
-
 test('an IPv6 gateway of an IPv4 route has no known address', () => {
   const [found] = parseRoutes('eth0 00000000 00000000 0003 0 0 0 00000000 0 0 0\n');
   assert.equal(found?.hiddenGateway, true);
