@@ -8,12 +8,11 @@ import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { Notifier } from '../webhook/lib/notifier.ts';
 import { ApiObjects, type ManagedObjects, placeOf } from './objects.ts';
 import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
-import { CertificateMetrics, Report } from './report.ts';
+import { Report } from './report.ts';
 import type { CertificateEvents, CertificateSource } from './sources.ts';
 import { inForce } from './verify.ts';
 
-/** Options of managed certificates. */
-export interface ManagedOptions
+interface ManagedOptions
   extends ManagedObjects,
     Pick<ReconcilerOptions, 'names' | 'leafDays' | 'authorityDays' | 'overlap'> {
   client: ApiClient;
@@ -41,7 +40,7 @@ export async function managedCertificate(
 ): Promise<CertificateSource> {
   const stop = new AbortController();
   const shared = new ApiObjects(options.client, options, stop.signal);
-  const report = new Report(log, new CertificateMetrics(registry), () => options.client.clockSkew);
+  const report = new Report(log, registry, () => options.client.clockSkew);
   const monotonicNow = (): number => clock.monotonicNow();
   const reconciler = new Reconciler({ ...options, shared, report, monotonicNow });
   events.addReadyCheck(() => {
@@ -95,7 +94,13 @@ async function run(
   let failures = 0;
   let current: Leaf | undefined;
   while (!signal.aborted) {
-    const result = await reconcileOnce(reconciler, report, signal);
+    const result = await reconciler.reconcile().catch((error: unknown) => {
+      // a defect is reported as well: serving goes on with the last certificate
+      const known = error instanceof CniGateError;
+      if (!signal.aborted)
+        report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));
+      return 'failed';
+    });
     const { leaf } = reconciler;
     if (leaf && leaf !== current) onLeaf(leaf, current === undefined);
     current = leaf;
@@ -106,22 +111,6 @@ async function run(
       await sleep(pause, undefined, { signal }).catch(() => {});
     } else if (result === 'done') await changes.wait(interval, signal);
     await sleep(longestDelay * Math.random());
-  }
-}
-
-async function reconcileOnce(
-  reconciler: Reconciler,
-  report: Report,
-  signal: AbortSignal,
-): Promise<'again' | 'done' | 'failed'> {
-  try {
-    return await reconciler.reconcile();
-  } catch (error) {
-    if (signal.aborted) return 'done';
-    // a defect is reported as well: serving goes on with the last certificate
-    const known = error instanceof CniGateError;
-    report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));
-    return 'failed';
   }
 }
 

@@ -21,7 +21,7 @@ const allowedSkew = 30_000;
 /** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
 export class Report {
   readonly #log: Log;
-  readonly #metrics: CertificateMetrics;
+  readonly #metrics: ReturnType<typeof certificateMetrics>;
   readonly #clockSkew: () => number;
   /** The webhook configurations as they were last read. */
   #observed: Configurations['found'] = [];
@@ -31,9 +31,9 @@ export class Report {
   readonly #logged = new Map<string, string>();
 
   /** @param clockSkew milliseconds: the API server's clock minus ours */
-  constructor(log: Log, metrics: CertificateMetrics, clockSkew: () => number) {
+  constructor(log: Log, registry: Registry, clockSkew: () => number) {
     this.#log = log;
-    this.#metrics = metrics;
+    this.#metrics = certificateMetrics(registry);
     this.#clockSkew = clockSkew;
   }
 
@@ -129,55 +129,47 @@ export class Report {
 }
 
 /** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
-export class CertificateMetrics {
-  readonly authorityExpiry: Gauge;
-  readonly authorities: Gauge;
-  readonly steps: Counter<'step'>;
-  readonly repairs: Counter<'object' | 'reason'>;
-  readonly failures: Counter<'code'>;
-  readonly bundleComplete: Gauge<'configuration'>;
-  readonly clockSkew: Gauge;
-
-  constructor(registry: Registry) {
-    const registers = [registry];
-    this.authorityExpiry = new Gauge({
+export function certificateMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    authorityExpiry: new Gauge({
       name: 'cni_gate_authority_not_after_timestamp_seconds',
       help: 'When the signing authority expires, as Unix time.',
       registers,
-    });
-    this.authorities = new Gauge({
+    }),
+    authorities: new Gauge({
       name: 'cni_gate_authorities',
       help: 'Authorities that the caBundles should contain: more than 1 during a rotation.',
       registers,
-    });
-    this.steps = new Counter({
+    }),
+    steps: new Counter({
       name: 'cni_gate_certificate_steps_total',
       help: 'Steps that this replica wrote into the Secret.',
       labelNames: ['step'],
       registers,
-    });
-    this.repairs = new Counter({
+    }),
+    repairs: new Counter({
       name: 'cni_gate_certificate_repairs_total',
       help: 'Faults of Secret or caBundle that this replica repaired.',
       labelNames: ['object', 'reason'],
       registers,
-    });
-    this.failures = new Counter({
+    }),
+    failures: new Counter({
       name: 'cni_gate_certificate_failures_total',
       help: 'Failed reads, writes and repairs, which are retried.',
       labelNames: ['code'],
       registers,
-    });
-    this.bundleComplete = new Gauge({
+    }),
+    bundleComplete: new Gauge({
       name: 'cni_gate_ca_bundle_complete',
       help: '1 if the caBundle is right.',
       labelNames: ['configuration'],
       registers,
-    });
-    this.clockSkew = new Gauge({
+    }),
+    clockSkew: new Gauge({
       name: 'cni_gate_api_server_clock_skew_seconds',
       help: "API server's clock minus this machine's, to about a second.",
       registers,
-    });
-  }
+    }),
+  };
 }

@@ -167,18 +167,13 @@ function textOf(authorities: TrustedAuthority[]): string {
   return authorities.map(({ certificate }) => certificate).join('');
 }
 
-/** The authorities in a caBundle; empty if there is none or it cannot be read. */
-export function readBundle(bundle: string | undefined): TrustedAuthority[] {
-  try {
-    return readTrusted(bundle ?? '');
-  } catch {
-    return [];
-  }
-}
-
-/** The fingerprints of the authorities in a caBundle. */
+/** The fingerprints of the authorities in a caBundle; empty if there is none or it cannot be read. */
 export function fingerprintsIn(bundle: string | undefined): Set<string> {
-  return fingerprintsOf(readBundle(bundle));
+  try {
+    return fingerprintsOf(readTrusted(bundle ?? ''));
+  } catch {
+    return new Set();
+  }
 }
 
 /** The fingerprints of authorities. */

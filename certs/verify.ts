@@ -66,23 +66,16 @@ export function readKey(pem: string): KeyObject {
   return orUnreadable('The key is PEM, but cannot be decoded', () => createPrivateKey(block));
 }
 
-/** What is known of a certificate that passed {@link checkPair}. */
-export interface PairFacts extends Period {
-  /** Its DNS names and IP addresses. The API server ignores the common name. */
-  names: string[];
-}
-
 /**
  * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and then
  * fails every handshake.
  *
  * @param certificatePem the certificate of the server; those of its issuers may follow it
- * @param keyPem its private key, not encrypted: RSA, EC or Ed25519, PKCS#8 or the older forms
- * @param now the time at which the certificate must be valid
+ * @returns its period, DNS names and IP addresses: the API server ignores the common name
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if either is not whole PEM, cannot be decoded, is encrypted, or
  *   is too weak for OpenSSL; CNI_GATE_TLS_PAIR if they do not belong together or the certificate is not valid now
  */
-export function checkPair(certificatePem: string, keyPem: string, now: Date): PairFacts {
+export function checkPair(certificatePem: string, keyPem: string, now: Date): Period & { names: string[] } {
   const chain = readCertificates(certificatePem);
   const key = readKey(keyPem);
   const [leaf] = chain;
@@ -135,25 +128,19 @@ export function verifyChain(
   const validNow = (each: X509Certificate): boolean => inForce(periodOf(each), now);
   const roots = trusted.filter(validNow);
   if (roots.length === 0) return 'no authority of the caBundle is in force';
-  // a Secret may contain anything, and the search takes exponential time
-  if (leadsTo(leaf, issuers.slice(0, mostIssuers).filter(validNow), roots)) return undefined;
+  const between = issuers.filter(validNow);
+  // the leaf, and each certificate that issued one of these: the loop visits what it adds
+  const chained = new Set([leaf]);
+  for (const each of chained) {
+    if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))
+      return undefined;
+    for (const issuer of between) if (!chained.has(issuer) && isIssued(each, issuer)) chained.add(issuer);
+  }
   return 'it is signed by no authority of the caBundle';
 }
 
-const mostIssuers = 8;
-
-/** Whether a certificate is trusted itself, or signed by one that is, over those in between, each used at most once. */
-function leadsTo(
-  certificate: X509Certificate,
-  between: readonly X509Certificate[],
-  roots: readonly X509Certificate[],
-): boolean {
-  const isIssuedBy = (issuer: X509Certificate): boolean =>
-    certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-  if (roots.some((root) => root.fingerprint256 === certificate.fingerprint256 || isIssuedBy(root)))
-    return true;
-  return between.some((issuer, at) => isIssuedBy(issuer) && leadsTo(issuer, between.toSpliced(at, 1), roots));
-}
+const isIssued = (certificate: X509Certificate, issuer: X509Certificate): boolean =>
+  certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 
 /** The certificates, or why they cannot be read. */
 function tryRead(pem: string): ReturnType<typeof readCertificates> | string {

@@ -1,5 +1,5 @@
 import { type Metric, Registry } from 'prom-client';
-import { CertificateMetrics } from '../../certs/report.ts';
+import { certificateMetrics } from '../../certs/report.ts';
 import type { ClusterView } from '../../webhook/admission/gate/cluster-view.ts';
 import { EventMetrics } from '../../webhook/cluster/events/metrics.ts';
 import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
@@ -34,7 +34,7 @@ const sections: Record<string, () => Registry> = {
   readiness: () =>
     registryOf((registry) => measureReadiness({ registry, clock: systemClock }, () => policy, view)),
   proofs: () => registryOf((registry) => measureEvidence({ registry, clock: systemClock }, view)),
-  certificates: () => registryOf((registry) => new CertificateMetrics(registry)),
+  certificates: () => registryOf((registry) => certificateMetrics(registry)),
   nominations: () =>
     registryOf(
       (registry) => new SteerMetrics(registry),

@@ -35,8 +35,10 @@ export class Replica {
   /** Goes on by one request, or begins a reconciliation. Returns when it stops again. */
   async step(): Promise<void> {
     this.#stopped = Promise.withResolvers();
-    if (this.#running === undefined) this.#running = this.#reconcileOnce(this.#life);
-    else for (const go of this.#waiting.splice(0)) go();
+    if (this.#running === undefined) {
+      // an error ends the step that waits; otherwise the test would wait for ever, and say nothing of its sequence
+      this.#running = this.#reconcileOnce(this.#life).catch((error: unknown) => this.#stopped.reject(error));
+    } else for (const go of this.#waiting.splice(0)) go();
     await this.#stopped.promise;
   }
 

@@ -65,18 +65,7 @@ test('a Secret is replaced over the very one that was read, also where another w
   assert.deepEqual(data, { 'tls.crt': Buffer.from('new').toString('base64') });
 });
 
-for (const [name, answer] of [
-  ['was changed', conflict],
-  ['went away', gone],
-] as const) {
-  test(`a Secret that ${name} since it was read is no error, but a reason to read again`, async (t) => {
-    const { shared } = await answering(t, [200, secret('a', '1')], answer);
-    const seen = await shared.secret();
-    await assert.rejects(shared.write({}, seen), Conflict);
-  });
-}
-
-test('so is one that somebody else made first', async (t) => {
+test('a Secret that another replica created first is a reason to read again', async (t) => {
   const { api, shared } = await answering(t, gone, [409, status(409, 'AlreadyExists', 'already exists')]);
   assert.equal(await shared.secret(), undefined);
   await assert.rejects(shared.write({}, undefined), Conflict);
@@ -151,10 +140,12 @@ test('a caBundle is written into those alone, and only over the version that was
 
 for (const [name, answer] of [
   ['was changed', conflict],
-  ['went away', gone],
+  ['was deleted', gone],
 ] as const) {
-  test(`a configuration that ${name} since it was read is a reason to read again`, async (t) => {
-    const { shared } = await answering(t, answer);
+  test(`an object that ${name} since it was read is no error, but a reason to read again`, async (t) => {
+    const { shared } = await answering(t, [200, secret('a', '1')], answer, answer);
+    const read = await shared.secret();
+    await assert.rejects(shared.write({}, read), Conflict);
     await assert.rejects(shared.trust(seen, 'both'), Conflict);
   });
 }

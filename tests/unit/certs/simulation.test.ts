@@ -54,7 +54,7 @@ const events = fc.oneof(
   },
 );
 
-/** Some seconds' worth, other sequences each time; after a change of the plan set the variable to thousands. */
+/** Other sequences each time; after a change of the plan set the variable to some hundreds. */
 const runs = Number(process.env.SIMULATION_RUNS ?? 20);
 /** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure: it says both. */
 const { SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { CertificateMetrics } from '../../../certs/report.ts';
+import { certificateMetrics } from '../../../certs/report.ts';
 import { ClusterMetrics } from '../../../webhook/cluster/metrics.ts';
 import { viewOfFlag } from '../../../webhook/cluster/view/from-file.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
@@ -103,7 +103,7 @@ test('every alert has its section in the guide, and links to it', () => {
 
 test('alerts ask for metrics that there are', async () => {
   const { registry } = new Metrics();
-  new CertificateMetrics(registry);
+  certificateMetrics(registry);
   new ClusterMetrics(registry);
   new SteerMetrics(registry);
   measureReadiness({ registry, clock: systemClock }, () => policyOf(), viewOfFlag(undefined));
