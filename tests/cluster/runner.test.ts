@@ -114,7 +114,7 @@ test('the suite runs files that failed once more, and a file that fails twice fa
     return file;
   });
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const environment = { ...inherited, TMPDIR: folder };
+  const environment = { ...inherited, TMPDIR: folder, CNI_GATE_SHARED: 'none' };
   const of = async (...some: (string | undefined)[]) => {
     const one = start(t, process.execPath, [suite, ...some.map(String)], environment);
     return { code: await one.ended, text: one.output.stdout };
