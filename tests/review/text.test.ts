@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stripVTControlCharacters, styleText } from 'node:util';
-import { painter, textOutput } from '../../webhook/review/output/text.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
@@ -57,15 +55,6 @@ skipped Pod else/e (f:44): namespace-not-given
   );
 });
 
-test('colours only on request', async (t) => {
-  const { report, summary, text } = await reviewText(t, pod('a'), { profile: 'cilium' });
-  const colored = textOutput(report, summary, { paint: painter(true), width: Infinity });
-  assert.ok(
-    colored.includes(styleText('green', '+    cni-gate.io/profile: cilium', { validateStream: false })),
-  );
-  assert.equal(stripVTControlCharacters(colored), text());
-});
-
 test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
@@ -111,12 +100,4 @@ test('no line is longer than the width, but for one word that is: sentences are 
     .filter((line) => line.length > 60 && !/^(\S+ Pod|[-+]{3} )/.test(line));
   assert.deepEqual(long, []);
   assert.match(text(false, 60), /\n {4}multus \(CNI_GATE_PROFILE_UNKNOWN\)\n/);
-});
-
-test('the summary of a pod with an earlier injection shows its checks', async (t) => {
-  const before = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
-  const current = await reviewText(t, before, { profile: 'cilium' });
-  assert.match(current.table(), /^current +Pod\/a +shop +address, gateway +\S+$/m);
-  const removed = await reviewText(t, before, { profile: 'linkerd' });
-  assert.match(removed.table(), /^removed +Pod\/a +shop +no-profile-applies +\S+$/m);
 });
