@@ -10,7 +10,7 @@ export interface Blocked {
   /** Why the gate would refuse the node; undefined if it would allow it. */
   blocker: Blocker | undefined;
   /** The state that requires a proof; undefined if none does. Without a blocker, it is the turn of the pod that asks. */
-  trial: State | undefined;
+  proofState: State | undefined;
 }
 
 /** A DaemonSet of a profile, and its status on a node; undefined if the node or the DaemonSet is unknown. */
@@ -49,16 +49,16 @@ export function blockedBy(
   for (const { daemonSet, status } of statuses) {
     if (status === undefined) continue;
     if (!open.has(status.state)) {
-      return { blocker: { node, profile: profile.name, daemonSet, status }, trial: undefined };
+      return { blocker: { node, profile: profile.name, daemonSet, status }, proofState: undefined };
     }
     if (last === undefined || status.state === 'ready') last = { daemonSet, status };
   }
   const proof = profileProof(profile, node, known, policy, requester);
-  if (proof === undefined || proof.state === 'proved') return { blocker: undefined, trial: undefined };
+  if (proof === undefined || proof.state === 'proved') return { blocker: undefined, proofState: undefined };
   const { state, reason, mayTry } = proof;
-  if (mayTry) return { blocker: undefined, trial: state };
+  if (mayTry) return { blocker: undefined, proofState: state };
   const pod = last?.status.pod;
   // without a time of its own, the hold counts from the first refusal: states that alternate do not extend it
   const status: DaemonSetStatus = { state, reason, ...(pod !== undefined && { pod }) };
-  return { blocker: { node, profile: profile.name, daemonSet: last?.daemonSet, status }, trial: state };
+  return { blocker: { node, profile: profile.name, daemonSet: last?.daemonSet, status }, proofState: state };
 }

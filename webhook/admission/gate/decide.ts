@@ -47,10 +47,10 @@ export function decidePlacement(
   const about = (profile: string): ProfileScope => ({ profile, profiles: names });
   const unknowns: GateDecision[] = [];
   const requester = { now, pod: { key: placement.podUid || nameOf(placement), owner: pod.group } };
-  const trials: Profile[] = [];
+  const toProve: Profile[] = [];
   let needed = false;
   let exempt = true;
-  let trial: State | undefined;
+  let proofState: State | undefined;
   for (const profile of profiles) {
     const counted: KnownStatus[] = [];
     for (const one of statusesOn(profile, node, view.readiness, policy, now)) {
@@ -64,19 +64,20 @@ export function decidePlacement(
     if (found.blocker !== undefined) {
       return stop(found.blocker, pod.heldSince, policy, now, about(profile.name));
     }
-    if (found.trial !== undefined) trials.push(profile);
-    trial ??= found.trial;
+    if (found.proofState !== undefined) toProve.push(profile);
+    proofState ??= found.proofState;
     if (policy.evidenceOf(profile) === 'proof') {
       needed = true;
       if (!view.evidence.synced) unknowns.push(allowNotSynced('pods on nodes', about(profile.name)));
     }
   }
-  if (!needed && trial === undefined) return allowed('skipped', 'no-profile-applies', { profiles: names });
+  if (!needed && proofState === undefined)
+    return allowed('skipped', 'no-profile-applies', { profiles: names });
   if (!placement.dryRun) {
-    for (const { name } of trials) view.evidence.reserve(name, node, requester.pod.key, now);
+    for (const { name } of toProve) view.evidence.reserve(name, node, requester.pod.key, now);
   }
   const [profile = ''] = names;
-  return unknowns[0] ?? allowed('allowed', trial ?? (exempt ? 'exempt' : 'ready'), about(profile));
+  return unknowns[0] ?? allowed('allowed', proofState ?? (exempt ? 'exempt' : 'ready'), about(profile));
 }
 
 const nameOf = ({ namespace, name }: Placement): string => `${namespace}/${name}`;

@@ -30,9 +30,9 @@ export function gateBy(
     for (const name of profiles) {
       const profile = policy.profiles.get(name);
       if (profile === undefined) continue;
-      const { blocker, trial } = blockedBy(profile, node, { readiness, evidence }, policy, { now });
+      const { blocker, proofState } = blockedBy(profile, node, { readiness, evidence }, policy, { now });
       if (blocker !== undefined) return { blocker, onePod: false };
-      onePod ||= trial !== undefined;
+      onePod ||= proofState !== undefined;
     }
     return { blocker: undefined, onePod };
   };

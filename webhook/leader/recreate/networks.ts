@@ -41,8 +41,8 @@ function stateOf(name: string, profile: string, known: KnownCluster): Omit<NodeF
   if (node.unschedulable) return { state: 'closed', why: 'it is cordoned', turn: false };
   const found = policy.profiles.get(profile);
   if (found === undefined) return { state: 'open', why: '', turn: true };
-  const { blocker, trial } = blockedBy(found, name, known, policy, { now });
-  if (trial !== undefined) {
+  const { blocker, proofState } = blockedBy(found, name, known, policy, { now });
+  if (proofState !== undefined) {
     return { state: 'unproved', why: blocker?.status.reason ?? '', turn: blocker === undefined };
   }
   if (blocker === undefined) return { state: 'open', why: '', turn: true };

@@ -2,8 +2,8 @@ import { wantsDaemonPod } from '../scheduling/daemon.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import type { DaemonSetStatus } from './state.ts';
 
-/** The input of a judgement. */
-export interface Evidence {
+/** What is known of a DaemonSet on a node. */
+export interface Known {
   daemonSet: DaemonSetFacts;
   node: NodeFacts;
   /** Pods of the DaemonSet on the node. */
@@ -20,8 +20,8 @@ export interface Evidence {
  * @param now milliseconds since the epoch
  * @param grace how long a new pod or node may take, in milliseconds
  */
-export function judge(evidence: Evidence, now: number, grace: number): DaemonSetStatus {
-  const { daemonSet, node, agents, staleSince, lastGone } = evidence;
+export function judge(known: Known, now: number, grace: number): DaemonSetStatus {
+  const { daemonSet, node, agents, staleSince, lastGone } = known;
   const staying = agents.filter((agent) => !agent.leaving);
   const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
   if (agent === undefined) {

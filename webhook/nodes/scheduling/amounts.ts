@@ -17,18 +17,7 @@ export function amountsOf(quantities: Record<string, string | number> | null | u
   );
 }
 
-/** Joins the two amounts of each resource. */
-function merge(one: Amounts, other: Amounts, join: (a: number, b: number) => number): Amounts {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return Object.fromEntries([...names].map((name) => [name, join(one[name] ?? 0, other[name] ?? 0)]));
-}
-
-/** The sum of two amounts, resource by resource. */
-export const add = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a + b);
-/** What is left of one amount without the other; it can be negative. */
-export const subtract = (one: Amounts, other: Amounts): Amounts => merge(one, other, (a, b) => a - b);
-
-/** The sum of many amounts, without a copy for each addition. */
+/** The sum of amounts, resource by resource. */
 export function addAll(all: Iterable<Amounts>): Amounts {
   const total = new Map<string, number>();
   for (const amounts of all) {
@@ -36,6 +25,10 @@ export function addAll(all: Iterable<Amounts>): Amounts {
   }
   return Object.fromEntries(total);
 }
+
+/** What is left of one amount without the other; it can be negative. */
+export const subtract = (one: Amounts, other: Amounts): Amounts =>
+  addAll([one, Object.fromEntries(Object.entries(other).map(([name, amount]) => [name, -amount]))]);
 
 /** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
 export function fits(requested: Amounts, free: Amounts): boolean {

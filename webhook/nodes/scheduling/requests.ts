@@ -1,4 +1,4 @@
-import { type Amounts, add, amountsOf } from './amounts.ts';
+import { type Amounts, addAll, amountsOf } from './amounts.ts';
 
 /** The parts of a container that say what it takes of a node. */
 export interface Asking {
@@ -51,5 +51,5 @@ export function podRequests(spec: RequestingSpec): Amounts {
   }
   for (const [name, amount] of running) raise(starting, name, amount);
   const asked = { ...Object.fromEntries(starting), ...amountsOf(spec.resources?.requests) };
-  return { ...add(asked, amountsOf(spec.overhead)), pods: 1 };
+  return { ...addAll([asked, amountsOf(spec.overhead)]), pods: 1 };
 }
