@@ -34,7 +34,7 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** At most six round values from 0 to a little above the largest: steps of 1, 2 or 5 times a power of ten. */
-export function ticks(largest: number): number[] {
+function ticks(largest: number): number[] {
   if (!(largest > 0)) return [0, 1];
   const power = 10 ** Math.floor(Math.log10(largest / 5));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => largest / one <= 5) ?? 10 * power;

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { aimText, isMet, type Row, textOf } from '../../bench/report/figures.ts';
 import { replaceSection, sectionText } from '../../bench/report/page.ts';
-import { plot, ticks } from '../../bench/report/plot.ts';
+import { plot } from '../../bench/report/plot.ts';
 
 const machine = {
   date: '2026-01-31',
@@ -46,18 +46,6 @@ test('an aim is met up to its limit, and by it', () => {
     [0.74, 0.75, 0.76].map((measured) => isMet(measured, { atLeast: 0.75 })),
     [false, true, true],
   );
-});
-
-describe('an axis goes from 0 to the largest figure, in round steps', () => {
-  for (const [largest, expected] of [
-    [1, [0, 0.2, 0.4, 0.6, 0.8, 1]],
-    [7.3, [0, 2, 4, 6, 8]],
-    [12_345, [0, 5000, 10_000, 15_000]],
-    [0, [0, 1]],
-    [Number.NaN, [0, 1]],
-  ] as const) {
-    test(String(largest), () => assert.deepEqual(ticks(largest), expected));
-  }
 });
 
 test('a section is replaced, and the rest of the page stays', () => {
