@@ -61,7 +61,8 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const features = featuresOf(facts, admission);
   const steer = features.find(({ feature }) => feature === 'steer');
   // with one namespace, the pods of others are not known
-  const nodes = judgeNodes(policy, readiness, pods, profiles, { now, all, whole: namespace === undefined });
+  const used = isGone ? new Set<string>() : profiles;
+  const nodes = judgeNodes(policy, readiness, pods, used, { now, all, whole: namespace === undefined });
   const faults = [
     ...(isGone ? [notInstalled(presence, namespaces)] : faultsOf(findings)),
     ...(namespace !== undefined && namespaces.length === 0 ? [notOptedIn(policy, namespace)] : []),

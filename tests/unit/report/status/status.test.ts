@@ -280,7 +280,8 @@ suite('without an installation', () => {
       },
     });
     const status = tell(facts);
-    assert.deepEqual([status.verdict, status.heldPods, status.installation], ['not-installed', [], []]);
+    assert.equal(status.verdict, 'not-installed');
+    assert.deepEqual([status.heldPods, status.installation, status.daemonSets], [[], [], []]);
     assert.equal(codes(status)[0], 'CNI_GATE_NOT_INSTALLED');
     assert.match(firstLine(status), /^cni-gate is not installed: .*opted in: shop\./);
     assert.deepEqual(
