@@ -37,7 +37,7 @@ function made(age: number): SecretData {
   return secretData({ authority: newAuthority(30, new Date(Date.now() - age * day)) });
 }
 
-/** One pod, which somebody has to answer for. */
+/** One pod, whose creation needs an answer. */
 async function admitted(t: TestContext): Promise<void> {
   const { failures } = await beginLoad(t, cluster, rate).end();
   assert.deepEqual(failures, []);
@@ -58,7 +58,7 @@ async function whole(): Promise<State> {
   return state;
 }
 
-test('a Secret of somebody else stays unchanged and is logged; once it is deleted the replicas serve', async (t) => {
+test('a Secret of another owner stays unchanged and is logged; once it is deleted the replicas serve', async (t) => {
   await Promise.all([one.end(), other.end()]);
   const foreign = {
     apiVersion: 'v1',
@@ -108,7 +108,7 @@ const faults: {
     damage: (data) => ({ ...data, 'tls.key': stranger['tls.key'] ?? '' }),
   },
   {
-    name: 'with the authority of somebody else',
+    name: "with another party's authority",
     reason: 'inconsistent',
     damage: (data) => ({
       ...data,
@@ -170,7 +170,7 @@ test('a Secret that was deleted is written back from what the replicas know', as
 
 for (const [name, reason, bundle] of [
   ['wiped', 'empty', null],
-  ["somebody else's", 'foreign', stranger['ca.crt']],
+  ["another party's", 'foreign', stranger['ca.crt']],
 ] as const) {
   test(`a caBundle that is ${name} is repaired`, async (t) => {
     const { authority } = await whole();

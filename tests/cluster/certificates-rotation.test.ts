@@ -57,7 +57,7 @@ test('two replicas that start at once agree on one authority, and every webhook 
   assert.ok(!JSON.stringify(shown).includes('PRIVATE KEY'));
 });
 
-test("somebody else's webhook in our configuration is left alone", async () => {
+test("another party's webhook in our configuration is left alone", async () => {
   const { webhooks } = await cluster.api.get<{
     webhooks: { name: string; clientConfig: { caBundle?: string } }[];
   }>('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate');

@@ -94,7 +94,7 @@ test('a bare cluster: nothing fails with --pre, and without it cni-gate is not i
   assert.match(headline, /installed: cni-gate is not installed: .*\(CNI_GATE_NOT_INSTALLED\)$/);
 });
 
-test('--pre as somebody without rights says which one is missing, and goes on', async () => {
+test('--pre by a user without rights says which one is missing, and goes on', async () => {
   const nobody = await cluster.user('nobody');
   const pre = await report(['--pre'], nobody);
   assert.equal(pre.exit, 1);
@@ -147,7 +147,7 @@ suite('installed', () => {
     assert.equal(resultOf(await report(['--pre']), 'not-installed-yet'), 'warning');
   });
 
-  test('somebody without rights: no verdict, and each check says which right is missing', async () => {
+  test('a user without rights: no verdict, and each check says which right is missing', async () => {
     const { exit, verdict, checks } = await report([], await cluster.user('somebody'));
     assert.deepEqual([exit, verdict], [2, 'not-known']);
     const dark = checks.filter(({ result }) => result === 'not-known');

@@ -107,7 +107,7 @@ test("a certificate of the cluster's authority is refused: only the authority of
   assert.match(text, /CNI_GATE_CLIENT_CERTIFICATE/);
 });
 
-test('a certificate of somebody else that the same authority signed is refused', async () => {
+test("another name's certificate that the same authority signed is refused", async () => {
   // the serial number is all that the first one left behind
   const other = makeCertificates.replaceAll('apiserver', 'other').replace('/CN=kube-other', '/CN=other');
   bash(other.split('\n').slice(1).join('\n'));
@@ -195,7 +195,7 @@ async function trust(authorities: string): Promise<void> {
   }
 }
 
-/** A call of /mutate by somebody in the network: status and body. */
+/** A call of /mutate from the network: status and body. */
 async function call(shown: {
   cert?: string | Buffer;
   key?: string | Buffer;

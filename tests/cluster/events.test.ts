@@ -43,7 +43,7 @@ await agentOn('n2');
 const agent = await agentOn('n1');
 const minutesAgo = (minutes: number): string =>
   new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d{3}/, '');
-// nobody has to wait for it to be old
+// no test has to wait for it to be old
 await api.patch(`${podsOf(networkNamespace)}/${agent.metadata.name}/status`, {
   status: { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: minutesAgo(60) }] },
 });

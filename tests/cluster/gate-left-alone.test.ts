@@ -67,7 +67,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     await isTold('gate', 'datapath-', 'skipped', 'no-profile-applies');
   });
 
-  test("somebody else's DaemonSet waits as any other pod", async () => {
+  test('a pod of another DaemonSet waits as any other pod', async () => {
     await apply(daemonSet('logger', onPodNetwork));
     const pod = await api.until<Pod>(`${podsOf(networkNamespace)}?labelSelector=app%3Dlogger`, (one) =>
       scheduled(one)?.message?.includes('denied the request: node n1 is not ready'),

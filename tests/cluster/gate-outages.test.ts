@@ -75,7 +75,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a reboot that is over when the outage is: nobody is held for it', async () => {
+  test('a reboot that is over when the outage is: no pod is held for it', async () => {
     proxy.swallow();
     await reboot();
     await setReady(agent, false, container());
@@ -89,7 +89,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a node that came while nobody told of it gets pods once it is known, and none is refused before', async () => {
+  test('a node that came during the outage gets pods once it is known, and none is refused before', async () => {
     const { lines } = scene.server;
     // after two restarts of the API server its watches may rest for half a minute each, and n2 waits for them
     await components.kwok.stop();
@@ -110,7 +110,7 @@ suite('readiness after an outage', () => {
     assert.deepEqual(refused, []);
   });
 
-  test('nobody was refused for want of knowledge', () => {
+  test('no pod was refused for want of knowledge', () => {
     const refused = scene.server.lines.filter(
       ({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused',
     );

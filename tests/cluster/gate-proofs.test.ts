@@ -183,7 +183,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
-  test('pods of one owner that fail for its own sake hold nobody', async () => {
+  test('pods of one owner that fail for its own sake hold no other pod', async () => {
     const labels = { app: 'odd' };
     await apply({
       apiVersion: 'apps/v1',

@@ -77,7 +77,7 @@ async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refu
 }
 
 const witness = 'witness';
-// made while somebody answers
+// made while a replica answers
 await apply(podOn(witness, { spec: { schedulerName: 'nobody' } }));
 const stop = new AbortController();
 const asking = askAboutReady(stop.signal);
@@ -107,7 +107,7 @@ suite('both replicas restarted while a node is rebooted', () => {
     await recover();
   });
 
-  test('nobody was refused for want of knowledge, and the node that is ready took pods throughout', async (t) => {
+  test('no pod was refused for want of knowledge, and the node that is ready took pods throughout', async (t) => {
     stop.abort();
     const { asked, refused } = await asking;
     assert.deepEqual(refused, []);
@@ -116,10 +116,10 @@ suite('both replicas restarted while a node is rebooted', () => {
     t.diagnostic(
       `${asked} asked, ${answers.length} answered, not known then: ${unknown.join(', ') || 'none'}`,
     );
-    // the API server lets bindings pass that nobody answers
+    // the API server lets bindings pass that get no answer
     assert.ok(
       answers.filter(({ node }) => node === 'n2').length < asked,
-      'nobody asked while they were away',
+      'no pod was bound while they were away',
     );
     const reasons = new Set(
       answers.filter(({ outcome }) => outcome === 'refused').map(({ reason }) => reason),

@@ -158,7 +158,7 @@ suite('the gate on a real control plane', () => {
     await api.post(podsOf(optedIn), podOn('placed', { spec: { nodeName: 'n1' } }));
   });
 
-  test('a DaemonSet that does not exist holds nobody, and is told', async () => {
+  test('a DaemonSet that does not exist holds no pod, and a warning says so', async () => {
     await scene.configure(['agent', 'nobody']);
     await bound('n1', 'fault');
     // what a process logs is read a moment later

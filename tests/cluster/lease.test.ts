@@ -55,7 +55,7 @@ async function contend(name: string, identity: string): Promise<Contender> {
 function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
   return eventually(async () => {
     const found = all.find(({ election }) => election.leads);
-    assert.ok(found, 'nobody leads');
+    assert.ok(found, 'there is no leader');
     return [found, all.filter((one) => one !== found)];
   });
 }
@@ -90,7 +90,7 @@ suite('who contends for a Lease', () => {
     await Promise.all([one.end(), other.end()]);
   });
 
-  test('nobody leads while the API server stands still, and one does when it goes on', async () => {
+  test('no replica leads while the API server stands still, and one does when it goes on', async () => {
     const all = [await contend('frozen', 'a'), await contend('frozen', 'b')];
     await leader(...all);
     cluster.components['kube-apiserver'].freeze();

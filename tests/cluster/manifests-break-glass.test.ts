@@ -9,7 +9,7 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
 
 /*
  * The commands are those of the guides, word by word, run by a shell in the checkout. Their images stay those that the
- * overlay names: others would make new pods, which nobody runs here.
+ * overlay names: others would make new pods, which no kubelet runs here.
  */
 
 const { cluster, replicas } = await installed('strict');

@@ -43,7 +43,7 @@ test('after a cold start the networks come, then cni-gate, then the pods that op
     [...new Set(pods.map(({ spec }) => spec.nodeName))].map((name) => name?.slice(0, 4)),
     ['new-', 'new-'],
   );
-  // nobody answers yet, so nothing that opted in is there
+  // no replica answers yet, so nothing that opted in is there
   assert.deepEqual(await podsOf('shop'), []);
   await cluster.api.until<{ message: string }>('/api/v1/namespaces/shop/events', ({ message }) =>
     /failed calling webhook "pods.cni-gate.io"/.test(message),

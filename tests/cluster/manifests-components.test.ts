@@ -72,7 +72,7 @@ test('the network policy selects the replicas and their ports, and has the sourc
     ['https'],
   );
   assert.deepEqual(calls?.from, parse(narrow.patch)[0].value);
-  // nobody is kept from probes
+  // probes stay possible
   assert.deepEqual(ops, { ports: [{ port: 'ops', protocol: 'TCP' }] });
 });
 
@@ -89,7 +89,7 @@ test('the mirror that is named once is where the injected image comes from, and 
   assert.match(stored.spec.initContainers?.[0]?.image ?? '', new RegExp(`^${mirror}:`));
 });
 
-test('where nobody may opt out, the label opens nothing, with cni-gate away neither', async () => {
+test('where pods may not opt out, the label opens nothing, with cni-gate away neither', async () => {
   await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', {
     data: {
       'config.yaml': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: { allowOptOut: false }\n',

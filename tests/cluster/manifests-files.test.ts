@@ -38,7 +38,7 @@ test('it has no right to Secrets or to webhook configurations, and asks for none
 
 const trusted = 'every caBundle trusts the certificate in Secret cni-gate/cni-gate-serving';
 
-test('status finds the certificate in the Secret that somebody brought, and tells when it is not trusted', async () => {
+test('status finds the certificate in the Secret that the user brought, and tells when it is not trusted', async () => {
   const certificate = (): Status['installation'][number] | undefined => {
     const { stdout } = cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, '-o', 'json', '--probe']);
     const { installation, probe }: Status = JSON.parse(stdout);

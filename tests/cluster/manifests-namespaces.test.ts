@@ -56,7 +56,7 @@ test('a label that names no profile is warned of, with the one that was meant, a
   assert.equal(await labelOf('shop'), 'likerd');
 });
 
-test('so is a join that cannot be, and a namespace that is created with such a label', async () => {
+test('so are profiles that cannot be combined, and a namespace that is created with such a label', async () => {
   assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_JOIN: /);
   const made = await warningsOf(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
   assert.ok(made.includes(unknown), made);

@@ -141,7 +141,7 @@ async function hold(
 ): Promise<void> {
   const pods = `/api/v1/namespaces/${where}/pods`;
   const metadata = { labels: labels ?? { [profileLabel]: 'cilium' } };
-  // the policy over pods wants the proof, which nobody injects here
+  // the policy over pods wants the proof, which is not injected here
   await eventually(() =>
     cluster.api.post(pods, pod(name, { schedulerName: 'nobody', hostNetwork: true }, metadata)),
   );

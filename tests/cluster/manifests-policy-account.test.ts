@@ -6,7 +6,7 @@ import { metadata, policy, refused, startWithTooMuch } from './installed/account
 import { namespace, pod } from './installed/overlay.ts';
 
 /*
- * The policy has to hold our service account to its fields even where somebody gives it every right there is: webhook
+ * The policy has to hold our service account to its fields even where it is given every right there is: webhook
  * configurations, the Secret, the Lease, and everything else. Pods and events: manifests-policy-account-pods.test.ts.
  */
 

@@ -43,7 +43,7 @@ for (const { name, golden } of cases) {
     const { pod, request } = beginningOf(golden);
     const { decision, patch } = await answerTo(pod, contextOf(golden), request);
     const { outcome, reason } = decision;
-    // that nobody may opt out is for the component no-opt-out
+    // only the component no-opt-out forbids to opt out
     if (
       !contextOf(golden).policy.proof.allowOptOut ||
       reason === 'operation' ||

@@ -173,7 +173,7 @@ const refused: [what: string, Change, RegExp][] = [
     /started in another way/,
   ],
   [
-    "an image of its own that nobody named, as a network's own validator",
+    "an image of its own that is not in the list, as a network's own validator",
     ownValidator('example/true'),
     /no other container of this pod has/,
   ],

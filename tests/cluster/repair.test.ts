@@ -33,7 +33,7 @@ const isLeader = ({ lines, child }: RunningPod): boolean =>
 const leader = (): Promise<RunningPod> =>
   eventually(async () => {
     const found = replicas.find(isLeader);
-    assert.ok(found, 'nobody leads');
+    assert.ok(found, 'there is no leader');
     return found;
   });
 

@@ -90,7 +90,7 @@ function runInside(folders: string[]): void {
 async function end(unshare: ChildProcess): Promise<void> {
   const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
   unshare.kill('SIGKILL');
-  // the kernel lets the first process go when all the others in its namespace are gone; nobody tells a process that
+  // the kernel lets the first process go when all the others in its namespace are gone; no signal tells a process that
   // is not its parent
   while (children !== '' && isAlive(children)) await sleep(10);
 }

@@ -12,7 +12,7 @@ import { byPolicy, pod, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /*
- * Somebody has the authority's key of the Secret cni-gate-tls, signs a certificate with it, and has the addresses at
+ * An attacker has the authority's key of the Secret cni-gate-tls, signs a certificate with it, and has the addresses at
  * which the API server looks for cni-gate. What their answers can do to pods, and what holds them.
  * docs/threat-model.md
  */

@@ -33,7 +33,7 @@ test('the leader is killed while pods are held: the other replica leads and stee
   await setReady(await agentOn('n2'), true);
   const leads = ({ msg }: Record<string, unknown>): boolean => msg === 'this replica leads';
   // the Lease of a killed leader expires
-  await eventually(async () => assert.ok(scene.server.lines.some(leads), 'nobody leads'), 60);
+  await eventually(async () => assert.ok(scene.server.lines.some(leads), 'there is no leader'), 60);
   const led = performance.now();
   await eventually(async () => assert.ok(nominations(scene.server.lines).length > 0, 'no nomination'), 10);
   const nominated = performance.now();

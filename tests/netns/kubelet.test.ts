@@ -13,7 +13,7 @@ import { networkStatusOf } from './table/network-status.ts';
 import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { addSecondInterface, downLo, write } from './table/steps.ts';
 
-/** The validator as a kubelet starts it: users, joins of profiles, modes, signals, and its message. */
+/** The validator as a kubelet starts it: users, combined profiles, modes, signals, and its message. */
 before(requireMachine);
 
 describe('started as by a kubelet', { concurrency: 3 }, () => {

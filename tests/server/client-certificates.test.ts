@@ -55,7 +55,7 @@ test('the port of probes and metrics asks for no certificate', async (t) => {
   assert.equal((await server.ops('/readyz')).status, 200);
 });
 
-test('with a name, a certificate of somebody else is refused', async (t) => {
+test("with a name, another name's certificate is refused", async (t) => {
   const { server } = await start(t, ['front', 'kube-apiserver']);
   assert.equal((await call(server, await trusted.client('kube-apiserver'))).status, 200);
   const other = await call(server, await trusted.client('kubelet'));

@@ -13,7 +13,7 @@ export interface Repository {
   commit(): string;
 }
 
-/** An environment in which nobody's configuration of git counts. */
+/** An environment in which no configuration of git counts. */
 export const gitEnvironment: NodeJS.ProcessEnv = {
   ...process.env,
   GIT_CONFIG_GLOBAL: '/dev/null',

@@ -98,7 +98,7 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
 function admissionOf({ config, profile, ownNamespace }: ReviewFlags): AdmissionOptions {
   const policy = readPolicy(config);
   // one that does not exist is one error, instead of a refusal of every pod
-  if (profile !== undefined) policy.join(profile);
+  if (profile !== undefined) policy.combineProfiles(profile);
   return { policy, profile, ownNamespace };
 }
 

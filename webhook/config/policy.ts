@@ -1,7 +1,7 @@
 import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
-import { conflicts } from './joins.ts';
+import { conflicts } from './conflicts.ts';
 import type {
   Configuration,
   EvidenceMode,
@@ -11,8 +11,8 @@ import type {
   TemplateKind,
 } from './types.ts';
 
-/** Profiles that a label joins by dots, in the label's order. */
-export interface Join {
+/** Profiles that a label combines by dots, in the label's order. */
+export interface CombinedProfiles {
   /** The label's value. */
   name: string;
   profiles: Profile[];
@@ -27,10 +27,10 @@ export interface GateSettings {
   evidence: EvidenceMode;
 }
 
-/** Anybody who may create a pod chooses label values, so the cache of joins is bounded. */
-const mostJoins = 1000;
+/** Anybody who may create a pod chooses label values, so the cache of combinations is bounded. */
+const mostCombinations = 1000;
 
-/** Kubernetes' limit for a label value: the injected pod carries the join as a label. */
+/** Kubernetes' limit for a label value: the injected pod carries the combination as a label. */
 const longestLabel = 63;
 
 /** A configuration prepared for requests: computed once when the configuration changes. */
@@ -42,7 +42,7 @@ export class Policy {
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
   readonly daemonSets: ReadonlySet<string>;
-  readonly #joins = new Map<string, Join>();
+  readonly #combined = new Map<string, CombinedProfiles>();
   readonly #configuration: Configuration;
 
   constructor(configuration: Configuration) {
@@ -80,27 +80,27 @@ export class Policy {
    * @param label profile names joined by dots: `cilium.linkerd`
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_JOIN
    */
-  join(label: string): Join {
-    const known = this.#joins.get(label);
+  combineProfiles(label: string): CombinedProfiles {
+    const known = this.#combined.get(label);
     if (known !== undefined) return known;
     if (label.length > longestLabel) {
       const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label value may be (${longestLabel} characters)`;
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
     }
-    const join = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
-    if (new Set(join.profiles).size < join.profiles.length) {
+    const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
+    if (new Set(combined.profiles).size < combined.profiles.length) {
       throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" names a profile twice`);
     }
-    const faults = conflicts(join.profiles);
+    const faults = conflicts(combined.profiles);
     if (faults.length > 0) {
       throw new CniGateError(
         'CNI_GATE_PROFILE_JOIN',
         `profile "${label}" is not possible: ${faults.join('; ')}`,
       );
     }
-    if (this.#joins.size >= mostJoins) this.#joins.clear();
-    this.#joins.set(label, join);
-    return join;
+    if (this.#combined.size >= mostCombinations) this.#combined.clear();
+    this.#combined.set(label, combined);
+    return combined;
   }
 
   #profile(name: string, label: string): Profile {

@@ -1,13 +1,13 @@
 import { unfitTargets } from '../../validator/shared/unfit-target.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { wordOf } from './checks.ts';
+import { conflicts } from './conflicts.ts';
 import type { Fault } from './explain.ts';
-import { conflicts } from './joins.ts';
 import { parseNetworks } from './networks.ts';
 import type { Profile } from './types.ts';
 
 /**
- * Annotations that a network writes itself. If somebody else sets them, a pod looks ready that is not, or the owner of
+ * Annotations that a network writes itself. If another party sets them, a pod looks ready that is not, or the owner of
  * the key is misled.
  */
 const ownedByOthers: Record<string, string> = {

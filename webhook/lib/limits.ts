@@ -174,7 +174,7 @@ export const repairLimits = declareLimits('Repair', {
    */
   second: time(5000, 'pause between a pod without a verdict and the next of its controller'),
   /** After a success, all pods of the controller are recreated as fast as the budgets allow, for so long. */
-  trust: 60_000,
+  burst: 60_000,
   /** A verdict that takes longer than this no longer keeps other pods waiting. */
   verdict: 60_000,
   /** Repair stops when recreated pods of more than half of the controllers failed again. */

@@ -84,7 +84,7 @@ export class ClientCertificates {
     if (this.#names && !this.#names.some((name) => own.includes(name))) {
       throw new CniGateError(
         'CNI_GATE_CLIENT_NAME',
-        `expected a client certificate for ${this.#names.join(' or ')}, got one for ${own.join(', ') || 'nobody'}`,
+        `expected a client certificate for ${this.#names.join(' or ')}, got one for ${own.join(', ') || 'no name'}`,
       );
     }
   }

@@ -52,6 +52,6 @@ export const configuration = plugin<ConfigurationOptions>('configuration', [], a
     app.addHook('onClose', async () => file.close());
     current = () => file.value;
   }
-  if (profile !== undefined) current().join(profile);
+  if (profile !== undefined) current().combineProfiles(profile);
   app.decorate('policy', { current, onChange: (changed) => subscribers.push(changed) });
 });

@@ -55,7 +55,7 @@ export async function startServer(
     ...['--kubeconfig', file('kubeconfig', kubeconfigOf(port, ca))],
     ...['--tls-cert', file('certificate', certificate), '--tls-key', file('key', key)],
     ...['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'],
-    // a decision for each call, as in production, and nobody reads them
+    // a decision for each call, as in production, that are not read
     ...['--log-level', 'info'],
   ];
   const begin = performance.now();

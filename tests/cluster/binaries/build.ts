@@ -28,7 +28,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** What a build that was killed left behind. Nobody else builds now: the lock says so. */
+/** What a build that was killed left behind. The lock says that no other build runs. */
 async function removeRemains(prefix: string): Promise<void> {
   for (const name of await readdir(dirname(folder))) {
     if (name.startsWith(prefix)) await rm(join(dirname(folder), name), { recursive: true, force: true });

@@ -88,7 +88,7 @@ export class Installation {
     return readSecret(await this.data());
   }
 
-  /** Replaces the data of the Secret, as somebody with kubectl would. */
+  /** Replaces the data of the Secret, as a user with kubectl would. */
   async setData(data: Record<string, string>, labelled = true): Promise<void> {
     const encoded = Object.fromEntries(
       Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),

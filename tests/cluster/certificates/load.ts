@@ -29,7 +29,7 @@ interface Pod {
 const mostAtOnce = 100;
 
 /**
- * Creates pods, dry, at a steady rate, in a namespace whose pods are refused where nobody answers the webhook.
+ * Creates pods, dry, at a steady rate, in a namespace whose pods are refused where the webhook does not answer.
  *
  * @param t ends it, at the latest
  * @param rate creations a second

@@ -10,10 +10,10 @@ export interface Server {
   authority: string;
 }
 
-/** What somebody shows the API server. */
+/** What a client shows the API server. */
 export type Credentials = Pair | { token: string };
 
-/** Somebody's way in. */
+/** A client's access. */
 export interface Access {
   server: Server;
   credentials: Credentials;

@@ -105,7 +105,7 @@ export class Api {
         if (error instanceof ApiError && error.status < 500) throw error;
         if (timeout.aborted) break;
         failure = `\nThe last failure was ${messageOf(error)}`;
-        // nobody tells when an API server that is down comes back
+        // there is no event when an API server comes back
         await sleep(100);
       }
     }

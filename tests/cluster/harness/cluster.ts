@@ -106,13 +106,13 @@ export class Cluster {
   /** Applies objects as the administrator. */
   readonly apply = (...input: object[]): Promise<string> => this.kubectl(['apply', '-f', '-'], { input });
 
-  /** Lets somebody in who shows a certificate. What they may do is for RBAC to say. */
+  /** Gives a user access by a certificate. RBAC says what the user may do. */
   async user(name: string, groups: readonly string[] = []): Promise<Access> {
     return this.#access(await this.authority.client(name, groups));
   }
 
   /**
-   * Lets somebody in as a service account, with a token as the kubelet asks it for pods (TokenRequest).
+   * Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest).
    *
    * @param seconds how long the token is good for: 600 at least
    */

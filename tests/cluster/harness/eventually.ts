@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Tries again until it does not throw: for what tells nobody when it happens, such as a counter that has moved or
+ * Tries again until it does not throw: for what has no event when it happens, such as a counter that has moved or
  * an authorizer that has read a new role. What can be watched is waited for with `api.until`.
  *
  * @param seconds how long to try

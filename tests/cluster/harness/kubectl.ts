@@ -15,7 +15,7 @@ export interface KubectlOptions {
  */
 export type Kubectl = (args: string[], options?: KubectlOptions) => Promise<string>;
 
-/** kubectl as somebody. */
+/** kubectl as a user. */
 export function kubectlFor({ kubeconfig }: Access): Kubectl {
   return (args, { input = '' } = {}) => {
     const text =

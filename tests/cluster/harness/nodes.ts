@@ -11,7 +11,7 @@ export interface NodeOptions {
   capacity?: Record<string, string>;
   /** Changes with each boot: `status.nodeInfo.bootID`. */
   bootID?: string;
-  /** Without kwok nobody renews its lease, and nothing becomes of its pods. */
+  /** Without kwok its lease is not renewed, and nothing becomes of its pods. */
   kwok?: boolean;
 }
 

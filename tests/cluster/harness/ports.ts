@@ -6,7 +6,7 @@ const lowest = 20_000;
 const range = 10_000;
 
 /**
- * Ports of the loopback that nobody listens on, all different. Several control planes can so live side by side in
+ * Ports of the loopback on which no program listens, all different. Several control planes can so live side by side in
  * one network.
  */
 export async function freePorts(count: number): Promise<number[]> {

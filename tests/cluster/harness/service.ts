@@ -1,4 +1,4 @@
-/** Where somebody listens. */
+/** Where a server listens. */
 interface Address {
   host: string;
   port: number;

@@ -7,13 +7,13 @@ let ready = false;
 
 /**
  * Makes an address of a pod swallow every packet from now on, as one on a node that lost its power: connections
- * hang, and none is refused. Who listens there already goes on, and hears of nobody.
+ * hang, and none is refused. A server that listens there goes on, and gets no connection.
  *
  * @param address one of 10.253.0.0/16
  */
 export function cutOff(address: string): void {
   if (!ready) {
-    // a bridge without ports, which asks nobody for link-layer addresses, keeps what it gets to itself
+    // a bridge without ports, which asks for no link-layer address, keeps what it gets to itself
     ip('link', 'add', nowhere, 'type', 'bridge');
     ip('link', 'set', nowhere, 'up', 'arp', 'off');
     ready = true;

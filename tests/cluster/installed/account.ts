@@ -37,7 +37,7 @@ export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }
   ]);
   const api = new Api(await cluster.serviceAccount('cni-gate', 'cni-gate'));
   after(() => api.close());
-  // a policy and a role count a moment after they are stored; nobody tells
+  // a policy and a role count a moment after they are stored, without an event
   await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
 
   await cluster.apply(

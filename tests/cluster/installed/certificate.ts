@@ -1,7 +1,7 @@
 import { installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
-/** What somebody else has to bring with the overlay `files`: the Secret, and the authority in our configuration. */
+/** What the user has to bring with the overlay `files`: the Secret, and the authority in our configuration. */
 export async function bringCertificate(
   cluster: Cluster,
   names = ['cni-gate.cni-gate.svc'],

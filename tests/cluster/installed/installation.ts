@@ -15,7 +15,7 @@ interface EndpointSlice {
 /**
  * Applies an overlay to a cluster of two nodes, and runs the Deployment's pods.
  *
- * @param before what is made between the overlay and the pods: for certificates that somebody else brings
+ * @param before what is made between the overlay and the pods: for certificates that the user brings
  */
 export async function install(
   cluster: Cluster,

@@ -11,7 +11,7 @@ export interface ReviewedPod {
 
 export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
-/** Another mutating webhook, of somebody else. */
+/** Another party's mutating webhook. */
 export interface Neighbour {
   /** Takes its registration away, and ends it. */
   close(): Promise<void>;

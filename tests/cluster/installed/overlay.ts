@@ -56,7 +56,7 @@ export const tryPod = <T>(cluster: Cluster, where: string, object: object): Prom
   cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
 
 /**
- * Takes our webhook away and waits until the policy over pods is in force. Nobody tells: a policy counts a moment
+ * Takes our webhook away and waits until the policy over pods is in force. There is no event: a policy counts a moment
  * after it is stored, so the API server is asked until it refuses.
  */
 export async function policyAlone(cluster: Cluster): Promise<void> {

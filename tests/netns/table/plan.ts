@@ -59,7 +59,7 @@ export const situations = [
   'gateway does not answer, other hosts do',
   'a policy drops every packet',
 ] as const;
-export type Situation = (typeof situations)[number];
+export type NetworkState = (typeof situations)[number];
 
 /** Something that happens to a sandbox. */
 export type Step = (sandbox: Sandbox, proof?: RunningProof) => Promise<void> | void;
@@ -78,7 +78,7 @@ export interface Plan {
 }
 
 /** A plan for each situation that applies to a network; comments in its file say why others do not. */
-export type Cells = Partial<Record<Situation, Plan>>;
+export type Cells = Partial<Record<NetworkState, Plan>>;
 
 /** Creates the situation in its own namespaces, runs the validator, and removes everything. */
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {

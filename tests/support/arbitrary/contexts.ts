@@ -30,18 +30,21 @@ const policies = [
   { mode: 'warn', allowOptOut: false },
 ].map((proof) => policyOf({ proof, profiles }));
 
-const join = fc
+const combined = fc
   .shuffledSubarray([...builtIn, ...profiles.map((profile) => profile.name)], { minLength: 1, maxLength: 4 })
   .map((names) => names.join('.'));
 
-/** What a call is answered with: a policy, and the namespace `shop` with some join of profiles. */
+/** What a call is answered with: a policy, and the namespace `shop` with some combination of profiles. */
 export const contexts: Arbitrary<MutateContext> = fc
   .record({
     policy: fc.constantFrom(...policies),
-    join: fc.oneof({ weight: 9, arbitrary: join }, fc.constantFrom('none', '', 'nope', 'cilium.cilium')),
+    combined: fc.oneof(
+      { weight: 9, arbitrary: combined },
+      fc.constantFrom('none', '', 'nope', 'cilium.cilium'),
+    ),
     ambient: fc.boolean(),
   })
-  .map(({ policy, join: profile, ambient }) => {
+  .map(({ policy, combined: profile, ambient }) => {
     const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
     return {
       policy,

@@ -57,7 +57,7 @@ const tamperings: Record<string, Change> = {
   root: onOurs((ours) => {
     ours.securityContext = { ...ours.securityContext, runAsUser: 0 };
   }),
-  // beside resources of the pod's own, those of a container are left as somebody set them
+  // beside resources of the pod's own, those of a container are left as they were set
   resources: (pod: Pod) => {
     if (!pod.spec.resources)
       onOurs((ours) => Object.assign(ours, { resources: { limits: { cpu: '7' } } }))(pod);

@@ -70,7 +70,7 @@ export class Simulation {
   readonly replicas: Replica[];
   readonly settings: Settings;
   readonly #watches: Watch[];
-  /** While somebody broke what nobody can serve without, until it is repaired and known to all. */
+  /** While what no replica can serve without is broken, until it is repaired and known to all. */
   #excused = true;
   readonly #stranger: SecretData;
   readonly #past: SecretData[] = [];
@@ -124,7 +124,7 @@ export class Simulation {
     this.check();
   }
 
-  /** A replica loses its memory; somebody else must have one, or nobody is left whom anybody could call. */
+  /** A replica loses its memory; another one must have a memory, or no replica is left that answers. */
   restart(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
@@ -142,7 +142,7 @@ export class Simulation {
     for (const replica of this.replicas) replica.frozen = false;
   }
 
-  /** Somebody damages the Secret; who was cut off for long comes back before that. */
+  /** The Secret is damaged; a replica that was cut off for long comes back before that. */
   async damage(fault: string): Promise<void> {
     await this.#settle();
     const { secret } = this.world;
@@ -174,7 +174,7 @@ export class Simulation {
     this.#excused = true;
   }
 
-  /** Somebody asks for the next authority by hand. */
+  /** The next authority is asked for by hand. */
   async rotate(): Promise<void> {
     const state = wholeState(readSecret(this.world.secret?.data ?? {}));
     if (!state || state.next || !this.#isSound()) return;

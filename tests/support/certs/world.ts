@@ -33,7 +33,7 @@ export interface Written {
 export class World {
   secret: SecretSnapshot | undefined;
   configurations = new Map<ConfigurationName, Configuration>();
-  /** Milliseconds that passed; nobody can set this. */
+  /** Milliseconds that passed; a monotonic clock. */
   monotonicNow = 0;
   /** What was added to the wall clock by setting it. */
   shift = 0;

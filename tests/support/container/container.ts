@@ -44,7 +44,7 @@ export const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid)
 const childOf = (pid: number | undefined): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
 
-/** @throws Error where the machine lets nobody have such namespaces */
+/** @throws Error where the machine does not allow such namespaces */
 export function needContainers(): void {
   const { status, stderr, error } = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
   if (status === 0) return;

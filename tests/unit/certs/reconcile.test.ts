@@ -83,7 +83,7 @@ test('a configuration that may not be patched is reported, and the other is patc
   assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
 });
 
-test('a configuration that somebody changed meanwhile is read again at once, without a report', async () => {
+test('a configuration that changed meanwhile is read again at once, without a report', async () => {
   world.setBundle(one, undefined);
   patching(() => {
     throw new Conflict();

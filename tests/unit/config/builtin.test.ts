@@ -41,7 +41,7 @@ const cases: [string, Facts, string[]][] = [
     { containers: ['istio-proxy'], annotations: sidecar },
     [],
   ],
-  ['containers with the names of Istio that nobody injected', { containers: meshed }, []],
+  ['containers with the names of Istio that were not injected', { containers: meshed }, []],
   ['ambient by the namespace', { namespace: { [mode]: 'ambient' } }, ['istio-ambient']],
   ['ambient by the pod', { labels: { [mode]: 'ambient' } }, ['istio-ambient']],
   ['out of the mesh', { labels: { [mode]: 'none' }, namespace: { [mode]: 'ambient' } }, []],

@@ -57,23 +57,23 @@ const refusals = [
   ],
 ] as const;
 
-suite('joins of profiles', () => {
+suite('combined profiles', () => {
   for (const [label, code, message] of refusals) {
     test(`${label.slice(0, 40)} is refused`, () => {
-      assert.throws(() => policy.join(label), { code: `CNI_GATE_PROFILE_${code}`, message });
+      assert.throws(() => policy.combineProfiles(label), { code: `CNI_GATE_PROFILE_${code}`, message });
     });
   }
 
-  test('a join has its profiles in the order of the label, and is cached', () => {
-    const join = policy.join('multus.cilium.linkerd');
+  test('a combination has its profiles in the order of the label, and is cached', () => {
+    const combined = policy.combineProfiles('multus.cilium.linkerd');
     assert.deepEqual(
-      join.profiles.map((profile) => profile.name),
+      combined.profiles.map((profile) => profile.name),
       ['multus', 'cilium', 'linkerd'],
     );
-    assert.equal(policy.join('multus.cilium.linkerd'), join);
+    assert.equal(policy.combineProfiles('multus.cilium.linkerd'), combined);
   });
 
-  test('joins that are accepted', () => {
+  test('combinations that are accepted', () => {
     for (const label of [
       'linkerd.istio',
       'istio.istio-ambient',
@@ -81,7 +81,7 @@ suite('joins of profiles', () => {
       'cilium.database',
       'linkerd.multus',
     ]) {
-      assert.equal(policy.join(label).name, label);
+      assert.equal(policy.combineProfiles(label).name, label);
     }
   });
 });

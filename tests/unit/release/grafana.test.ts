@@ -17,7 +17,7 @@ const documented = [...text('docs/reference/metrics.md').matchAll(/^\| `(cni_gat
   ([, name = '']) => name,
 );
 
-/** Metrics that help to find a defect, and that nobody watches. */
+/** Metrics that help to find a defect, and that no alert watches. */
 const leftOut = ['cni_gate_cluster_kept_bytes'];
 
 test('every metric of the dashboard exists, and every documented metric is on it or left out on purpose', () => {

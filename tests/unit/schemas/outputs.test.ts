@@ -74,7 +74,7 @@ suite('review --output json', () => {
     assert.deepEqual(faults((await reviewNames({ names, namespace: 'default', admission })).json()), []);
   });
 
-  test('a report with a field that nobody described, or without one, is refused', async (t) => {
+  test('a report with a field that is not described, or without one, is refused', async (t) => {
     const report = (await reviewFiles(t, { 'a.yaml': pod('a') })).json();
     assert.deepEqual(faults({ ...report, more: 1 }), [': must NOT have additional properties']);
     assert.deepEqual(faults({ ...report, findings: undefined }).length, 1);
@@ -148,7 +148,7 @@ suite('addresses', () => {
     for (const name of names) assert.equal(schema(name).$id, `${base}schemas/${name}`);
   });
 
-  test("SchemaStore's entry: the configuration's schema, and names of files that nobody else has", () => {
+  test("SchemaStore's entry: the configuration's schema, and names of files that no other project has", () => {
     const { name, description, fileMatch, url, ...rest } = schema('catalog-entry.json');
     assert.deepEqual(rest, {});
     assert.ok(name.length > 0 && description.length > 0 && fileMatch.length > 0);

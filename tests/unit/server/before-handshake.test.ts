@@ -11,7 +11,7 @@ import { createApp } from '../../../webhook/server/serve.ts';
 test('of 1 MiB that a client sends before its handshake begins, the server keeps one chunk at most', async (t) => {
   const app = createApp({ log: pino({ level: 'silent' }), metrics: new Metrics() }, false);
   const { server } = app;
-  // in place of the TLS server, somebody who waits for the first bytes and then for a turn
+  // in place of the TLS server, a function that waits for the first bytes and then for a turn
   server.removeAllListeners('connection');
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

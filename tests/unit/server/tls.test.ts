@@ -30,7 +30,7 @@ test('a certificate made at start is issued anew at two thirds of its life, by t
   assert.ok(new X509Certificate(second.certificate).verify(authority.publicKey));
 });
 
-test('a certificate in files that names nobody is refused: the API server would not take it', async (t) => {
+test('a certificate in files without a name is refused: the API server would not take it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const { certificate, key } = createAuthority({ commonName: 'localhost', days: 1, now: new Date() });

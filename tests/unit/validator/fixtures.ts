@@ -9,8 +9,8 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 export function loadBuiltInChecks(): ProfileCheck[] {
   const pod = { metadata: {}, spec: { containers: [] } };
   return builtInProfiles().flatMap((profile) => {
-    const join = { name: profile.name, profiles: [{ ...profile, when: {} }] };
-    const requirements = requirementsFor(pod, join, { labels: {} });
+    const combined = { name: profile.name, profiles: [{ ...profile, when: {} }] };
+    const requirements = requirementsFor(pod, combined, { labels: {} });
     return JSON.parse(requirements?.checksJson ?? '[]') as ProfileCheck[];
   });
 }

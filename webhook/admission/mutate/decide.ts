@@ -77,15 +77,15 @@ function prove(
   namespace: NamespaceFacts,
 ): Decision {
   const warnings = warningsAbout(selection);
-  const join = policy.join(selection.profile);
-  const requirements = requirementsFor(pod, join, namespace);
+  const combined = policy.combineProfiles(selection.profile);
+  const requirements = requirementsFor(pod, combined, namespace);
   if (requirements === undefined) {
-    const about = { profile: join.name, profiles: [] };
+    const about = { profile: combined.name, profiles: [] };
     return left(pod, 'no-profile-applies', removeInjection(pod, statusText(selection)), about, warnings);
   }
   const change = inject(pod, requirements, selection, name, policy.proof);
   const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
-  const about = { profile: join.name, profiles: requirements.profiles.map(({ name }) => name) };
+  const about = { profile: combined.name, profiles: requirements.profiles.map(({ name }) => name) };
   return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
 }
 

@@ -63,7 +63,7 @@ function textsOf(labels: unknown): Record<string, string> {
 function decideNamespace({ namespace, profile }: NamespaceRequest, policy: Policy): NamespaceDecision {
   if (profile === undefined) return allowed('skipped', 'not-opted-in');
   try {
-    const { name, profiles } = policy.join(profile);
+    const { name, profiles } = policy.combineProfiles(profile);
     return allowed('allowed', 'profile-known', { profile: name, profiles: profiles.map((one) => one.name) });
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;

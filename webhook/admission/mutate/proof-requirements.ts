@@ -1,6 +1,6 @@
 import type { Check, ProfileCheck } from '../../../validator/shared/contract.ts';
 import { settingsOf, wordOf } from '../../config/checks.ts';
-import type { Join } from '../../config/policy.ts';
+import type { CombinedProfiles } from '../../config/policy.ts';
 import type { CheckOfProfile, Profile, ProofContainer } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
@@ -38,26 +38,26 @@ interface Settled {
 }
 
 /**
- * A cache of requirements by join, then by the profiles that apply and the parts of the pod on which they depend. Users
+ * A cache of requirements by combination, then by the profiles that apply and the parts of the pod on which they depend. Users
  * choose the ids in pods, so the cache is bounded.
  */
-const cache = new WeakMap<Join, Map<string, ProofRequirements>>();
+const cache = new WeakMap<CombinedProfiles, Map<string, ProofRequirements>>();
 const maxCached = 100;
 
 /**
- * Returns the requirements of the profiles of a join that apply to this pod, or undefined if none does.
+ * Returns the requirements of the combined profiles that apply to this pod, or undefined if none does.
  *
  * @throws CniGateError CNI_GATE_PROFILE_JOIN if one profile's proof must run as a user or group that another's excludes
  */
 export function requirementsFor(
   pod: Pod,
-  join: Join,
+  combined: CombinedProfiles,
   namespace: NamespaceFacts,
 ): ProofRequirements | undefined {
-  const holding = holdingProfiles(pod, join, namespace.labels);
+  const holding = holdingProfiles(pod, combined, namespace.labels);
   if (holding.length === 0) return undefined;
-  const cached = cache.get(join) ?? new Map<string, ProofRequirements>();
-  cache.set(join, cached);
+  const cached = cache.get(combined) ?? new Map<string, ProofRequirements>();
+  cache.set(combined, cached);
   const settled = holding.map((profile) => settle(profile, { pod, namespace }));
   const key = JSON.stringify(
     settled.map(({ profile, served, ids, idsOfContainer }) => [profile.name, served, ids, idsOfContainer]),
@@ -84,15 +84,19 @@ function settle(profile: Profile, place: Place): Settled {
  * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
  * these annotations and must give the same answer.
  */
-function holdingProfiles(pod: Pod, join: Join, namespaceLabels: Record<string, string>): Profile[] {
-  let holding = join.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
+function holdingProfiles(
+  pod: Pod,
+  combined: CombinedProfiles,
+  namespaceLabels: Record<string, string>,
+): Profile[] {
+  let holding = combined.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
   for (;;) {
     const given: Record<string, string> = Object.assign({}, ...holding.map((profile) => profile.annotations));
-    if (holding.length === join.profiles.length || Object.keys(given).length === 0) return holding;
+    if (holding.length === combined.profiles.length || Object.keys(given).length === 0) return holding;
     const annotations = { ...given, ...pod.metadata.annotations };
     const later = { ...pod, metadata: { ...pod.metadata, annotations } };
     const before = new Set(holding);
-    holding = join.profiles.filter(
+    holding = combined.profiles.filter(
       (profile) => before.has(profile) || applies(profile, later, namespaceLabels),
     );
     if (holding.length === before.size) return holding;

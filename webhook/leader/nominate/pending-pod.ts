@@ -41,7 +41,7 @@ export interface PendingPod extends GatePod, Required {
   requests: Amounts;
   /** `metadata.resourceVersion`. */
   version: string;
-  /** The node that somebody nominated for it; empty where nobody did. */
+  /** The nominated node of its status; empty without one. */
   nominated: string;
   /** Whether it is being deleted. */
   leaving: boolean;

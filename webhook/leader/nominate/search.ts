@@ -70,7 +70,7 @@ export function* inOrder(
   }
 }
 
-/** The result of a search: a node where the pod's requests are reserved; `why` there is none; or it takes more time. */
+/** The result of a search: a node where the pod's requests are reserved; `why` there is no such node; or it takes more time. */
 export type Placement = { node: string } | { why: string } | 'unknown';
 
 /** What a {@link NodeSearch} goes by. */

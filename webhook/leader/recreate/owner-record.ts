@@ -4,7 +4,7 @@ import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
-const { pause, longestPause, second, verdict: longest, trust } = repairLimits;
+const { pause, longestPause, second, verdict: longest, burst } = repairLimits;
 
 /** What the pods of one controller learn from each other: a back-off. Times are milliseconds of a monotonic clock. */
 export class OwnerRecord {
@@ -14,7 +14,7 @@ export class OwnerRecord {
   readonly #successors = new Set<string>();
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
-  #trustedUntil = Number.NEGATIVE_INFINITY;
+  #burstUntil = Number.NEGATIVE_INFINITY;
 
   /** How long its pods pause, in milliseconds; 0 where they do not. */
   pause(now: number): number {
@@ -31,7 +31,7 @@ export class OwnerRecord {
     const others = this.#attempts.size - (this.#attempts.has(uid) ? 1 : 0);
     if (others === 0) return true;
     if (ordered) return false;
-    if (this.#trustedUntil > now || (proven && this.#failures === 0)) return true;
+    if (this.#burstUntil > now || (proven && this.#failures === 0)) return true;
     const [first = now] = this.#attempts.values();
     return others === 1 && this.#failures === 0 && now - first >= second;
   }
@@ -77,18 +77,18 @@ export class OwnerRecord {
 
   /** Whether nothing that it knows matters any longer. */
   isIdle(now: number): boolean {
-    return this.#attempts.size === 0 && this.#trustedUntil <= now && this.#retryAt + longestPause <= now;
+    return this.#attempts.size === 0 && this.#burstUntil <= now && this.#retryAt + longestPause <= now;
   }
 
   #recordSuccess(now: number): void {
     this.#failures = 0;
     this.#retryAt = Number.NEGATIVE_INFINITY;
-    this.#trustedUntil = now + trust;
+    this.#burstUntil = now + burst;
   }
 
   /** Failures during a pause belong to attempts from before it. */
   #recordFailure(now: number): void {
-    this.#trustedUntil = Number.NEGATIVE_INFINITY;
+    this.#burstUntil = Number.NEGATIVE_INFINITY;
     if (now < this.#retryAt) return;
     this.#retryAt = now + Math.min(pause * 2 ** this.#failures, longestPause);
     this.#failures += 1;

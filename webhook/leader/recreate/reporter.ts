@@ -33,7 +33,7 @@ interface Skipping {
   since: number;
   reason: SkipReason;
   /** The occasion of its last event. */
-  told: string;
+  reported: string;
 }
 
 /** What a {@link Reporter} writes to. */
@@ -79,15 +79,15 @@ export class Reporter {
   async skipped(left: SkippedPod): Promise<void> {
     const { pod, reason } = left;
     const now = Date.now();
-    const known = this.#skipped.get(pod.uid) ?? { since: now, reason, told: '' };
+    const known = this.#skipped.get(pod.uid) ?? { since: now, reason, reported: '' };
     known.reason = reason;
     this.#skipped.set(pod.uid, known);
     if (!hasEvent(reason) || this.#options.events.capacity < reserve) return;
     if (pod.ended && Date.now() - (pod.at ?? pod.createdAt) > recent) return;
     if (!isReportedAtOnce(reason) && now - known.since < long) return;
     const event = skippedPodEvent(left);
-    if (known.told === event.occasion) return;
-    known.told = event.occasion;
+    if (known.reported === event.occasion) return;
+    known.reported = event.occasion;
     await this.#add(event, pod);
   }
 

@@ -36,7 +36,7 @@ export function profilesInUse(
   const labels = [...namespaces, ...Array.from(ofPods, (profile) => ({ name: undefined, profile }))];
   const profiles = labels.flatMap(({ name, profile }) => {
     try {
-      return policy.join(profile).profiles.map((one) => one.name);
+      return policy.combineProfiles(profile).profiles.map((one) => one.name);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       if (name !== undefined)

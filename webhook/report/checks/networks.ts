@@ -62,7 +62,7 @@ function proposal(policy: Policy, namespace: string, names: readonly string[]) {
 /** Why profiles cannot be joined; empty where they can. */
 function problemOf(policy: Policy, profile: string): string {
   try {
-    policy.join(profile);
+    policy.combineProfiles(profile);
     return '';
   } catch (error) {
     if (error instanceof CniGateError) return error.message;

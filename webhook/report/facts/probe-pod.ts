@@ -1,7 +1,7 @@
 import { canProve } from '../../admission/mutate/inject.ts';
 import { requirementsFor } from '../../admission/mutate/proof-requirements.ts';
 import type { Pod } from '../../admission/pod.ts';
-import type { Join, Policy } from '../../config/policy.ts';
+import type { CombinedProfiles, Policy } from '../../config/policy.ts';
 import type { Condition, Matcher } from '../../config/types.ts';
 
 /** A pod to ask about, and the words of the checks that the configuration promises to it. */
@@ -11,15 +11,15 @@ export interface ProbePod {
 }
 
 /**
- * A pod to which the profiles of a join promise something: a plain one where that will do, otherwise one with the
+ * A pod to which the combined profiles promise something: a plain one where that will do, otherwise one with the
  * containers, labels and annotations of a profile's `when`. Where none of these is promised anything, the plain one.
  * It holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them.
  */
-export function probePod(namespace: string, join: Join, { proof }: Policy): ProbePod {
-  const conditions = join.profiles.flatMap(({ when }) => when);
+export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy): ProbePod {
+  const conditions = combined.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
   const promised = candidates.flatMap((pod) => {
-    const requirements = requirementsFor(pod, join, { labels: {} });
+    const requirements = requirementsFor(pod, combined, { labels: {} });
     const isProved = requirements !== undefined && canProve(requirements, proof);
     return isProved && requirements.words.length > 0 ? [{ pod, promised: requirements.words }] : [];
   });

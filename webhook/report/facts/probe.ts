@@ -3,7 +3,7 @@ import type { Pod } from '../../admission/pod.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import type { Join, Policy } from '../../config/policy.ts';
+import type { CombinedProfiles, Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import {
   installedPolicies,
@@ -81,13 +81,13 @@ export async function makeProbe(
   // `namespaceSelector` of the manifests
   const excluded = new Set(['kube-system', ownNamespace]);
   const candidates = namespaces.flatMap(({ name, profile }) => {
-    const join = profile === undefined || excluded.has(name) ? undefined : joinOf(policy, profile);
-    return join === undefined ? [] : [{ name, join }];
+    const combined = profile === undefined || excluded.has(name) ? undefined : combinedOf(policy, profile);
+    return combined === undefined ? [] : [{ name, combined }];
   });
   const what = 'no namespace has opted in with a profile that exists';
   let last: ProbeFacts = { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
-  for (const { name, join } of candidates.slice(0, mostNamespaces)) {
-    last = { namespace: name, ...(await probeIn(client, name, join, policy, timeout)) };
+  for (const { name, combined } of candidates.slice(0, mostNamespaces)) {
+    last = { namespace: name, ...(await probeIn(client, name, combined, policy, timeout)) };
     if (last.outcome !== 'not-made') break;
   }
   return last;
@@ -96,11 +96,11 @@ export async function makeProbe(
 async function probeIn(
   client: ApiClient,
   namespace: string,
-  join: Join,
+  combined: CombinedProfiles,
   policy: Policy,
   timeout: number,
 ): Promise<Outcome> {
-  const { pod, promised } = probePod(namespace, join, policy);
+  const { pod, promised } = probePod(namespace, combined, policy);
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
   try {
     const made = await client.request<Pod>('POST', podsPath(namespace), { query, body: pod, timeout });
@@ -112,9 +112,9 @@ async function probeIn(
 }
 
 /** Undefined where a label names no profile: such a pod is rejected, which status reports anyway. */
-function joinOf(policy: Policy, profile: string): Join | undefined {
+function combinedOf(policy: Policy, profile: string): CombinedProfiles | undefined {
   try {
-    return policy.join(profile);
+    return policy.combineProfiles(profile);
   } catch (error) {
     if (error instanceof CniGateError) return undefined;
     throw error;

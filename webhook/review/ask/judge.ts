@@ -139,7 +139,11 @@ export class Judge {
     if (profile === undefined || profile === optOutValue) return [];
     const { annotations = {} } = this.#known.get(request.namespace) ?? {};
     try {
-      return meshGaps(request.pod, { labels: facts.labels, annotations }, policy.join(profile).profiles);
+      return meshGaps(
+        request.pod,
+        { labels: facts.labels, annotations },
+        policy.combineProfiles(profile).profiles,
+      );
     } catch (error) {
       // the pod is refused for it
       if (error instanceof CniGateError) return [];

@@ -119,7 +119,7 @@ export const lostOptIns = (
 
 function faultOf(profile: string, policy: Policy): CoverageFault | undefined {
   try {
-    policy.join(profile);
+    policy.combineProfiles(profile);
     return undefined;
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;

@@ -136,7 +136,7 @@ suite('the gate with proofs', () => {
       assert.equal(replica.says('n1', { uid: 'x' }, {}, now + 6000), 'refused unproved');
   });
 
-  test('steering accepts a node for one that may try, and not while somebody is on the way', () => {
+  test('steering accepts a node for one that may try, and not while another pod is on the way', () => {
     const replica = new Replica();
     const accepts = (node: string, profile = 'mesh', at = now) =>
       gateBy(replica.policy, replica, at)([profile], node).blocker === undefined;

@@ -105,7 +105,7 @@ test('the cache of requirements is bounded, whatever ids pods have', () => {
   const redirect = { listen: 4140, connect, notAsUser: { annotation: key } };
   const policy = policyOf({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect }] } }] });
   const required = (id: number) =>
-    requirementsFor(podOf({ annotation: String(id) }), policy.join('mesh'), { labels: {} });
+    requirementsFor(podOf({ annotation: String(id) }), policy.combineProfiles('mesh'), { labels: {} });
   const first = required(1);
   assert.equal(required(1), first, 'kept');
   for (let id = 2; id < 300; id++) required(id);

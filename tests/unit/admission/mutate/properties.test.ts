@@ -39,7 +39,7 @@ function changed(pod: Pod, change: Change): Pod {
   return podFaults(copy).length > podFaults(pod).length ? pod : copy;
 }
 
-/** The pod as somebody left it, but for what an earlier call put into its spec. */
+/** The pod as it was, but for what an earlier call put into its spec. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   const { spec } = copy;

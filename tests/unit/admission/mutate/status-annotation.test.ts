@@ -23,17 +23,17 @@ function pod(
 suite('requiredProfiles', () => {
   const label = { 'cni-gate.io/profile': 'cilium.mesh' };
   const cases: [what: string, pod: PromisedPod, expected: string[]][] = [
-    ['nobody, where nothing is said', { metadata: {} }, []],
+    ['none, where nothing is said', { metadata: {} }, []],
     ['whom the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
-    ['nobody, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],
-    ['nobody by a label alone: the pod may be one that is left alone', pod(undefined, [], label), []],
+    ['none, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],
+    ['none by a label alone: the pod may be exempt', pod(undefined, [], label), []],
     [
       'whom the init container names, where the annotation is gone',
       pod(undefined, [validator(checks('mesh', 'cilium', 'mesh'))]),
       ['mesh', 'cilium'],
     ],
     [
-      'or names nobody any more',
+      'or names none any more',
       pod('{"profiles":[],"checks":[]}', [{ name: 'other' }, validator(checks('mesh'))]),
       ['mesh'],
     ],
@@ -54,7 +54,7 @@ suite('requiredProfiles', () => {
       [],
     ],
     [
-      'checks that cannot be read name nobody',
+      'checks that cannot be read name none',
       pod('{"profiles":["mesh"]}', [validator({ name: 'CNI_GATE_CHECKS', value: '[null,{]' })]),
       ['mesh'],
     ],

@@ -15,7 +15,7 @@ suite('the pod of a probe', () => {
   for (const { name, proof } of builtInProfiles()) {
     test(`gets a promise of profile ${name}`, () => {
       const policy = policyOf({});
-      const { promised } = probePod('shop', policy.join(name), policy);
+      const { promised } = probePod('shop', policy.combineProfiles(name), policy);
       assert.ok(promised.length > 0);
       assert.ok(proof.checks.every((check) => promised.some((word) => word in check)));
     });
@@ -33,7 +33,7 @@ suite('the pod of a probe', () => {
       ['enforce', ['container']],
     ] as const) {
       const policy = policyOf({ proof: { mode }, profiles: [own] });
-      assert.deepEqual(probePod('shop', policy.join('own'), policy).promised, promised);
+      assert.deepEqual(probePod('shop', policy.combineProfiles('own'), policy).promised, promised);
     }
   });
 
@@ -53,7 +53,7 @@ suite('the pod of a probe', () => {
   for (const [name, [when, expected]] of Object.entries(conditions)) {
     test(`has what \`when\` asks: ${name}`, () => {
       const policy = policyOf({ profiles: [{ name: 'own', when, daemonSets: [], proof }] });
-      const { pod, promised } = probePod('shop', policy.join('own'), policy);
+      const { pod, promised } = probePod('shop', policy.combineProfiles('own'), policy);
       assert.deepEqual(promised, ['address']);
       const { labels, annotations } = pod.metadata;
       assert.deepEqual({ labels, annotations }, { labels: {}, annotations: {}, ...expected });
