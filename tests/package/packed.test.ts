@@ -27,7 +27,7 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
   const file = `cni-gate-${version}.tgz`;
   const listed = run(folder, 'tar', ['tf', file]).stdout.split('\n');
   assert.ok(listed.includes('package/dist/webhook/profiles/linkerd.yaml'));
-  assert.ok(listed.includes('package/dist/webhook/page/main.js'));
+  assert.ok(listed.includes('package/dist/webhook/page/page.js'));
   assert.deepEqual(
     listed.filter((path) => /\.ts$|tests\//.test(path)),
     [],
