@@ -13,90 +13,43 @@ interface ValueField extends Placeholder {
   path: Path;
 }
 
+/** A field whose value has its own name in the values, if no other expression is given. */
+const field = (
+  name: string,
+  object: string,
+  path: Path,
+  form: ValueField['form'],
+  expression = `.Values.${name}`,
+): ValueField => ({ name, object, path, form, expression });
+
 const pod: Path = ['spec', 'template', 'spec'];
 const container: Path = [...pod, 'containers', 0];
 const deployment = 'Deployment/cni-gate';
+const merged =
+  'mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml';
+const policy = 'ValidatingAdmissionPolicy/pods.cni-gate.io';
+const policyImages = 'include "cni-gate.policyImages" . | quote';
+const dashboard = '.Files.Get "dashboard/cni-gate.json" | trim';
 
 /** The fields that the chart takes from its values and files, except the images, which are replaced wherever they occur. */
 const fields: ValueField[] = [
-  {
-    name: 'replicas',
-    object: deployment,
-    path: ['spec', 'replicas'],
-    form: 'scalar',
-    expression: '.Values.replicas',
-  },
-  {
-    name: 'podAnnotations',
-    object: deployment,
-    path: ['spec', 'template', 'metadata', 'annotations'],
-    form: 'entries',
-    expression: '.Values.podAnnotations',
-  },
-  {
-    name: 'nodeSelector',
-    object: deployment,
-    path: [...pod, 'nodeSelector'],
-    form: 'entries',
-    expression: '.Values.nodeSelector',
-  },
-  {
-    name: 'tolerations',
-    object: deployment,
-    path: [...pod, 'tolerations'],
-    form: 'entries',
-    expression: '.Values.tolerations',
-  },
-  {
-    name: 'extraArgs',
-    object: deployment,
-    path: [...container, 'args'],
-    form: 'entries',
-    expression: '.Values.extraArgs',
-  },
-  {
-    name: 'resources',
-    object: deployment,
-    path: [...container, 'resources'],
-    form: 'block',
-    expression: '.Values.resources',
-  },
-  {
-    name: 'imagePullSecrets',
-    object: 'ServiceAccount/cni-gate',
-    path: ['imagePullSecrets'],
-    form: 'block',
-    expression: '.Values.imagePullSecrets',
-  },
-  {
-    name: 'configuration',
-    object: 'ConfigMap/cni-gate',
-    path: ['data', 'config.yaml'],
-    form: 'text',
-    expression:
-      'mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml',
-  },
-  {
-    name: 'policyImages',
-    object: 'ValidatingAdmissionPolicy/pods.cni-gate.io',
-    path: ['spec', 'variables', 0, 'expression'],
-    form: 'scalar',
-    expression: 'include "cni-gate.policyImages" . | quote',
-  },
-  {
-    name: 'networkPolicyFrom',
-    object: 'NetworkPolicy/cni-gate',
-    path: ['spec', 'ingress', 0, 'from'],
-    form: 'block',
-    expression: '.Values.networkPolicy.from',
-  },
-  {
-    name: 'dashboard',
-    object: 'ConfigMap/cni-gate-dashboard',
-    path: ['data', 'cni-gate.json'],
-    form: 'text',
-    expression: '.Files.Get "dashboard/cni-gate.json" | trim',
-  },
+  field('replicas', deployment, ['spec', 'replicas'], 'scalar'),
+  field('podAnnotations', deployment, ['spec', 'template', 'metadata', 'annotations'], 'entries'),
+  field('nodeSelector', deployment, [...pod, 'nodeSelector'], 'entries'),
+  field('tolerations', deployment, [...pod, 'tolerations'], 'entries'),
+  field('extraArgs', deployment, [...container, 'args'], 'entries'),
+  field('resources', deployment, [...container, 'resources'], 'block'),
+  field('imagePullSecrets', 'ServiceAccount/cni-gate', ['imagePullSecrets'], 'block'),
+  field('configuration', 'ConfigMap/cni-gate', ['data', 'config.yaml'], 'text', merged),
+  field('policyImages', policy, ['spec', 'variables', 0, 'expression'], 'scalar', policyImages),
+  field(
+    'networkPolicyFrom',
+    'NetworkPolicy/cni-gate',
+    ['spec', 'ingress', 0, 'from'],
+    'block',
+    '.Values.networkPolicy.from',
+  ),
+  field('dashboard', 'ConfigMap/cni-gate-dashboard', ['data', 'cni-gate.json'], 'text', dashboard),
 ];
 
 /** By the image that the manifests name. */

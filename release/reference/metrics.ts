@@ -7,9 +7,8 @@ import type { Policy } from '../../webhook/config/policy.ts';
 import { SteerMetrics } from '../../webhook/leader/nominate/metrics.ts';
 import { RepairMetrics } from '../../webhook/leader/recreate/metrics.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
-import { measureEvidence } from '../../webhook/server/evidence-metrics.ts';
+import { measureEvidence, measureReadiness } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
-import { measureReadiness } from '../../webhook/server/readiness-metrics.ts';
 import { table } from './table.ts';
 
 /* Metrics are registered and never collected, so nothing reads these. */

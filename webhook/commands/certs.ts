@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ManualStep } from '../../certs/manual.ts';
 import { authorityDaysOption, managedDays, namesOf } from './certificate.ts';
-import { addClusterOptions, type ClusterFlags, days, namespaceName } from './options.ts';
+import { addClusterOptions, type ClusterFlags, days, ownNamespaceOption } from './options.ts';
 
 interface ServiceFlags {
   namespace: string;
@@ -54,12 +54,7 @@ function inCluster(name: string, description: string): Command {
 
 function addService(command: Command): Command {
   return command
-    .addOption(
-      new Option('-n, --namespace <name>', 'namespace of cni-gate')
-        .env('POD_NAMESPACE')
-        .argParser(namespaceName)
-        .default('cni-gate'),
-    )
+    .addOption(ownNamespaceOption('-n, --namespace <name>'))
     .option('--tls-service <name>', 'Service that webhooks call', 'cni-gate');
 }
 

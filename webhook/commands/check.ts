@@ -4,7 +4,7 @@ import type { ApiClient } from '../cluster/client.ts';
 import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { CheckReport, CheckVerdict } from '../report/checks/report.ts';
-import { addClusterOptions, addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
+import { addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
 import { terminal } from './terminal.ts';
 
 interface Flags extends ClusterFlags {
@@ -32,9 +32,7 @@ export function checkCommand(): Command {
     'check the installation, or with --pre the cluster before installing',
   );
   command.addHelpText('after', more);
-  return addInstallationOptions(
-    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
-  )
+  return addInstallationOptions(command)
     .option('--pre', 'before installing: check the cluster, and propose profiles')
     .option('--no-probe', 'create no pod as a dry run')
     .option('--wait <duration>', 'repeat until no check fails, at most this long', milliseconds)

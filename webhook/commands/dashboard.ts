@@ -5,7 +5,7 @@ import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Dashboard } from '../report/dashboard/server.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { ReadStatus, StatusFlags } from '../report/facts/follow.ts';
-import { addClusterOptions, addInstallationOptions, namespaceName, port } from './options.ts';
+import { addInstallationOptions, namespaceName, port } from './options.ts';
 
 interface Flags extends StatusFlags {
   port?: number;
@@ -25,9 +25,7 @@ export function dashboardCommand(): Command {
     'show the status of all nodes and pods on a local page, which follows the cluster',
   );
   command.addHelpText('after', more);
-  return addInstallationOptions(
-    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
-  )
+  return addInstallationOptions(command)
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
     .option('--port <port>', 'port on 127.0.0.1 (default: a free one)', port)
     .option('--out <file>', 'write the page with the current data to this file, and end')

@@ -12,38 +12,46 @@ export interface ClusterFlags {
  *
  * @param otherwise which cluster is used without them, for the help
  */
-export function addClusterOptions(command: Command, otherwise: string): Command {
+export function addClusterOptions(
+  command: Command,
+  otherwise = 'the service account of the pod, $KUBECONFIG, ~/.kube/config',
+): Command {
   return command
     .option('--kubeconfig <file>', `how to reach the cluster (default: ${otherwise})`)
-    .option('--context <name>', 'context of the kubeconfig file (default: its current one)', contextName);
+    .option(
+      '--context <name>',
+      'context of the kubeconfig file (default: its current one)',
+      given('the name of a context'),
+    );
 }
 
-/** Adds the flags that say where cni-gate is installed in the cluster, and how it is configured. */
+/** The flag for the namespace of cni-gate. */
+export const ownNamespaceOption = (flags = '--own-namespace <name>'): Option =>
+  new Option(flags, 'namespace of cni-gate')
+    .env('POD_NAMESPACE')
+    .argParser(namespaceName)
+    .default('cni-gate');
+
+/** Adds the flags that name a cluster, and say where cni-gate is installed in it and how it is configured. */
 export function addInstallationOptions(command: Command): Command {
-  return command
+  return addClusterOptions(command)
     .option(
       '--config <file>',
       'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
     )
-    .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate')
-        .env('POD_NAMESPACE')
-        .argParser(namespaceName)
-        .default('cni-gate'),
-    );
+    .addOption(ownNamespaceOption());
 }
 
-/** Parses the name of a context. An empty one usually comes from an unset variable. */
-function contextName(text: string): string {
-  if (text === '') throw new InvalidArgumentError('expected the name of a context.');
-  return text;
-}
+/** A parser that refuses an empty text, which usually comes from an unset variable. */
+const given =
+  (what: string) =>
+  (text: string): string => {
+    if (text === '') throw new InvalidArgumentError(`expected ${what}.`);
+    return text;
+  };
 
-/** Parses the name of a namespace. An empty one usually comes from an unset variable, and does not mean all. */
-export function namespaceName(text: string): string {
-  if (text === '') throw new InvalidArgumentError('expected the name of a namespace.');
-  return text;
-}
+/** Parses the name of a namespace. An empty one does not mean all. */
+export const namespaceName = given('the name of a namespace');
 
 /** Parses a port; 0 lets the system choose. */
 export function port(text: string): number {

@@ -28,7 +28,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option('--image <image>', 'image of the init container, if not configured').env('CNI_GATE_IMAGE'),
     );
-  addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
+  addClusterOptions(command)
     .option(
       '--cluster-state <file>',
       'no cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',

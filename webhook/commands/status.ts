@@ -3,7 +3,7 @@ import { CniGateError } from '../lib/errors.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { StatusFlags } from '../report/facts/follow.ts';
 import type { Status, Verdict } from '../report/status/status.ts';
-import { addClusterOptions, addInstallationOptions, namespaceName } from './options.ts';
+import { addInstallationOptions, namespaceName } from './options.ts';
 import { terminal } from './terminal.ts';
 
 interface Flags extends StatusFlags {
@@ -31,9 +31,7 @@ export function statusCommand(): Command {
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',
   );
   command.addHelpText('after', more);
-  return addInstallationOptions(
-    addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config'),
-  )
+  return addInstallationOptions(command)
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'wide', 'json']).default('text'),

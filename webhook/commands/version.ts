@@ -1,8 +1,8 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import { installedDeployment } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
-import { addClusterOptions, type ClusterFlags, namespaceName } from './options.ts';
+import { addClusterOptions, type ClusterFlags, ownNamespaceOption } from './options.ts';
 
 interface Flags extends ClusterFlags {
   client?: true;
@@ -21,13 +21,8 @@ export function versionCommand(): Command {
     'print the version of this program, and of cni-gate in the cluster',
   );
   command.addHelpText('after', more);
-  return addClusterOptions(command, 'the service account of the pod, $KUBECONFIG, ~/.kube/config')
-    .addOption(
-      new Option('--own-namespace <name>', 'namespace of cni-gate')
-        .env('POD_NAMESPACE')
-        .argParser(namespaceName)
-        .default('cni-gate'),
-    )
+  return addClusterOptions(command)
+    .addOption(ownNamespaceOption())
     .option('--client', 'only of this program')
     .action(run);
 }

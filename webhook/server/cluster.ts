@@ -2,9 +2,8 @@ import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
-import { measureEvidence } from './evidence-metrics.ts';
+import { logReadiness, measureEvidence, measureReadiness } from './cluster-metrics.ts';
 import { plugin } from './plugin.ts';
-import { logReadiness, measureReadiness } from './readiness-metrics.ts';
 
 /** Options of the plugin {@link cluster}. */
 export interface ClusterOptions {

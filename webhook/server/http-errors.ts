@@ -56,7 +56,7 @@ const firstLine = (error: unknown): string => (messageOf(error).split('\n')[0] ?
 /** Answers with an error once the client has sent all of its request; it is counted and logged. */
 async function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Promise<Reply> {
   const status = statusOf[error.code] ?? 500;
-  metrics.badRequest(error.code);
+  metrics.badRequests.inc({ code: error.code });
   const { ip: remote, method, url } = request;
   const facts = { code: error.code, status, remote, method, path: quoted(url) };
   if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
@@ -110,7 +110,7 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
     : code === 'HPE_HEADER_OVERFLOW'
       ? [431, 'the path and the headers are larger than 16 KiB']
       : [400, `expected a request of HTTP/1.1, got something else: ${message}`];
-  metrics.badRequest('CNI_GATE_HTTP');
+  metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
   const body = JSON.stringify({ code: 'CNI_GATE_HTTP' satisfies ErrorCode, message: text });
   const head = [
     `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,

@@ -19,73 +19,55 @@ export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | '
 
 /** The metrics of the server itself. Names follow https://prometheus.io/docs/practices/naming/. */
 export class Metrics {
-  readonly registry = new Registry();
-  readonly #reviews: Counter<'webhook' | 'profile' | 'outcome' | 'reason'>;
-  readonly #duration: Histogram<'webhook'>;
-  readonly #badRequests: Counter<'code'>;
-  readonly #patchFailures: Counter;
-  readonly #reloads: Counter<'source' | 'result'>;
-  readonly #lastReload: Gauge<'source'>;
-  readonly #certificateExpiry: Gauge;
-  readonly #overload: Counter<'limit'>;
-
-  constructor() {
-    const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
-    new Gauge({
-      name: 'cni_gate_build_info',
-      help: 'Always 1.',
-      labelNames: ['version'],
-      registers,
-    }).set({ version }, 1);
-    this.#reviews = new Counter({
-      name: 'cni_gate_admission_reviews_total',
-      help: 'Answered admission reviews.',
-      labelNames: ['webhook', 'profile', 'outcome', 'reason'],
-      registers,
-    });
-    this.#duration = new Histogram({
-      name: 'cni_gate_admission_duration_seconds',
-      help: 'Time from the parsed request to the answer.',
-      labelNames: ['webhook'],
-      buckets: durationBuckets,
-      registers,
-    });
-    this.#badRequests = new Counter({
-      name: 'cni_gate_bad_requests_total',
-      help: 'Calls that are not a valid admission review.',
-      labelNames: ['code'],
-      registers,
-    });
-    this.#patchFailures = new Counter({
-      name: 'cni_gate_patch_failures_total',
-      help: 'Patches that did not apply: a defect.',
-      registers,
-    });
-    this.#reloads = new Counter({
-      name: 'cni_gate_reloads_total',
-      help: 'Attempts to apply a changed file.',
-      labelNames: ['source', 'result'],
-      registers,
-    });
-    this.#lastReload = new Gauge({
-      name: 'cni_gate_last_reload_successful',
-      help: '1 if the last change of a file was applied, otherwise 0.',
-      labelNames: ['source'],
-      registers,
-    });
-    this.#certificateExpiry = new Gauge({
-      name: 'cni_gate_certificate_not_after_timestamp_seconds',
-      help: 'When the serving certificate expires, as Unix time.',
-      registers,
-    });
-    this.#overload = new Counter({
-      name: 'cni_gate_overload_total',
-      help: 'Calls not answered and connections closed by a limit.',
-      labelNames: ['limit'],
-      registers,
-    });
-  }
+  readonly registry = processRegistry();
+  readonly #registers = [this.registry];
+  readonly #reviews = new Counter({
+    name: 'cni_gate_admission_reviews_total',
+    help: 'Answered admission reviews.',
+    labelNames: ['webhook', 'profile', 'outcome', 'reason'],
+    registers: this.#registers,
+  });
+  readonly #duration = new Histogram({
+    name: 'cni_gate_admission_duration_seconds',
+    help: 'Time from the parsed request to the answer.',
+    labelNames: ['webhook'],
+    buckets: durationBuckets,
+    registers: this.#registers,
+  });
+  readonly badRequests = new Counter({
+    name: 'cni_gate_bad_requests_total',
+    help: 'Calls that are not a valid admission review.',
+    labelNames: ['code'],
+    registers: this.#registers,
+  });
+  readonly #patchFailures = new Counter({
+    name: 'cni_gate_patch_failures_total',
+    help: 'Patches that did not apply: a defect.',
+    registers: this.#registers,
+  });
+  readonly #reloads = new Counter({
+    name: 'cni_gate_reloads_total',
+    help: 'Attempts to apply a changed file.',
+    labelNames: ['source', 'result'],
+    registers: this.#registers,
+  });
+  readonly #lastReload = new Gauge({
+    name: 'cni_gate_last_reload_successful',
+    help: '1 if the last change of a file was applied, otherwise 0.',
+    labelNames: ['source'],
+    registers: this.#registers,
+  });
+  readonly #certificateExpiry = new Gauge({
+    name: 'cni_gate_certificate_not_after_timestamp_seconds',
+    help: 'When the serving certificate expires, as Unix time.',
+    registers: this.#registers,
+  });
+  readonly #overload = new Counter({
+    name: 'cni_gate_overload_total',
+    help: 'Calls not answered and connections closed by a limit.',
+    labelNames: ['limit'],
+    registers: this.#registers,
+  });
 
   /** Counts a request that was not answered, or a connection that was closed, because of a limit. */
   overload(limit: OverloadLimit): void {
@@ -97,7 +79,7 @@ export class Metrics {
     new Gauge({
       name: 'cni_gate_bodies_in_flight_bytes',
       help: 'Estimated memory of admission calls.',
-      registers: [this.registry],
+      registers: this.#registers,
       collect() {
         this.set(inFlight());
       },
@@ -114,7 +96,7 @@ export class Metrics {
     new Gauge({
       name: 'cni_gate_event_loop_delay_max_seconds',
       help: 'Longest pause of the event loop since the start, plus 10 ms.',
-      registers: [this.registry],
+      registers: this.#registers,
       collect() {
         this.set(delays.max / 1e9);
       },
@@ -134,11 +116,6 @@ export class Metrics {
     if (reason === 'CNI_GATE_PATCH_FAILED') this.#patchFailures.inc();
   }
 
-  /** Counts a request that was not a valid review. @param code of the error */
-  badRequest(code: string): void {
-    this.#badRequests.inc({ code });
-  }
-
   /** Counts an attempt to reload a source. */
   reloaded(source: ReloadSource, result: 'success' | 'failure'): void {
     this.#reloads.inc({ source, result });
@@ -149,4 +126,17 @@ export class Metrics {
   certificateExpires(notAfter: Date): void {
     this.#certificateExpiry.set(notAfter.getTime() / 1000);
   }
+}
+
+/** A registry with the metrics of the process. */
+function processRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'cni_gate_build_info',
+    help: 'Always 1.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version }, 1);
+  return registry;
 }

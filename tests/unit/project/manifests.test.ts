@@ -11,9 +11,8 @@ import { RepairMetrics } from '../../../webhook/leader/recreate/metrics.ts';
 import { systemClock } from '../../../webhook/lib/deps.ts';
 import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
-import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
+import { measureEvidence, measureReadiness } from '../../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
-import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
 
 const root = new URL('../../../', import.meta.url);

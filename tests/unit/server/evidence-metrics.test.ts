@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
-import { measureEvidence } from '../../../webhook/server/evidence-metrics.ts';
+import { measureEvidence } from '../../../webhook/server/cluster-metrics.ts';
 import { evidencePod, now } from '../nodes/evidence/pods.ts';
 
 const clock = { now: () => now, monotonicNow: () => 0 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { systemClock } from '../../../webhook/lib/deps.ts';
-import { measureReadiness } from '../../../webhook/server/readiness-metrics.ts';
+import { measureReadiness } from '../../../webhook/server/cluster-metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith, pending } from '../admission/gate/support.ts';
 import { evidenceWith } from '../nodes/evidence/support.ts';
