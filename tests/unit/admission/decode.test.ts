@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../webhook/admission/decode.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
-import { copyOf, patched } from '../../support/answers.ts';
+import { patched } from '../../support/answers.ts';
 import { recorded, reviewOf } from '../../support/reviews.ts';
 
 const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'app' }] } };
@@ -76,36 +76,5 @@ suite('decodePodRequest', () => {
     assert.deepEqual([second.name, second.namespace, second.dryRun], ['own', 'lab', false]);
     const generated = { metadata: { generateName: 'web-' }, spec: pod.spec };
     assert.equal(decodePodRequest(reviewOf(generated)).name, 'web-*');
-  });
-
-  test('a null in a map becomes the value that the API server reads', () => {
-    const labels = JSON.parse('{"a": null, "__proto__": null, "b": "c"}');
-    const resources = { requests: { cpu: null, memory: '1Gi' }, limits: { cpu: null } };
-    const sent = {
-      metadata: { name: null, generateName: null, namespace: null, labels, annotations: { a: null } },
-      spec: {
-        nodeSelector: { a: null },
-        imagePullSecrets: [null, { name: 'mirror' }],
-        resources: { requests: { cpu: null } },
-        initContainers: [{ name: 'migrate', resources }],
-        containers: [{ name: 'app', resources }],
-      },
-    };
-    const { pod: decoded } = decodePodRequest(copyOf(reviewOf(sent)));
-    const filled = { requests: { cpu: '0', memory: '1Gi' }, limits: { cpu: '0' } };
-    assert.deepEqual(copyOf(decoded), {
-      metadata: {
-        ...{ name: '', generateName: '', namespace: '' },
-        labels: JSON.parse('{"a": "", "__proto__": "", "b": "c"}'),
-        annotations: { a: '' },
-      },
-      spec: {
-        nodeSelector: { a: '' },
-        imagePullSecrets: [{}, { name: 'mirror' }],
-        resources: { requests: { cpu: '0' } },
-        initContainers: [{ name: 'migrate', resources: filled }],
-        containers: [{ name: 'app', resources: filled }],
-      },
-    });
   });
 });

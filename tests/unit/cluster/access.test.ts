@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Access } from '../../../webhook/cluster/access.ts';
 import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
 import { inCluster } from '../../../webhook/cluster/open.ts';
 
@@ -129,16 +128,6 @@ contexts: [{name: one, context: {cluster: a, user: u}}, {name: two, context: {cl
 clusters: [{name: a, cluster: {server: "https://a:6443"}}, {name: b, cluster: {server: "https://b:6443"}}]
 users: [{name: u, user: {token: abc}}]
 `;
-
-test('kubeconfig: the --context wins over the current one, also after the file is read again', async (t) => {
-  const file = join(folder(t, { config: contexts }), 'config');
-  const server = async (access: Access): Promise<string> => (await access.connection()).server;
-  assert.equal(await server(fromKubeconfig(file)), 'https://a:6443');
-  const access = fromKubeconfig(file, 'two');
-  assert.equal(await server(access), 'https://b:6443');
-  access.refresh();
-  assert.equal(await server(access), 'https://b:6443');
-});
 
 test('a kubeconfig that cannot be used is an error that names the file, and the contexts that it has', (t) => {
   const single = contexts.replace(/, \{name: two,.*\}\]/, ']');

@@ -74,14 +74,3 @@ test('a source that asks for something else starts again', async (t) => {
   assert.deepEqual(await watch(source('a', { labelSelector: 'y' })), ['deleted a', 'added a']);
   assert.equal(lists().length, 2);
 });
-
-test('a source that is not listed yet is unsynced; stopping it ends the wait for it', async (t) => {
-  const { set } = await informerSet(t);
-  set.watch(new Map([source('a'), source('late')]));
-  await set.get('a')?.whenSynced();
-  assert.deepEqual(set.unsynced(), ['late']);
-  const synced = set.whenSynced();
-  set.watch(new Map([source('a')]));
-  await synced;
-  assert.deepEqual(set.unsynced(), []);
-});

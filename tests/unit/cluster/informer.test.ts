@@ -200,26 +200,3 @@ test('failed lists are retried, and the last error is available meanwhile', asyn
   assert.match(String(ended[1]?.error), /not a list of objects/);
   await run.informer.whenSynced();
 });
-
-test('the store answers during an outage of the API server, and follows after it', async (t) => {
-  let away = false;
-  let version = 5;
-  const run = await informing(t, ({ query }, response) => {
-    if (away) response.destroy();
-    else if (query.watch === undefined)
-      json(response, 200, listOf(`${version}`, [namespace('a', `${version}`)]));
-    else response.writeHead(200).write(event('ADDED', namespace('b', '6')), () => response.destroy());
-  });
-  await run.reported('added b');
-  away = true;
-  const { length } = run.ends;
-  await run.ended(length + 6);
-  assert.equal(run.informer.store.size, 2);
-  assert.equal(run.informer.synced, true);
-  assert.ok(run.informer.lastError);
-  assert.equal(run.ends.at(-1)?.during, 'list', 'by now it does not trust its version');
-  version = 9;
-  away = false;
-  await run.reported('deleted b');
-  await run.reported('updated a');
-});

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
-  heldBy,
   type Lease,
   type LeaseSpec,
   nextMove,
   type Observation,
   observe,
-  released,
 } from '../../../webhook/cluster/lease/lease.ts';
 
 const lease = (spec: LeaseSpec, resourceVersion = '1'): Lease => ({ metadata: { resourceVersion }, spec });
@@ -38,21 +36,4 @@ suite('what to do about a Lease', () => {
     assert.equal(observe(first, lease({ holderIdentity: 'b' }, '2'), 900).since, 900);
     assert.equal(observe(first, undefined, 900).since, 900);
   });
-});
-
-test('a Lease that is taken, renewed or released', () => {
-  const time = new Date('2026-11-21T12:00:00.250Z');
-  const now = '2026-11-21T12:00:00.250000Z';
-  const mine = { identity: 'a', duration: 15_000, time };
-  const times = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: now };
-  const taken = heldBy(lease({ ...theirs.spec, leaseTransitions: 4 }), 'take', mine);
-  assert.deepEqual(taken, { ...times, acquireTime: now, leaseTransitions: 5 });
-  const renewed = heldBy(
-    lease({ holderIdentity: 'a', acquireTime: 'then', leaseTransitions: 5 }),
-    'renew',
-    mine,
-  );
-  assert.deepEqual(renewed, { ...times, acquireTime: 'then', leaseTransitions: 5 });
-  const { holderIdentity, leaseDurationSeconds, leaseTransitions } = released(lease(renewed), time);
-  assert.deepEqual([holderIdentity, leaseDurationSeconds, leaseTransitions], ['', 1, 5]);
 });

@@ -8,7 +8,6 @@ import {
   endBy,
   Retry,
 } from '../../../webhook/cluster/informer/retry.ts';
-import { Garbage } from '../../../webhook/cluster/informer/source.ts';
 
 const answered = (status: number, retryAfter?: number): ClusterError =>
   new ClusterError('CNI_GATE_CLUSTER_BUSY', 'x', { status, retryAfter });
@@ -39,18 +38,6 @@ suite('what an informer does next', () => {
     );
   });
 
-  for (const [name, error] of [
-    ['too old', answered(410)],
-    ['unknown', answered(400)],
-    ['of an answer that is garbage', new Garbage('x')],
-  ] as const) {
-    test(`a version that is ${name} is not watched again`, () =>
-      assert.deepEqual(after(times(3, failed(error))), {
-        waits: [250, 500, 1000],
-        actions: ['list', 'list', 'list'],
-      }));
-  }
-
   test('lists that work before watches that fail do not loop without a wait', () => {
     const { waits } = after([failed(noAnswer), { reason: 'listed' }, failed(noAnswer), { reason: 'listed' }]);
     assert.deepEqual(waits, [250, 0, 500, 0]);
@@ -69,19 +56,8 @@ suite('what an informer does next', () => {
     assert.deepEqual(after([{ reason: 'dropped' }]), { waits: [250], actions: ['watch'] });
   });
 
-  test('a relist begins at once, and a failed list is repeated', () => {
-    assert.deepEqual(after([{ reason: 'stale' }]), { waits: [0], actions: ['list'] });
-    assert.deepEqual(after([failed(answered(503))], 'list'), { waits: [250], actions: ['list'] });
-  });
-
   test('waits lie between half of the bound and the whole', () => {
     const retry = new Retry(defaultTiming, () => 0);
     assert.equal(retry.next('watch', failed(noAnswer)).wait, 125);
-  });
-
-  test('labels are right within 30 s of recovery, whatever was running before', () => {
-    const { watch, grace, answer, longestBackoff } = defaultTiming;
-    const silentWatch = watch * (4 / 3) + grace;
-    assert.ok(Math.max(silentWatch, answer + longestBackoff) < 25_000, 'and some seconds for the list');
   });
 });

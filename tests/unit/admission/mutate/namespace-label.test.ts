@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
 import { reviewNamespace } from '../../../../webhook/admission/mutate/namespace-label.ts';
 import { respond } from '../../../../webhook/admission/respond.ts';
-import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../../support/namespace-reviews.ts';
 import { recorded } from '../../../support/reviews.ts';
@@ -65,29 +63,4 @@ test('a review of another kind is an error that says what to check', () => {
   for (const name of ['pod-meshed', 'binding-meshed']) {
     assert.throws(() => reviewNamespace(recorded(name), strict), { code: 'CNI_GATE_REVIEW_KIND' });
   }
-});
-
-test('any body: the answer allows the namespace, or the body is an error', () => {
-  const odd = fc.oneof(
-    fc.anything(),
-    fc.record({ metadata: fc.anything() }),
-    fc.record({ metadata: fc.record({ name: fc.anything(), labels: fc.anything() }) }),
-    fc.string({ maxLength: 300 }).map(namespaceWith),
-    fc.anything().map(namespaceWith),
-  );
-  const fields = fc.dictionary(fc.constantFrom('name', 'namespace', 'operation', 'oldObject'), fc.anything());
-  fc.assert(
-    fc.property(odd, fields, (object, request) => {
-      try {
-        const { request: asked, decision } = reviewNamespace(namespaceReview(object, request), strict);
-        const { response } = respond(asked.uid, decision);
-        assert.equal(response.allowed, true);
-        assert.ok((response.warnings ?? []).every((text) => [...text].length <= 120));
-      } catch (error) {
-        assert.ok(error instanceof CniGateError, String(error));
-        assert.equal(error.code, 'CNI_GATE_REVIEW_INVALID');
-      }
-    }),
-    { numRuns: 1000 },
-  );
 });

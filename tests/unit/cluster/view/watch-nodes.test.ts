@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { Store } from '../../../../webhook/cluster/informer/store.ts';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
-import { agentSources, pendingSource } from '../../../../webhook/cluster/view/sources.ts';
+import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { type ApiPendingPod, toPendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
-import { pendingPods } from '../../../../webhook/lib/limits.ts';
 import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { type Asked, json, startFakeApi } from '../../../support/fake-api-server.ts';
-import { pendingPod } from '../../../support/hostile-cluster.ts';
 import { event } from '../../../support/informing.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
 
@@ -148,24 +144,6 @@ suite('watchGate', () => {
     assert.deepEqual([state('agent'), gate.readiness.knows(named('agent'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
-  });
-
-  test('of thousands of pods of one tenant some are left out, and no pod of another', () => {
-    const { retention } = pendingSource();
-    assert.ok(retention);
-    const store = new Store(retention);
-    const put = (namespace: string, name: string): void => {
-      const pod = pendingPod(namespace, name) as ApiPendingPod;
-      const { uid } = pod.metadata;
-      store.put({ key: `${namespace}/${name}`, uid, resourceVersion: '1', object: toPendingPod(pod) });
-    };
-    for (let i = 0; i < 100; i += 1) put('small', `${i}`);
-    for (let i = 0; i < 6000; i += 1) put('large', `${i}`);
-    const known = [...store.list()];
-    assert.equal(known.filter(({ namespace }) => namespace === 'small').length, 100);
-    const bytes = known.reduce((total, pod) => total + pod.weight, 0);
-    assert.ok(known.length > 1000 && store.bytes === bytes && bytes <= pendingPods.max.bytes);
-    assert.equal(store.leftOut, 6100 - known.length);
   });
 
   test('watches no pods by an empty selector, which would select the whole namespace', () => {

@@ -29,14 +29,6 @@ async function capacityWith(t: TestContext, itemsOf: (node: string) => object[])
   };
 }
 
-test('what is reserved is not free for the next, and one answer serves for all', async (t) => {
-  const { api, reserve } = await capacityWith(t, () => [pod('a'), pod('b')]);
-  assert.equal(await reserve('n1', 500, [{ cpu: 100 }]), true);
-  assert.equal(await reserve('n1', 201), false);
-  assert.equal(await reserve('n1', 200), true);
-  assert.equal(api.asked.length, 1);
-});
-
 test('two that ask at a time get the node once', async (t) => {
   const { reserve } = await capacityWith(t, () => []);
   assert.deepEqual(await Promise.all([reserve('n1', 600), reserve('n1', 600)]), [true, false]);

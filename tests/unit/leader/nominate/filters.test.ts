@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { filterNode, filterText } from '../../../../webhook/leader/nominate/filters.ts';
+import { filterNode } from '../../../../webhook/leader/nominate/filters.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
 import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { gateWithout, node, waiting } from './support.ts';
@@ -39,26 +39,4 @@ suite('a node', () => {
       assert.equal(filterNode(waiting('web', pod), facts, gate, 'a'), reason);
     });
   }
-
-  test('in any zone is right for a pod without volumes', () =>
-    assert.equal(filterNode(waiting('web'), node('n2'), gate, undefined), undefined));
-});
-
-test('the text counts the nodes by filter', () => {
-  const pod = waiting('web', { profiles: ['cilium', 'linkerd'] });
-  assert.equal(
-    filterText(
-      new Map([
-        ['full', 1],
-        ['tooSmall', 3],
-        ['notReady', 2],
-      ]),
-      pod,
-    ),
-    '6 nodes: 2 not ready for cilium, linkerd, 3 too small, 1 without free capacity',
-  );
-  assert.equal(
-    filterText(new Map([['taints', 1]]), pod),
-    '1 node: 1 with a taint that the pod does not tolerate',
-  );
 });

@@ -82,12 +82,6 @@ suite('the event of a long hold', () => {
       / Look at "kubectl describe daemonset -n net agent" and /,
     ));
 
-  test('says why no other node is nominated', () =>
-    assert.match(
-      eventOn(heldFor(5), { unsteered: 'steer.mode is off' })?.note ?? '',
-      /gate\.maxHold\. No other node is nominated: steer\.mode is off\. Look at /,
-    ));
-
   test('fits an event, and keeps where to look', () => {
     const name = 'n'.repeat(63);
     const broken = clusterWith({

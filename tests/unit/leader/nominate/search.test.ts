@@ -29,19 +29,6 @@ suite('the order of nodes', () => {
     const order = names(inOrder(nodes, key, (name) => (name === first ? 2 : name === second ? 1 : 0), now));
     assert.deepEqual(order.slice(6, 8), [second, first]);
   });
-
-  test('is empty without nodes', () => assert.deepEqual([...inOrder([], key, () => 0, now)], []));
-});
-
-test('nodes are found, and counted by what is wrong with the others', async () => {
-  const gate = gateWithout('n0');
-  const some = [...nodes.slice(0, 3), node('small', { allocatable: { cpu: 50, pods: 10 } })];
-  const { fitting, counts } = await findNodes(waiting('web'), some, { gate, zone: undefined }, signal);
-  assert.deepEqual(names(fitting), ['n1', 'n2']);
-  assert.deepEqual([...counts].toSorted(), [
-    ['notReady', 1],
-    ['tooSmall', 1],
-  ]);
 });
 
 suite('the comparison with 10,000 nodes', () => {

@@ -213,17 +213,6 @@ suite('several pods', () => {
     await until(() => nominated().length > 0);
     assert.deepEqual(nominated(), [['web-0', 'n3']]);
   });
-
-  test('of one tenant do not delay those of another', async (t) => {
-    const nodes = Array.from({ length: 1000 }, (_, index) => [`m${index}`, {}] as const);
-    const readiness = clusterWith({ n1: { ready: false }, ...Object.fromEntries(nodes) });
-    const many = Array.from({ length: 10_000 }, (_, index) =>
-      waiting(`p${index}`, { namespace: 'other', key: `other/${index}`, requests: { gpu: 1 } }),
-    );
-    const { nominated } = await steering(t, { pods: [...many, web], readiness });
-    await until(() => nominated().length > 0);
-    assert.equal(nominated()[0]?.[0], 'web');
-  });
 });
 
 suite('a pod that no node is nominated for', () => {

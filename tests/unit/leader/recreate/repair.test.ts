@@ -162,14 +162,6 @@ suite('a pod whose proof failed', () => {
     }
   });
 
-  test('is reported once with mode audit, and not deleted', async (t) => {
-    const { asked, events, count, lines } = await scene(t, { pods: [failed('web')], mode: 'audit' });
-    const reasons = async (): Promise<string[]> => events.map(({ reason }) => reason);
-    await until(reasons, ['WouldRecreate', 'WouldRecreate']);
-    assert.deepEqual([asked(), await count('recreations_total')], [[], { would: 1 }]);
-    assert.equal(lines.filter((text) => /would be recreated/.test(text)).length, 1);
-  });
-
   test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
     const stuck = Array.from({ length: 8 }, (_, index) =>
       failed(`stuck-${index}`, { namespace: 'other', createdAt: index }),

@@ -155,15 +155,6 @@ suite('sandboxes that do not come', () => {
 });
 
 suite('a node without a proof', () => {
-  test('lets one pod through and holds others until its verdict', () => {
-    const scene = new Scene();
-    assert.equal(scene.says(0), 'unproved, lets');
-    scene.shows(0, { uid: 'first' });
-    assert.equal(scene.says(1), 'unproved, holds');
-    scene.shows(3, { uid: 'first', verdict: 'passed' });
-    assert.equal(scene.says(3), 'proved, lets');
-  });
-
   test('the pod that was let through is on the way before the watch reports it', () => {
     const scene = new Scene();
     const me = { key: 'me', owner: 'web' };
@@ -226,28 +217,6 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(13), 'failing, lets');
   });
 
-  test('a failed pod is deleted: the pod that replaces it has the turn, before and after it is gone', () => {
-    const scene = new Scene();
-    const [agent, other] = ['agent', 'other'].map((owner) => ({ pod: { key: `${owner}-2`, owner } }));
-    for (const owner of ['agent', 'web']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
-    const failed = { uid: 'agent-1', owner: 'agent', verdict: 'failed', startedAt: 0 } as const;
-    scene.shows(12, { ...failed, leaving: true });
-    for (const [at, mine, theirs] of [
-      [13, 'lets', 'holds'],
-      [16.9, 'lets', 'holds'],
-      [17, 'lets', 'lets'],
-    ] as const) {
-      assert.deepEqual(
-        [scene.says(at, agent), scene.says(at, other), scene.says(at)],
-        [`failing, ${mine}`, `failing, ${theirs}`, `failing, ${theirs}`],
-      );
-    }
-    scene.goes(20, 'agent-1');
-    assert.deepEqual([scene.says(20, agent), scene.says(20, other)], ['failing, lets', 'failing, holds']);
-    scene.runs(21, 'agent-2', 'passed', { owner: 'agent' });
-    assert.equal(scene.says(25, other), 'proved, lets');
-  });
-
   test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
@@ -271,18 +240,6 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(31), 'proved, lets');
   });
 
-  test('a container of the DaemonSet that starts asks for a new proof', () => {
-    const scene = new Scene();
-    scene.agentStarts(0);
-    scene.runs(1, 'a', 'passed');
-    assert.equal(scene.says(5), 'proved, lets');
-    scene.agentStarts(10);
-    assert.equal(scene.says(11), 'unproved, lets');
-    assert.match(scene.proof(11).reason, /since the node or the network's pod started$/);
-    scene.runs(12, 'b', 'passed', { version: 10 });
-    assert.equal(scene.says(16), 'proved, lets');
-  });
-
   test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'passed', { version: 3 });
@@ -302,14 +259,5 @@ suite('a node without a proof', () => {
     scene.runs(5, 'a', 'passed', { version: 20 });
     scene.evidence.booted('n1', '10');
     assert.equal(scene.says(9), 'proved, lets');
-  });
-
-  test('a process that starts takes a node with a proved pod as proved', () => {
-    const evidence = evidenceWith([{ verdict: 'passed', at: 10 }]);
-    const scene = new Scene(evidence);
-    scene.agentStarts(5);
-    assert.equal(scene.says(60), 'proved, lets');
-    scene.agentStarts(20);
-    assert.equal(scene.says(60), 'unproved, lets');
   });
 });

@@ -126,19 +126,6 @@ suite('the status of a DaemonSet on a node', () => {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));
   }
 
-  test('deleted objects are forgotten', () => {
-    const readiness = after(node(), daemonSet(), agent());
-    readiness.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now);
-    assert.equal(status(readiness)?.state, 'absent');
-    readiness.apply({ kind: 'daemonset-gone', ...ref }, now);
-    assert.equal(status(readiness), undefined);
-    assert.equal(readiness.knows(ref), false);
-    readiness.apply(daemonSet(), now);
-    readiness.apply({ kind: 'node-gone', name: 'n1' }, now);
-    assert.equal(status(readiness), undefined);
-    assert.deepEqual([...readiness.nodes()], []);
-  });
-
   test('a pod that is bound later, or to another node with the same UID, counts for its current node', () => {
     const readiness = after(node(), daemonSet());
     readiness.apply({ kind: 'agent', facts: toAgentFacts({ ...apiAgent('n1'), spec: {} }) }, now);
@@ -157,66 +144,41 @@ suite('a reboot', () => {
   const starting = agent({ version: 23, ready: false, containers: ['c2'] });
   const back = agent({ version: 24, containers: ['c2'] });
 
-  test('holds the node until the pod has a container started since, and is Ready', () => {
-    assert.equal(state(), 'ready');
-    assert.equal(state(boot), 'rebooted');
-    assert.equal(state(boot, stale), 'rebooted');
-    assert.equal(state(boot, stale, unready), 'rebooted');
-    assert.equal(state(boot, stale, unready, starting), 'broken');
-    assert.equal(state(boot, stale, unready, starting, back), 'ready');
-  });
-
-  test('holds the node while the pod has no container', () => {
-    assert.equal(state(boot, agent({ version: 21, ready: false, containers: [] })), 'rebooted');
-  });
-
-  test('stays known while one container of several restarts repeatedly', () => {
-    const stuck = (id: string, version: number) => agent({ version, containers: [id, 'd1'] });
-    const starts = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => stuck(id, 21 + index));
-    assert.equal(state(stuck('c1', 12), boot, ...starts), 'rebooted');
-  });
-
-  test('is detected whichever of the two watches is ahead', () => {
-    assert.equal(state(stale, unready, starting, back, boot), 'ready');
-    assert.equal(state(stale, boot), 'rebooted');
-    assert.equal(state(unready, starting, boot, back), 'ready');
-    assert.equal(state(back, boot, starting), 'broken');
-  });
-
-  test('two reboots: containers of the boot in between are old', () => {
-    const again = node('b3', 30);
-    assert.equal(state(boot, back, again), 'rebooted');
-    assert.equal(state(boot, back, again, agent({ version: 31, containers: ['c3'] })), 'ready');
-    assert.equal(state(boot, again, back), 'rebooted');
-  });
-
-  test('a pod with several containers needs all of them new', () => {
-    const two = (version: number, ...containers: string[]) => agent({ version, containers });
-    assert.equal(state(two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd1')), 'rebooted');
-    assert.equal(state(two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd2')), 'ready');
-  });
-
-  test('a new pod after the reboot counts as started since', () => {
-    const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
-    assert.equal(state(boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })), 'ready');
-  });
-
-  test('nothing is kept of deleted pods', () => {
-    const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
-    assert.equal(state(boot, gone, agent({ version: 25, containers: ['c1'] })), 'ready');
-  });
-
-  test('the same boot id again is no reboot', () => {
-    assert.equal(state(node('b1', 40)), 'ready');
-    assert.equal(state(node('', 40)), 'ready');
-    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b1', 41)), 'ready');
-  });
-
-  test('a node that is created again with another boot id counts as rebooted', () => {
-    const other = { metadata: { ...apiNode('n1', '', 41).metadata, uid: 'other' } };
-    assert.equal(state(node('b9', 41, other)), 'rebooted');
-    assert.equal(state({ kind: 'node-gone', name: 'n1' }, node('b9', 41, other)), 'rebooted');
-  });
+  const two = (version: number, ...containers: string[]): Change => agent({ version, containers });
+  const stuck = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => two(21 + index, id, 'd1'));
+  const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
+  const nodeGone: Change = { kind: 'node-gone', name: 'n1' };
+  const again = node('b3', 30);
+  const otherNode = (version: number): Change =>
+    node('b9', version, { metadata: { ...apiNode('n1', '', version).metadata, uid: 'other' } });
+  const cases: [what: string, expected: string, changes: Change[]][] = [
+    ['none', 'ready', []],
+    ['only the boot is known', 'rebooted', [boot]],
+    ['the pod is shown as before', 'rebooted', [boot, stale]],
+    ['the pod is not Ready', 'rebooted', [boot, stale, unready]],
+    ['the pod has a new container, and is not Ready', 'broken', [boot, stale, unready, starting]],
+    ['the pod has a new container, and is Ready', 'ready', [boot, stale, unready, starting, back]],
+    ['the pod has no container', 'rebooted', [boot, agent({ version: 21, ready: false, containers: [] })]],
+    ['one container of two restarts repeatedly', 'rebooted', [two(12, 'c1', 'd1'), boot, ...stuck]],
+    ['both containers are new', 'ready', [two(12, 'c1', 'd1'), boot, two(21, 'c2', 'd2')]],
+    ['the watch of pods is ahead', 'ready', [stale, unready, starting, back, boot]],
+    ['the watch of pods is ahead, with the old container', 'rebooted', [stale, boot]],
+    ['the watch of pods is a little ahead', 'ready', [unready, starting, boot, back]],
+    ['an older state of the pod comes last', 'broken', [back, boot, starting]],
+    ['two reboots: containers of the boot in between are old', 'rebooted', [boot, back, again]],
+    ['two reboots, and a container since', 'ready', [boot, back, again, two(31, 'c3')]],
+    ['two reboots, seen before the pod', 'rebooted', [boot, again, back]],
+    ['another pod since', 'ready', [boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })]],
+    ['nothing is kept of deleted pods', 'ready', [boot, gone, two(25, 'c1')]],
+    ['the same boot id again is none', 'ready', [node('b1', 40)]],
+    ['no boot id is none', 'ready', [node('', 40)]],
+    ['the node comes again with its boot id', 'ready', [nodeGone, node('b1', 41)]],
+    ['a new node of that name with another boot id', 'rebooted', [otherNode(41)]],
+    ['the same after the deletion of the first', 'rebooted', [nodeGone, otherNode(41)]],
+  ];
+  for (const [what, expected, changes] of cases) {
+    test(`${what}: ${expected}`, () => assert.equal(state(...changes), expected));
+  }
 
   test('holds the node while the containers are the old ones', () => {
     const readiness = after(...before);
@@ -254,12 +216,6 @@ suite('a reboot', () => {
     booted.apply({ kind: 'agent-gone', uid: 'agent-n1-uid' }, now + 5000);
     const absent = booted.status(ref, 'n1', now + 9000, grace);
     assert.deepEqual([absent?.state, absent?.observedAt], ['absent', now + 5000]);
-  });
-
-  test('lost and restored heartbeats without a boot are no reboot', () => {
-    const expired = agent({ version: 50, ready: false, containers: ['c1'] });
-    assert.equal(state(expired), 'broken');
-    assert.equal(state(expired, agent({ version: 51, containers: ['c1'] })), 'ready');
   });
 
   test('versions that are not numbers: the order of arrival counts', () => {
