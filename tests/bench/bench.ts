@@ -1,8 +1,6 @@
 /**
  * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
- * that only parses and answers; `-- --report PAGE` writes these two. Figures vary from run to run: compare the ratios. With the argument `servers` it measures
- * the servers alone; with CNI_GATE_CPU_PROF set to a folder, each server writes a CPU profile there. The arguments in
- * CNI_GATE_BENCH_NODE go to the Node of cni-gate, such as `--max-semi-space-size=2`.
+ * that only parses and answers; `-- --report PAGE` writes both. Figures vary from run to run: compare the ratios.
  */
 import { readFileSync } from 'node:fs';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
@@ -11,7 +9,6 @@ import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import type { Row } from './report/figures.ts';
 import { benchArguments, report } from './report/report.ts';
-import { reviewBench } from './review.ts';
 import { servers } from './servers.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
@@ -47,11 +44,5 @@ function decisions(): Row[] {
   ];
 }
 
-const rows: Row[] = [];
-const { rest } = benchArguments(['servers']);
-if (rest[0] !== 'servers') {
-  rows.push(...decisions());
-  reviewBench();
-}
-rows.push(...(await servers(body)));
-report('requests', rows);
+benchArguments([]);
+report('requests', [...decisions(), ...(await servers(body))]);

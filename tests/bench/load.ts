@@ -1,4 +1,5 @@
 /** The load that all servers get that are compared, and what they take for it. */
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 
@@ -81,6 +82,20 @@ export async function load(server: Target, body: string, seconds: number): Promi
     p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
     peak: after.peak,
   };
+}
+
+/** What a process has taken, by the kernel's count: proc_pid_stat(5), proc_pid_status(5). */
+export function usageOf(pid: number | undefined): Usage & { memory: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mebibytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
+  // the name of the process, in parentheses, may have spaces
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  // fields 14 and 15, in hundredths
+  const seconds = (Number(fields[11]) + Number(fields[12])) / 100;
+  return { seconds, peak: mebibytes('VmHWM'), memory: mebibytes('VmRSS') };
 }
 
 /** The middle one of some figures. */

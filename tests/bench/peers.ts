@@ -15,10 +15,9 @@ import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { run } from '../support/run.ts';
 import { patchLength } from './bare.ts';
-import { connections, type Figures, load, median, patchFrom, type Target } from './load.ts';
+import { connections, type Figures, load, median, patchFrom, type Target, usageOf } from './load.ts';
 import type { Row } from './report/figures.ts';
 import { benchArguments, report } from './report/report.ts';
-import { usageOf } from './usage.ts';
 
 benchArguments([]);
 const rounds = 9;

@@ -6,15 +6,13 @@
  *   --pods 110             pods of users that come to each node, by events of a watch
  *   --seconds 8            how long events and calls come steadily, and how long as fast as they are read
  *   --load 0               seconds of full load on the server's first size: twenty connections, reviews of a pod
- *   --json FILE            writes the figures too
  *   --report PAGE          writes the page's section and its plot
  *
- * It starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`. The arguments in
- * CNI_GATE_BENCH_NODE go to Node instead of those of the image, such as `--max-semi-space-size=16`.
+ * It starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +32,6 @@ const { values } = parseArgs({
     pods: { type: 'string', default: '110' },
     seconds: { type: 'string', default: '8' },
     load: { type: 'string', default: '0' },
-    json: { type: 'string' },
   },
 });
 const numbers = (text: string): number[] => text.split(',').map(Number);
@@ -88,7 +85,7 @@ async function measure(nodes: number, sets: number, loaded: number): Promise<Fig
         load,
       };
     } finally {
-      server.process.kill(process.env.CNI_GATE_BENCH_PROFILE === undefined ? 'SIGKILL' : 'SIGTERM');
+      server.process.kill('SIGKILL');
       await once(server.process, 'exit');
     }
   } finally {
@@ -110,13 +107,11 @@ function textOf({ nodes, sets, ready, start, synced, took, perSecond, pods, full
     `${p50.toFixed(0)} / ${p99.toFixed(0)} us`;
   return [
     `${nodes} nodes x ${sets}:`.padEnd(18),
-    `ready in ${ready.toFixed(2)} s, ${start.processor.toFixed(2)} s of processor time`,
+    `ready in ${ready.toFixed(2)} s, ${start.seconds.toFixed(2)} s of processor time`,
     `memory ${mib(synced.memory)}, peak ${mib(synced.peak)}`,
     ...(load === undefined
       ? []
-      : [
-          `full load: ${load.each.toFixed(0)} us for each of ${load.calls} calls, peak ${mib(load.after.peak)}`,
-        ]),
+      : [`full load: ${(1e6 / load.rate).toFixed(0)} us for each call, peak ${mib(load.peak)}`]),
     ...(took === undefined
       ? []
       : [
@@ -138,5 +133,4 @@ for (const sets of numbers(values['daemon-sets'])) {
     console.log(textOf(figures));
   }
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(all, undefined, 2)}\n`);
 report('scale', rowsOf(all));

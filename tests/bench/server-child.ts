@@ -48,6 +48,5 @@ process
     const usage: Usage = { seconds: (userCPUTime + systemCPUTime) / 1e6, peak: maxRSS / 1024 };
     process.send?.(usage);
   })
-  // a normal exit, in which a CPU profile is written
   .on('disconnect', () => process.exit());
 process.send?.({ port, ca: authority.certificate });

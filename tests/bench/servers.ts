@@ -17,17 +17,7 @@ interface Started extends Target {
 }
 
 async function start(kind: string): Promise<Started> {
-  const folder = process.env.CNI_GATE_CPU_PROF;
-  const given = (process.env.CNI_GATE_BENCH_NODE ?? '').split(' ').filter((one) => one !== '');
-  const child = fork(new URL('./server-child.ts', import.meta.url), [kind], {
-    stdio: 'inherit',
-    execArgv: [
-      ...(folder === undefined
-        ? []
-        : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${kind}.cpuprofile`]),
-      ...(kind === 'cni-gate' ? given : []),
-    ],
-  });
+  const child = fork(new URL('./server-child.ts', import.meta.url), [kind], { stdio: 'inherit' });
   const { port, ca } = await new Promise<{ port: number; ca: string }>((resolve, reject) => {
     child.once('message', (message) => resolve(message as { port: number; ca: string }));
     child.once('exit', () => reject(new Error(`the ${kind} server ended`)));

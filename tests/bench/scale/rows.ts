@@ -1,6 +1,6 @@
+import type { Figures as Load } from '../load.ts';
 import type { Aim, Row } from '../report/figures.ts';
 import type { Took } from './calls.ts';
-import type { Load } from './full-load.ts';
 import type { Vitals } from './server.ts';
 
 /** What one size of the cluster was measured with. */
@@ -61,7 +61,7 @@ export function rowsOf(all: readonly Figures[]): Row[] {
       one.load === undefined
         ? []
         : [
-            row(one, 'most resident memory, 20 connections at full load', one.load.after.peak, 'MiB', {
+            row(one, 'most resident memory, 20 connections at full load', one.load.peak, 'MiB', {
               atMost: 150,
             }),
           ],

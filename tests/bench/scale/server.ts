@@ -4,23 +4,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { usageOf } from '../load.ts';
 
 const checkout = new URL('../../../', import.meta.url);
 const dockerfile = readFileSync(new URL('Dockerfile', checkout), 'utf8');
 
-/** What the image starts Node with. The arguments in CNI_GATE_BENCH_NODE replace it. */
-export const nodeArguments: string[] =
-  process.env.CNI_GATE_BENCH_NODE?.split(' ').filter((one) => one !== '') ??
-  JSON.parse(/^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]').slice(1, -1);
+/** What the image starts Node with. */
+export const nodeArguments: string[] = JSON.parse(
+  /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
+).slice(1, -1);
 
-/** What a process has taken, by the kernel's count. */
-export interface Vitals {
-  /** Resident memory now and at most, in MiB. */
-  memory: number;
-  peak: number;
-  /** Seconds of processor time. */
-  processor: number;
-}
+/** What the server has taken so far. */
+export type Vitals = ReturnType<typeof usageOf>;
 
 /** A server that runs. */
 export interface Server {
@@ -50,7 +45,7 @@ export async function startServer(
     writeFileSync(path, text);
     return path;
   };
-  const main = new URL(process.env.CNI_GATE_BENCH_MAIN ?? 'dist/webhook/main.js', checkout).pathname;
+  const main = new URL('dist/webhook/main.js', checkout).pathname;
   const flags = [
     ...['--kubeconfig', file('kubeconfig', kubeconfigOf(port, ca))],
     ...['--tls-cert', file('certificate', certificate), '--tls-key', file('key', key)],
@@ -70,7 +65,7 @@ export async function startServer(
   });
   while (!(await isReady(ports.opsPort))) await sleep(20);
   const ready = (performance.now() - begin) / 1000;
-  return { process: server, ...ports, ready, vitals: () => vitalsOf(server.pid) };
+  return { process: server, ...ports, ready, vitals: () => usageOf(server.pid) };
 }
 
 const kubeconfigOf = (port: number, ca: string): string =>
@@ -95,13 +90,3 @@ const isReady = (port: number): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   );
-
-function vitalsOf(pid: number | undefined): Vitals {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const line = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  // fields 14 and 15, in hundredths: proc_pid_stat(5)
-  const [, , ...fields] = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(')')[1] ?? '').split(' ');
-  const processor = (Number(fields[10]) + Number(fields[11])) / 100;
-  return { memory: line('VmRSS'), peak: line('VmHWM'), processor };
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Figures, rowsOf } from '../../bench/scale/rows.ts';
 
-const vitals = (memory: number): Figures['synced'] => ({ memory, peak: memory + 1, processor: 1 });
+const vitals = (memory: number): Figures['synced'] => ({ memory, peak: memory + 1, seconds: 1 });
 const took = { decision: { p50: 10, p99: 20 }, call: { p50: 30, p99: 40 } };
 const of = (nodes: number, sets: number): Figures => ({
   nodes,
@@ -56,7 +56,7 @@ test('rows of the scale bench where all pods came before: no rate of events', ()
 });
 
 test('rows of the scale bench with full load: its peak has an aim', () => {
-  const load = { calls: 9, each: 200, after: vitals(120) };
+  const load = { rate: 5000, p99: 1, peak: 121 };
   const [row] = rowsOf([{ ...of(5, 1), load }]).filter(({ figure }) => figure.includes('full load'));
   assert.deepEqual([row?.measured, row?.aim], [121, { atMost: 150 }]);
 });
