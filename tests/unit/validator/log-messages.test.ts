@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passed } from '../../../validator/finding.ts';
 import { sentenceOn, verdictSentence } from '../../../validator/log-messages.ts';
+import { exitCodeFor } from '../../../validator/verdict.ts';
 import { bad, good, redirectResult, reportOn } from './fixtures.ts';
 
 test('a check that passed: the line says what was expected and seen', () => {
@@ -55,4 +56,11 @@ test('the last line is the verdict', () => {
     verdictSentence(reportOn([], { verdict: 'stopped', code: 143, problem: 'SIGTERM came' })),
     'verdict: stopped (143) after 10.020 s: SIGTERM came.',
   );
+});
+
+test('warn: exit 0 for any finding; the code of a signal stays', () => {
+  assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, true), 0);
+  assert.equal(exitCodeFor({ verdict: 'wrong-usage', code: 64 }, true), 0);
+  assert.equal(exitCodeFor({ verdict: 'stopped', code: 143 }, true), 143);
+  assert.equal(exitCodeFor({ verdict: 'failed', code: 95 }, false), 95);
 });
