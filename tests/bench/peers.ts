@@ -15,26 +15,21 @@ import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { run } from '../support/run.ts';
 import { patchLength } from './bare.ts';
-import { connections, type Figures, load, median, patchFrom, type Target, usageOf } from './load.ts';
+import { connections, patchFrom, type Target, usageOf } from './load.ts';
 import type { Row } from './report/figures.ts';
 import { benchArguments, report } from './report/report.ts';
+import { nodeArguments } from './scale/server.ts';
+import { inTurns, type Rounds, ratio, rounds, serverRows, warmUp } from './turns.ts';
 
 benchArguments([]);
-const rounds = 9;
 /** Of one server in one round. The kernel counts its processor time in hundredths. */
 const seconds = 2;
-const warmUp = 4;
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
 
 /** Built by `tests/bench/run.sh`. */
 const program = here('../../node_modules/.cache/cni-gate-peer');
 const bundle = here('../../dist/webhook/main.js');
-const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
-/** Options of Node that the image sets. */
-const nodeFlags: string[] = JSON.parse(
-  /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
-).filter((one: string) => one.startsWith('--'));
 
 const now = new Date();
 const authority = createAuthority({ commonName: 'bench', days: 1, now });
@@ -121,7 +116,7 @@ async function startAll(): Promise<Map<string, Peer>> {
   const flags = ['--profile', 'cilium.linkerd', '--ops-port', '0', '--host', '127.0.0.1'];
   const tls = ['--tls-cert', file('tls.crt'), '--tls-key', file('tls.key')];
   const ours = (port: number): [string, ...string[]] =>
-    node(...nodeFlags, bundle, 'serve', ...flags, ...tls, '--port', String(port));
+    node(...nodeArguments, bundle, 'serve', ...flags, ...tls, '--port', String(port));
   const peer = (port: number): [string, ...string[]] => [program, String(port), folder];
   const gateServer = await start(ours);
   writeFileSync(file('change.json'), JSON.stringify(changeOf(JSON.parse(await patchFrom(gateServer, body)))));
@@ -136,67 +131,28 @@ async function startAll(): Promise<Map<string, Peer>> {
 const [bare, gate] = ['bare node:https', 'cni-gate'];
 const [single, go] = ['controller-runtime, GOMAXPROCS=1', 'controller-runtime, GOMAXPROCS by default'];
 
-/** In turns. @returns the figures of each round */
-async function measure(peers: Map<string, Peer>): Promise<Map<string, Figures[]>> {
-  const figures = new Map([...peers.keys()].map((name): [string, Figures[]] => [name, []]));
-  for (const [name, peer] of peers) if (name !== bare) await checkAnswer(name, peer);
-  // V8 compiles what runs often, which takes processor time of its own
-  for (const peer of peers.values()) await load(peer, body, warmUp);
-  for (let round = 1; round <= rounds; round++) {
-    const line: string[] = [];
-    for (const [name, peer] of peers) {
-      const one = await load(peer, body, seconds);
-      figures.get(name)?.push(one);
-      line.push(`${name} ${one.rate.toFixed(0)}/s`);
-    }
-    console.log(`round ${round}: ${line.join('   ')}`);
-  }
-  return figures;
-}
-
-function rowsOf(figures: Map<string, Figures[]>): Row[] {
-  const rates = (name: string): number[] => figures.get(name)?.map(({ rate }) => rate) ?? [];
-  const beside = (name: string, other: string): number =>
-    median(rates(name).map((rate, round) => rate / (rates(other)[round] ?? Number.NaN)));
+function rowsOf(all: Rounds): Row[] {
   const conditions = `${(body.length / 1000).toFixed(0)} KB, ${connections} connections`;
-  const names = [...figures.keys()];
   return [
     ...[single, go].map(
       (name): Row => ({
         figure: 'cni-gate: admissions per second of processor time',
         conditions: `beside ${name}`,
-        measured: beside(gate, name),
+        measured: ratio(all, gate, name),
         unit: '× controller-runtime',
         aim: { atLeast: 5.5 },
       }),
     ),
-    ...names
-      .filter((name) => name !== bare)
-      .map(
-        (name): Row => ({
-          figure: 'admissions per second of processor time',
-          conditions: name,
-          measured: beside(name, bare),
-          unit: '× bare node:https',
-          ...(name === gate && { aim: { atLeast: 0.75 } }),
-        }),
-      ),
-    ...names.map(
+    ...[gate, single, go].map(
       (name): Row => ({
-        figure: `${name}: admissions`,
-        conditions,
-        measured: median(rates(name)),
-        unit: 'per second of processor time',
+        figure: 'admissions per second of processor time',
+        conditions: name,
+        measured: ratio(all, name, bare),
+        unit: '× bare node:https',
+        ...(name === gate && { aim: { atLeast: 0.75 } }),
       }),
     ),
-    ...names.map(
-      (name): Row => ({
-        figure: `${name}: most resident memory`,
-        conditions: `${conditions}, ${warmUp + rounds * seconds} s of load`,
-        measured: figures.get(name)?.at(-1)?.peak ?? Number.NaN,
-        unit: 'MiB',
-      }),
-    ),
+    ...serverRows(all, conditions, `${conditions}, ${warmUp + rounds * seconds} s of load`),
   ];
 }
 
@@ -206,7 +162,9 @@ try {
   writeFileSync(file('tls.crt'), pair.certificate);
   writeFileSync(file('tls.key'), pair.key);
   started = await startAll();
-  report('peers', rowsOf(await measure(started)), { Go: version, 'controller-runtime': peerVersion });
+  for (const [name, peer] of started) if (name !== bare) await checkAnswer(name, peer);
+  const all = await inTurns(started, body, seconds);
+  report('peers', rowsOf(all), { Go: version, 'controller-runtime': peerVersion });
 } finally {
   for (const { child, agent } of started.values()) {
     agent.destroy();

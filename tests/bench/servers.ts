@@ -5,12 +5,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { connections, type Figures, load, median, type Target, type Usage } from './load.ts';
+import { connections, type Target, type Usage } from './load.ts';
 import type { Row } from './report/figures.ts';
+import { inTurns, ratio, serverRows } from './turns.ts';
 
-const rounds = 9;
+/** Of one server in one round. */
 const seconds = 1;
-const warmUp = 4;
 
 interface Started extends Target {
   child: ChildProcess;
@@ -36,77 +36,36 @@ async function usageOf(child: ChildProcess): Promise<Usage> {
   return usage as Usage;
 }
 
+const least = 'bare node:https that does not parse';
+const bare = 'bare node:https';
+const gate = 'cni-gate';
+
 /** What the servers answer for each second of processor time. @param body of each request */
 export async function servers(body: string): Promise<Row[]> {
-  const unparsed = await start('unparsed');
-  const bare = await start('bare');
-  const ours = await start('cni-gate');
-  console.log(
-    `${connections} keep-alive connections, ${seconds} s a round, reviews of ${body.length} bytes, rates for each second of processor time`,
-  );
+  const started = new Map([
+    [least, await start('unparsed')],
+    [bare, await start('bare')],
+    [gate, await start('cni-gate')],
+  ]);
+  const conditions = `${body.length} bytes, ${connections} connections`;
+  const figure = 'cni-gate: admissions per second of processor time';
   try {
-    // V8 compiles what runs often, which takes processor time of its own
-    for (const server of [unparsed, bare, ours]) await load(server, body, warmUp);
-    const all: Round[] = [];
-    for (let round = 1; round <= rounds; round++) {
-      const least = await load(unparsed, body, seconds);
-      const base = await load(bare, body, seconds);
-      const gate = await load(ours, body, seconds);
-      all.push({ least, base, gate });
-      console.log(
-        `round ${round}: bare https ${textOf(base)}   without parsing ${textOf(least)}   cni-gate ${textOf(gate)}   rate ${(gate.rate / base.rate).toFixed(2)}`,
-      );
-    }
-    return rowsOf(all, body.length);
+    const all = await inTurns(started, body, seconds);
+    return [
+      {
+        figure,
+        conditions,
+        measured: ratio(all, gate, bare),
+        unit: `× ${bare}`,
+        aim: { atLeast: 0.75 },
+      },
+      { figure, conditions, measured: ratio(all, gate, least), unit: `× ${least}` },
+      ...serverRows(all, conditions),
+    ];
   } finally {
-    for (const { child, agent } of [unparsed, bare, ours]) {
+    for (const { child, agent } of started.values()) {
       agent.destroy();
       child.disconnect();
     }
   }
 }
-
-/** By server: `base` is the bare one, `least` the one that does not parse. */
-interface Round {
-  least: Figures;
-  base: Figures;
-  gate: Figures;
-}
-
-const names = {
-  least: 'bare node:https that does not parse',
-  base: 'bare node:https',
-  gate: 'cni-gate',
-} as const;
-
-function rowsOf(all: readonly Round[], bytes: number): Row[] {
-  const conditions = `${bytes} bytes, ${connections} connections`;
-  const servers = Object.entries(names) as [keyof Round, string][];
-  const ratio = (to: keyof Round): number => median(all.map((round) => round.gate.rate / round[to].rate));
-  const figure = 'cni-gate: admissions per second of processor time';
-  return [
-    {
-      figure,
-      conditions,
-      measured: ratio('base'),
-      unit: `× ${names.base}`,
-      aim: { atLeast: 0.75 },
-    },
-    { figure, conditions, measured: ratio('least'), unit: `× ${names.least}` },
-    ...servers.map(([which, name]) => ({
-      figure: `${name}: admissions`,
-      conditions,
-      measured: median(all.map((round) => round[which].rate)),
-      unit: 'per second of processor time',
-    })),
-    ...servers.map(([which, name]) => ({
-      figure: `${name}: most resident memory`,
-      conditions,
-      measured: all.at(-1)?.[which].peak ?? Number.NaN,
-      unit: 'MiB',
-    })),
-  ];
-}
-
-const textOf = ({ rate, p99, peak }: Figures): string =>
-  `${rate.toFixed(0)}/s p99 ${p99.toFixed(1)} ms peak ${peak.toFixed(0)} MiB`;

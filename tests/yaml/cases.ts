@@ -1,4 +1,4 @@
-/** Texts by name, each a stream of one or more documents, for what generated edits rarely hit. */
+/** Texts by name, each a stream of one or more documents. */
 export const cases: Record<string, string> = {
   // quoted scalars over several lines
   'double quotes, less indented than the key': 'a:\n    b: "one\n  two"\nc: 1\n',
