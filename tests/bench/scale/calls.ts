@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { durationsOf } from './durations.ts';
 import { nodeName, unscheduled, waiting } from './objects.ts';
 import type { Server } from './server.ts';
 
@@ -28,7 +27,7 @@ export async function callGate(
   try {
     // what runs first is compiled first
     for (let index = 0; index < 200; index++) await call(agent, server, bodyOf(index, nodes, sets));
-    const before = await durationsOf(server.opsPort);
+    const before = await bucketsOf(server.opsPort);
     const begin = performance.now();
     for (let index = 0; index < seconds * perSecond; index++) {
       await sleep(Math.max(0, begin + (index * 1000) / perSecond - performance.now()));
@@ -36,11 +35,13 @@ export async function callGate(
       await call(agent, server, bodyOf(index * 37, nodes, sets));
       calls.push((performance.now() - started) * 1000);
     }
-    const decisions = (await durationsOf(server.opsPort)).since(before);
+    const decisions = (await bucketsOf(server.opsPort)).map(
+      ([bound, count], index): Bucket => [bound, count - (before[index]?.[1] ?? 0)],
+    );
     const sorted = calls.toSorted((one, other) => one - other);
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
     return {
-      decision: { p50: decisions.at(0.5) * 1e6, p99: decisions.at(0.99) * 1e6 },
+      decision: { p50: quantile(decisions, 0.5) * 1e6, p99: quantile(decisions, 0.99) * 1e6 },
       call: { p50: at(0.5), p99: at(0.99) },
     };
   } finally {
@@ -76,4 +77,30 @@ function call(agent: Agent, { port }: Server, body: string): Promise<void> {
       .on('error', reject)
       .end(body);
   });
+}
+
+/** An upper bound in seconds, and how many decisions of the gate took no longer. */
+type Bucket = [bound: number, count: number];
+
+/** Of all decisions since the server's start. */
+async function bucketsOf(opsPort: number): Promise<Bucket[]> {
+  const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  const buckets = text.matchAll(
+    /^cni_gate_admission_duration_seconds_bucket\{le="(.+)",webhook="gate"\} (\d+)$/gm,
+  );
+  return [...buckets].map(([, bound, count]) => [
+    bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound),
+    Number(count),
+  ]);
+}
+
+/** How long a share of them took at most, in seconds: evenly spread within its bucket, as Prometheus has it. */
+function quantile(buckets: readonly Bucket[], share: number): number {
+  const wanted = share * (buckets.at(-1)?.[1] ?? 0);
+  let [low, fewer] = [0, 0];
+  for (const [bound, count] of buckets) {
+    if (count >= wanted) return low + ((bound - low) * (wanted - fewer)) / (count - fewer);
+    [low, fewer] = [bound, count];
+  }
+  return Number.NaN;
 }

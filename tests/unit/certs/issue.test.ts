@@ -49,20 +49,11 @@ test('the PEM has no carriage returns, which YAML would write as escapes', () =>
 
 const now = new Date('2030-01-01T12:00:00Z');
 const names = ['cni-gate.cni-gate.svc', '192.0.2.1', '2001:db8::1'];
-// a name outside ASCII: forge would encode it a second time as issuer, and no client would find the issuer
-const authority = createAuthority({ commonName: 'Größe', days: 100, now });
+const authority = createAuthority({ days: 100, now });
 const serving = issueServing(authority, { names, days: 90, now });
 const leaf = new X509Certificate(serving.certificate);
 
-test('a serving certificate is signed by its authority', () => {
-  const issuer = new X509Certificate(authority.certificate);
-  assert.ok(leaf.verify(issuer.publicKey));
-  assert.ok(leaf.checkIssued(issuer));
-  assert.equal(leaf.issuer, 'CN=Größe');
-  assert.notEqual(leaf.serialNumber, issuer.serialNumber);
-});
-
-test('its extensions are those of a TLS server, and of nothing else', () => {
+test('the extensions of a serving certificate are those of a TLS server, and of nothing else', () => {
   const extensions = extensionsOf(serving.certificate);
   const critical = Object.keys(extensions).filter((name) => extensions[name]?.critical);
   assert.deepEqual(critical.sort(), ['basicConstraints', 'keyUsage']);
@@ -83,6 +74,7 @@ test('its authorityKeyIdentifier is the subjectKeyIdentifier of the authority', 
   const { value } = extensionsOf(serving.certificate).authorityKeyIdentifier ?? {};
   // SEQUENCE of 22 bytes, [0] of 20 (RFC 5280, 4.2.1.1).
   assert.equal(Buffer.from(String(value), 'latin1').toString('hex'), `30168014${own}`);
+  assert.notEqual(leaf.serialNumber, new X509Certificate(authority.certificate).serialNumber);
 });
 
 test('it lasts the asked days, and what is said of its period is what it says', () => {
@@ -178,11 +170,10 @@ test('a value with a comma in it does not pass itself off as a further name', ()
 });
 
 test('a client that trusts the authority connects by name and by address, and refuses others', async (t) => {
+  // a name outside ASCII: forge would encode it a second time as issuer, and no client would find the issuer
+  const made = () => createAuthority({ commonName: 'Größe', days: 2, now: new Date() });
   // the stranger has the same name: only the key differs
-  const [signer, stranger] = [1, 2].map(() => createAuthority({ days: 2, now: new Date() })) as [
-    Authority,
-    Authority,
-  ];
+  const [signer, stranger] = [made(), made()];
   const name = 'cni-gate.cni-gate.svc';
   const outcome = await serve(t, signer, [name, '127.0.0.1']);
   const ca = signer.certificate;
